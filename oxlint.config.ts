@@ -16,7 +16,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   disk: { uses: ['pipeline', 'routing'], types: ['config'] },
   ledger: { uses: ['pipeline', 'disk', 'log'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
-  status: { uses: ['http', 'daemon'], types: ['pipeline', 'host', 'intake', 'log'] },
+  status: { uses: ['http', 'daemon', 'config', 'log'], types: ['pipeline', 'host', 'intake', 'ledger'] },
   daemon: {
     uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger', 'http'],
     types: ['log'],

@@ -4,6 +4,7 @@ import { escapeControls } from './log/unsafe-characters.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
+import { leaveIfHung } from './leave-hung.ts';
 import { priorityLines } from './log/journal-stream.ts';
 import { packageVersion, sampleMedia } from './package-files.ts';
 import { createStopSignals } from './stop-signals.ts';
@@ -52,6 +53,7 @@ async function main(): Promise<void> {
     process.exitCode = report(error);
   } finally {
     signals.commandEnded();
+    leaveIfHung(() => Number(process.exitCode ?? exitCodes.fine));
   }
 }
 

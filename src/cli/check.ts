@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { formatProblem } from '../config/problem.ts';
+import { byPlace, formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
-import { inspectOnline } from '../host/check-online.ts';
-import type { OnlineProblem } from '../host/check-online.ts';
 import { inspectFolders } from '../daemon/inspect-folders.ts';
 import { suspectsOf } from '../daemon/suspects.ts';
 import type { SuspectsView, SuspectView } from '../daemon/suspects.ts';
@@ -12,6 +10,7 @@ import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
 import { folderHints, readWatchingMachine } from './folder-hints.ts';
+import { inspectOnline } from './online-problems.ts';
 import { counted } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
@@ -32,14 +31,14 @@ export async function check(
     ...(await folderProblems(checked)),
     ...(await serviceProblems(checked)),
   ];
-  const problems = [...checked.problems, ...further].toSorted((one, other) => one.line - other.line);
-  const online = config === null || options.online !== true ? [] : await onlineProblems(config, shell.stopping);
-  const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
+  const online =
+    config === null || options.online !== true ? [] : await onlineProblems(checked, config, shell.stopping);
+  const problems = [...checked.problems, ...further, ...online].toSorted(byPlace);
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
   if (options.json === true) {
-    printJson({ v: 1, file, ok: errors === 0, problems: [...problems, ...online] }, shell.stdout);
+    printJson({ v: 1, file, ok: errors === 0, problems }, shell.stdout);
   } else {
     for (const problem of problems) shell.stdout.write(`${formatProblem(problem, shell.cwd)}\n`);
-    for (const finding of online) shell.stdout.write(`${label(finding)}${finding.message}\n`);
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
   if (errors === 0) return exitCodes.fine;
@@ -73,13 +72,19 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
 }
 
 /** What the service says, and the records that dropcast may have left empty on it. */
-async function onlineProblems(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
-  const problems = await inspectOnline(config, signal);
-  const empty = (await suspectsIn(config)).map(({ name, title, path, why }) => {
+async function onlineProblems(
+  checked: CheckedConfig,
+  config: Config,
+  signal: AbortSignal,
+): Promise<readonly Problem[]> {
+  const { file, locate } = checked;
+  const key = 'service';
+  const empty = (await suspectsIn(config)).map(({ name, title, path, why }): Problem => {
     const message = `record ${name} "${escapeControls(title)}" of ${escapeControls(path)} may be empty: ${why}`;
-    return { severity: 'warning' as const, key: 'service', message };
+    return { file, ...locate(key), key, message, severity: 'warning' };
   });
-  return [...problems, ...empty];
+  const online = await inspectOnline(config, signal);
+  return [...online.map((found): Problem => ({ file, ...locate(found.key), ...found })), ...empty];
 }
 
 /** A ledger that cannot be read right now must not hide the other findings. */
@@ -92,10 +97,6 @@ async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
     if (error instanceof CommandError) return [];
     throw error;
   }
-}
-
-function label({ severity }: OnlineProblem): string {
-  return severity === 'warning' ? 'warning: ' : '';
 }
 
 function conclusion(of: { file: string; config: Config | null; errors: number; isOnline: boolean }): string {

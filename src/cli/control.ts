@@ -153,6 +153,21 @@ export async function commandDaemon<T>(config: Config, path: string, body: unkno
   }
 }
 
+/**
+ * Does something in the ledger itself, for commands that need no daemon.
+ *
+ * @throws {CommandError} when the ledger cannot be used
+ */
+export async function withLedger<T>({ stateDir }: Config, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const { openLedger } = await import('../ledger/ledger.ts');
+  try {
+    await using ledger = await openLedger(stateDir);
+    return await work(ledger);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
 function explain(error: unknown): unknown {
   if (error instanceof NotRunningError) {
     return new CommandError(

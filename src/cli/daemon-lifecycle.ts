@@ -1,5 +1,9 @@
 import { allSecrets } from '../config/all-secrets.ts';
 import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { UnknownNamesError } from '../daemon/check-names.ts';
+import { nameProblems } from './name-problems.ts';
 import { startDaemon, systemClock } from '../daemon/daemon.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { AlreadyRunningError } from '../daemon/instance-lock.ts';
@@ -38,10 +42,15 @@ export function openLog(
   return { logger, secrets, close };
 }
 
-/** Starts the daemon; see `startDaemon`. @throws {CommandError} when another dropcast uses the state directory, or the ledger cannot be used */
+/**
+ * Starts the daemon; see `startDaemon`.
+ *
+ * @throws {CommandError} when another dropcast uses the state directory, the ledger cannot be used, or the service does not have what the
+ *   rules name
+ */
 export async function startDaemonOrExplain(
   config: Config,
-  logger: Logger,
+  { shell, logger }: { readonly shell: Shell; readonly logger: Logger },
   built?: (daemon: Daemon) => Promise<void>,
 ): Promise<Daemon> {
   try {
@@ -49,6 +58,13 @@ export async function startDaemonOrExplain(
   } catch (error) {
     if (error instanceof AlreadyRunningError || error instanceof LedgerError)
       throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    if (error instanceof UnknownNamesError) {
+      const { file } = config;
+      const { locate } = await loadConfig(file, shell, 'without key');
+      const lines = nameProblems(error.findings, { file, locate }).map((problem) => formatProblem(problem, shell.cwd));
+      const end = `the configuration ${file} is wrong: nothing was started`;
+      throw new CommandError([...lines, end].join('\n'), exitCodes.badConfig, { cause: error });
+    }
     throw error;
   }
 }

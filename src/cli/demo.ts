@@ -42,7 +42,7 @@ export async function demo(
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
   shell.stderr.write(`Open the service in a browser: ${sandbox.pageUrl}\n`);
-  const daemon = await startDaemonOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, { shell, logger });
   stack.use(daemon);
   await drop(options.samples, inbox);
   shell.stderr.write(`Dropped ${drops.length} files and a sidecar into the folder. dropcast does the rest:\n\n`);

@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
 import type { FolderRouter } from '../intake/folder-router.ts';
+import { ruleReport } from '../daemon/rule-report.ts';
 import type { ShowView } from '../daemon/files/show-view.ts';
-import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
-import { isTemporaryName } from '../watch/temporary-name.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
@@ -55,7 +54,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const path = absolute.slice(router.folder.path.length + 1);
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
-  const reading = await router.sidecarOf(path);
+  const { leftAlone, sidecar, explanation } = await ruleReport(router, path, modifiedMs);
   const found = await askFor(shell, config, absolute);
   const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
   const stands = found[0] ?? null;
@@ -69,13 +68,9 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
         : stats.isFile()
           ? `a file of ${formatBytes(Number(stats.size))}`
           : 'not a regular file',
-    left_alone: stats?.isFile() === false ? 'it is not a regular file' : whyIgnored(router, path),
-    sidecar: reading.ok
-      ? reading.sidecar === null
-        ? 'none'
-        : `sets ${Object.keys(reading.sidecar).join(', ')}`
-      : `broken: ${reading.why}`,
-    explanation: explainRoute(router.folder.rules, { path, modifiedMs }, reading.ok ? reading.sidecar : null),
+    left_alone: stats?.isFile() === false ? 'it is not a regular file' : leftAlone,
+    sidecar,
+    explanation,
     waits_for: await waitOf(config, absolute),
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
     stands,
@@ -111,16 +106,6 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
     async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
   );
   return templates;
-}
-
-function whyIgnored(router: FolderRouter, path: string): string | null {
-  if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
-  const template = router.movedBy(path);
-  if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
-  const kind = router.accepts(path);
-  if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
-  if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
-  return kind === null ? 'include and exclude do not select it' : null;
 }
 
 function describe({

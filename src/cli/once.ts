@@ -27,7 +27,7 @@ export async function once(
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const since = Date.now();
-  const daemon = await startDaemonOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, { shell, logger });
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
   const rows = await daemon.ledger.list({ since, limit: 100_000 });

@@ -2,12 +2,18 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { addApiCommands } from './api/commands.ts';
 import { wholeNumber } from './argument-types.ts';
 import { LONGEST, parseDuration } from '../config/units.ts';
+import { addNotifyCommands } from './notify-commands.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { LsOptions } from './ls.ts';
 import type { Shell } from './shell.ts';
+import type { FailuresOptions } from './failures.ts';
 import type { AdoptOptions } from './adopt.ts';
 import type { EventsOptions } from './events.ts';
+import type { IgnoreOptions } from './ignore.ts';
+import type { PauseOptions } from './pause.ts';
+import type { ReapplyOptions } from './reapply.ts';
+import type { RetryOptions } from './retry.ts';
 import type { SuspectsOptions } from './suspects.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
@@ -54,6 +60,7 @@ export function createProgram(
   program.commandsGroup('Control the daemon:');
   addReadCommands(registry);
   addControlCommands(registry);
+  addNotifyCommands(program, shell, exit);
   addSystemdCommands(program, shell);
   program.commandsGroup('Use the API of the service:');
   addApiCommands(program, shell, exit);
@@ -136,6 +143,15 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+  json(
+    command('failures', 'print what failed, why, and what happens next, from failures.jsonl; works without a daemon'),
+  )
+    .summary('print what failed, why, and what happens next')
+    .option('-f, --follow', 'go on with the failures to come; ends at Ctrl-C')
+    .addOption(
+      new Option('--since <time>', 'how far back, like 24h or 7d').argParser(duration).default(86_400_000, '24h'),
+    )
+    .action(async (options: FailuresOptions) => (await import('./failures.ts')).failures(shell, options));
   json(command('events', 'print the last news of the daemon: arrivals, uploads, failures and what happens next'))
     .summary('print what happened last, or follow it')
     .option('-f, --follow', 'go on with the news to come; ends at Ctrl-C')
@@ -153,9 +169,15 @@ function addReadCommands({ shell, exit, command }: Registry): void {
 }
 
 function addControlCommands({ shell, exit, command }: Registry): void {
-  command('reload', 'reload the configuration of the daemon, and report the result')
-    .summary('reload the configuration of the daemon')
-    .action(async (options: Shared) => (await import('./reload.ts')).reload(shell, options));
+  json(command('reload', 'make the daemon read its configuration again, and report the result'))
+    .summary('make the daemon read its configuration again')
+    .option(
+      '--plan',
+      'only show what would change: folders, waiting files, and what new rules would cost for finished ones',
+    )
+    .action(async (options: Shared & { plan?: boolean }) =>
+      exit(await (await import('./reload.ts')).reload(shell, options)),
+    );
   json(
     command(
       'retry [names...]',
@@ -163,21 +185,76 @@ function addControlCommands({ shell, exit, command }: Registry): void {
     ),
   )
     .summary('retry failed, held, skipped or waiting files')
-    .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
     .option('--all', 'all failed, held and waiting files whose cause may be cured')
+    .option('-s, --state <states>', 'all files in these states, separated by commas')
+    .option('--folder <path>', 'only files of this watched folder')
+    .option('--feed <id>', 'only files for this feed')
+    .option('--cause <code>', 'only files that stand still for this reason; `ls --counts` lists the codes')
+    .option('--since <time>', 'only files that came or ended since then, like 24h, today or 2026-11-22')
+    .option('-q, --query <text>', 'only files with this text in their path, title or video id')
     .option('--force', 'also files that a retry cannot cure, like damaged ones')
-    .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
+    .option(
+      '--channel <id>',
+      'send them to this channel, whatever their rules say; not files that have a video already',
+    )
+    .option('--plan', 'say how many files it concerns and what it costs, and do nothing')
+    .action(async (names: string[], options: RetryOptions) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
+    );
+  selecting(
+    json(
+      command(
+        'ignore [names...]',
+        'ignore files that wait, failed or are held: they are not uploaded, until they change or somebody retries them',
+      ),
+    ),
+  )
+    .summary('leave files alone that nobody wants to be uploaded')
+    .option('--undo', 'take it back: they go on where they were')
+    .option('--plan', 'say how many files it concerns and what it costs, and do nothing')
+    .action(async (names: string[], options: IgnoreOptions) =>
+      exit(await (await import('./ignore.ts')).ignore(shell, names, options)),
     );
   json(
     command(
-      'resume <folder>',
-      'go on with a frozen folder: trust the directory that is at its path now, and take its missing files for gone',
+      'pause [folders...]',
+      'begin nothing new: what runs is finished, and videos that the service has are polled and published; survives a restart',
     ),
   )
-    .summary('go on with a frozen folder, as it is now')
-    .action(async (folder: string, options: Shared) =>
+    .summary('begin nothing new, of some folders or at all')
+    .option('--all', 'all folders')
+    .option('--until <time>', 'end it by itself, at a time of day like 18:00 or after a time like 2h')
+    .action(async (folders: string[], options: PauseOptions) =>
+      exit(await (await import('./pause.ts')).pause(shell, folders, options)),
+    );
+  json(
+    command(
+      'resume [folder]',
+      'end the pause of a folder; or go on with a frozen folder: trust the directory that is at its path now, and take its missing files for gone',
+    ),
+  )
+    .summary('go on with a folder that is paused or frozen')
+    .option('--all', 'end every pause that somebody set')
+    .action(async (folder: string | undefined, options: Shared & { all?: boolean }) =>
       exit(await (await import('./resume.ts')).resume(shell, folder, options)),
+    );
+  json(command('publish <feeds...>', 'publish feeds now, each with one request for all that waits for it'))
+    .summary('publish feeds now')
+    .action(async (feeds: string[], options: Shared) =>
+      exit(await (await import('./publish.ts')).publish(shell, feeds, options)),
+    );
+  selecting(
+    json(
+      command(
+        'reapply [names...]',
+        'ask the rules of now about files that they decided about before: show which titles, descriptions, tags and feeds change, and what that costs; no channel changes',
+      ),
+    ),
+  )
+    .summary('apply changed rules to files that were sent already')
+    .option('--yes', 'do it')
+    .action(async (names: string[], options: ReapplyOptions) =>
+      exit(await (await import('./reapply.ts')).reapply(shell, names, options)),
     );
   json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')
@@ -204,6 +281,18 @@ else /etc/dropcast/dropcast.yaml.
 Exit codes: 0 fine, 1 something failed or needs a person, 2 wrong usage,
 3 the daemon is not running, 78 the configuration is wrong.`;
 
+/** The same as for `ls`. */
+function selecting(command: Command): Command {
+  return command
+    .option('-s, --state <states>', 'all files in these states, separated by commas')
+    .option('--folder <path>', 'only files of this watched folder')
+    .option('--channel <id>', 'only files for this channel')
+    .option('--feed <id>', 'only files for this feed')
+    .option('--cause <code>', 'only files that stand still for this reason; `ls --counts` lists the codes')
+    .option('--since <time>', 'only files that came or ended since then, like 24h, today or 2026-11-22')
+    .option('-q, --query <text>', 'only files with this text in their path, title or video id');
+}
+
 function json(command: Command): Command {
   return command.option('--json', 'print JSON, {"v":1,…}');
 }
@@ -216,10 +305,6 @@ function termOf(command: Command): string {
 /** Without `help`, which -h does too: the list must fit on one screen. */
 function listed(command: Command): Command[] {
   return command.commands.slice();
-}
-
-function stateList(text: string): string[] {
-  return text.split(',').map((part) => part.trim());
 }
 
 function duration(text: string): number {

@@ -3,10 +3,15 @@ import { allSecrets } from '../config/all-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
-import type { Reloaded } from '../daemon/control-routes.ts';
+import { namesUsed, unknownNames } from '../config/unknown-names.ts';
+import type { ControlPorts, Reloaded } from '../daemon/control-routes.ts';
 import type { Daemon } from '../daemon/daemon.ts';
+import type { News } from '../daemon/news-words.ts';
+import { planReload } from '../daemon/plan-reload.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SecretValues } from '../log/redaction.ts';
+import type { NamesOfService } from '../pipeline/service-names.ts';
+import { nameProblems } from './name-problems.ts';
 import { readConfig } from './read-config.ts';
 import type { Shell } from './shell.ts';
 
@@ -24,39 +29,80 @@ interface ReloadContext {
  * @returns a function that resolves with whether it was applied, and the problems that a person should see; it rejects when dropcast is
  *   stopping
  */
-export function createReload(daemon: Daemon, context: ReloadContext): () => Promise<Reloaded> {
+export function createReload(daemon: Daemon, context: ReloadContext): ControlPorts['reload'] {
   let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const next = last.then(() => reloadConfig(daemon, context));
+  return (how) => {
+    const next = last.then(() => reloadConfig(daemon, context, how));
     last = next.catch(() => undefined);
     return next;
   };
 }
 
-async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadContext): Promise<Reloaded> {
+async function reloadConfig(
+  daemon: Daemon,
+  { shell, logger, secrets }: ReloadContext,
+  { isPlanned }: Parameters<ControlPorts['reload']>[0],
+): Promise<Reloaded> {
   refuseWhileStopping(shell);
   const before = daemon.config();
   const { file } = before;
   const refuse = (problems: readonly string[]): Reloaded => {
-    logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
+    if (!isPlanned) {
+      logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
+      daemon.news.add(newsOf('error', 'Reload refused: the new configuration is wrong; the old one stays active'));
+    }
     return { ok: false, problems, config: file };
   };
   if (!existsSync(file)) return refuse([`${file} does not exist`]);
-  const { config, problems } = await readConfig(shell, file);
+  const checked = await readConfig(shell, file);
+  const { config, problems } = checked;
   refuseWhileStopping(shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
   if (config.stateDir !== before.stateDir || config.status.socket !== before.status.socket) {
-    logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
+    if (!isPlanned) logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
     return { ok: false, problems: [needsRestart], config: file };
   }
   for (const secret of allSecrets(config)) secrets.add(secret.reveal());
-  await daemon.reload(config);
-  logger.info('Reloaded', { config: config.file, warnings: lines });
+  const names = await namesOf(config, { daemon, shell });
+  refuseWhileStopping(shell);
+  const unknown = names === null ? [] : unknownNames(config, names);
+  const mistakes = unknown.filter(({ kind, name }) => !namesUsed(before)[kind].includes(name));
+  if (mistakes.length > 0) {
+    return refuse([...lines, ...nameProblems(mistakes, checked).map((problem) => formatProblem(problem, shell.cwd))]);
+  }
+  const gone = nameProblems(unknown, checked).map((problem) =>
+    formatProblem({ ...problem, severity: 'warning' }, shell.cwd),
+  );
+  const warnings = [...lines, ...gone];
+  if (isPlanned) {
+    const plan = await planReload(daemon.ledger, { before, after: config, now: Date.now() });
+    return { ok: true, problems: warnings, config: file, plan };
+  }
+  await daemon.reload(config, names);
+  daemon.news.add(newsOf('info', 'The configuration was loaded again'));
+  logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));
-  if (later.length === 0) return { ok: true, problems: lines, config: file };
+  if (later.length === 0) return { ok: true, problems: warnings, config: file };
   logger.warn('Restart to apply some settings', { keys: later });
-  return { ok: true, problems: [...lines, `Restart to apply: ${later.join(', ')}`], config: file };
+  return { ok: true, problems: [...warnings, `Restart to apply: ${later.join(', ')}`], config: file };
+}
+
+function newsOf(level: 'info' | 'error', text: string): News {
+  return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
+}
+
+/** A reload waits longer than a start: somebody wants to know. */
+const longestAskMs = 10_000;
+
+/** What the service has; null when it does not say. */
+async function namesOf(
+  config: Config,
+  { daemon, shell }: { readonly daemon: Daemon; readonly shell: Shell },
+): Promise<NamesOfService | null> {
+  const signal = AbortSignal.any([shell.stopping, AbortSignal.timeout(longestAskMs)]);
+  const answer = await daemon.namesOf(config, signal);
+  return answer.ok ? answer.value : null;
 }
 
 function refuseWhileStopping({ stopping }: Shell): void {

@@ -2,24 +2,39 @@ import type { Config } from '../config/config.ts';
 import type { Reloaded } from '../daemon/control-routes.ts';
 import { isInstanceRunning } from '../daemon/instance-lock.ts';
 import { commandDaemon } from './control.ts';
+import { printJson } from './output/json.ts';
 import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { needsRestart } from './reload-config.ts';
+import { planText } from './reload-plan-text.ts';
+
+export interface ReloadOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly plan?: boolean;
+}
 
 /**
  * `dropcast reload`: the running daemon reads its configuration again; waits for the result. `systemctl reload` runs this: a signal would
- * not say whether the new configuration is valid.
+ * not say whether the new configuration is valid. With `--plan` it only says what would change.
  *
- * @throws {CommandError} 78 with every problem when the daemon refuses it; 3 when the daemon is not running
+ * @returns the exit code: 78 when the daemon refuses it
+ * @throws {CommandError} 78 when the file cannot be read at all; 3 when the daemon is not running
  */
-export async function reload(shell: Shell, options: { readonly config?: string }): Promise<void> {
+export async function reload(shell: Shell, options: ReloadOptions): Promise<number> {
   const config = await loadableOrRefused(shell, options.config);
-  const { ok, problems, config: file } = await ask(shell, config);
-  if (file !== config.file) shell.stderr.write(`The daemon uses ${file}, so it reloaded that file.\n`);
-  if (!ok) throw refused(problems);
-  for (const line of problems) shell.stderr.write(`${line}\n`);
-  shell.stdout.write('Reloaded.\n');
+  const reloaded = await ask(shell, config, options.plan === true);
+  const { ok, problems, config: file, plan } = reloaded;
+  if (file !== config.file)
+    shell.stderr.write(`The daemon uses ${file}, so it ${plan === undefined ? 'reloaded' : 'looked at'} that file.\n`);
+  if (options.json === true) printJson(reloaded, shell.stdout);
+  else if (!ok) throw refused(problems);
+  else {
+    for (const line of problems) shell.stderr.write(`${line}\n`);
+    shell.stdout.write(plan === undefined ? 'Reloaded.\n' : planText(plan, shell));
+  }
+  return ok ? exitCodes.fine : exitCodes.badConfig;
 }
 
 /** A configuration that cannot be loaded names no socket. */
@@ -32,9 +47,9 @@ async function loadableOrRefused(shell: Shell, option: string | undefined): Prom
   }
 }
 
-async function ask(shell: Shell, config: Config): Promise<Reloaded> {
+async function ask(shell: Shell, config: Config, plan: boolean): Promise<Reloaded> {
   try {
-    return await commandDaemon<Reloaded>(config, '/reload', {});
+    return await commandDaemon<Reloaded>(config, '/reload', { plan });
   } catch (error) {
     const isNotRunning = error instanceof CommandError && error.exitCode === exitCodes.notRunning;
     if (!isNotRunning || !(await isRunning(shell, config))) throw error;

@@ -1,52 +1,57 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { notWatched } from '../daemon/commands/pause.ts';
+import type { ResumeResult, ResumeWanted } from '../daemon/commands/pause.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import type { Resumed } from '../watch/ports.ts';
-import { commandDaemon } from './control.ts';
+import { commandDaemon, withLedger } from './control.ts';
 import { printJson } from './output/json.ts';
 import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import { userName } from './user-name.ts';
+
+export interface ResumeOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+}
 
 /**
- * `dropcast resume FOLDER`: a person says that a frozen folder is as it should be. While no daemon runs, the next one to start,
- * `dropcast once` too, takes the folder as it is then.
+ * `dropcast resume FOLDER | --all`: ends what people paused. Of a folder that nobody paused, a person says that it is as it should be,
+ * though it is frozen. While no daemon runs, the next one to start, `dropcast once` too, goes by it.
  */
-export async function resume(
-  shell: Shell,
-  name: string,
-  options: { readonly config?: string; readonly json?: boolean },
-): Promise<number> {
+export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
+  if ((name !== undefined) === (options.all === true))
+    throw new CommandError('name the folder to go on with, or pass --all to end every pause', exitCodes.usage);
   const config = await requireLoadable(shell, options.config);
-  const folder = resolve(shell.cwd, name);
-  const result = await resumeIn(config, folder);
+  const folder = name === undefined ? null : resolve(shell.cwd, name);
+  const result = await resumeIn(config, { folder, by: userName(shell) });
   if (options.json === true) printJson({ v: 1, folder, ...result }, shell.stdout);
   else if (result.ok) shell.stdout.write(`${escapeControls(result.what)}.\n`);
   else shell.stderr.write(`${escapeControls(result.why)}\n`);
   return result.ok ? exitCodes.fine : exitCodes.failed;
 }
 
-async function resumeIn(config: Config, folder: string): Promise<Resumed> {
+async function resumeIn(config: Config, wanted: ResumeWanted): Promise<ResumeResult> {
   try {
-    return await commandDaemon<Resumed>(config, '/resume', { folder });
+    return await commandDaemon<ResumeResult>(config, '/resume', wanted);
   } catch (error) {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-    return noteInLedger(config, folder);
+    return withLedger(config, (ledger) => noteInLedger(config, ledger, wanted.folder));
   }
 }
 
-/** Nobody can say whether it is frozen now: the next scan of it believes what it sees. */
-async function noteInLedger({ stateDir, folders }: Config, folder: string): Promise<Resumed> {
-  if (!folders.some(({ path }) => path === folder)) return { ok: false, why: `${folder} is not a watched folder` };
-  const { openExistingLedger } = await import('../ledger/ledger.ts');
-  try {
-    await using ledger = await openExistingLedger(stateDir);
-    const record = (await ledger?.roots.load(folder)) ?? { identity: null };
-    await ledger?.roots.save(folder, { ...record, doubt: { is: 'resumed' } });
-    return { ok: true, what: `The next start takes ${folder} as it is then` };
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error;
-    throw new CommandError(error.message, exitCodes.failed, { cause: error });
-  }
+/** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
+async function noteInLedger({ folders }: Config, ledger: Ledger, folder: string | null): Promise<ResumeResult> {
+  const known = folders.map(({ path }) => path);
+  const paused = (await ledger.pauses()).filter((pause) => folder === null || pause.folder === folder);
+  for (const pause of paused) await ledger.dropPause(pause.folder);
+  if (folder === null)
+    return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
+  if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };
+  if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
+  const record = (await ledger.roots.load(folder)) ?? { identity: null };
+  await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed' } });
+  return { ok: true, what: `The next start takes ${folder} as it is then` };
 }

@@ -1,50 +1,58 @@
-import type { RetryResult } from '../daemon/retry.ts';
-import { commandDaemon } from './control.ts';
+import type { RetryResult } from '../daemon/commands/retry.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
-import { nameOf } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
+import type { SelectionOptions } from './wanted-files.ts';
 
-export interface RetryOptions {
+export interface RetryOptions extends Omit<SelectionOptions, 'channel'> {
   readonly config?: string;
   readonly json?: boolean;
   readonly all?: boolean;
-  readonly state?: readonly string[];
   readonly force?: boolean;
+  /** Where they are sent. */
+  readonly channel?: string;
+  readonly plan?: boolean;
 }
 
 /** `--all`: every file that does not continue without help, or not yet. */
-const allStates: readonly string[] = ['failed', 'held', 'retrying'];
-const retriable: readonly string[] = [...allStates, 'skipped'];
+const allStates = 'failed,held,retrying';
+const retriable: readonly string[] = [...allStates.split(','), 'skipped'];
 
 /** `dropcast retry NAME… | --state STATES | --all`: retries failed, held, skipped and waiting files. */
 export async function retry(shell: Shell, names: readonly string[], options: RetryOptions): Promise<number> {
-  const states = options.all === true ? allStates : (options.state ?? []);
-  if (names.length + states.length === 0) {
-    throw new CommandError('name a file, or pass --state or --all', exitCodes.usage);
-  }
-  const unknown = states.find((state) => !retriable.includes(state));
+  const { channel, all: isAll, force = false, plan: isPlanned = false, ...selecting } = options;
+  const unknown = options.state?.split(',').find((state) => !retriable.includes(state.trim()));
   if (unknown !== undefined) {
     const message = `files in state "${escapeControls(unknown)}" cannot be retried; these states can: ${retriable.join(', ')}`;
     throw new CommandError(message, exitCodes.usage);
   }
+  const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: allStates }) });
+  if (wanted.names.length === 0 && wanted.selection === undefined)
+    throw new CommandError('name a file, or pass --state or --all', exitCodes.usage);
   const config = await requireLoadable(shell, options.config);
-  const body = { names: names.map((name) => nameOf(shell, name)), states, force: options.force === true };
-  const result = await commandDaemon<RetryResult>(config, '/retry', body);
-  if (options.json === true) printJson(result, shell.stdout);
-  else {
-    shell.stdout.write(
-      result.retried.length === 0
-        ? 'Nothing to retry.\n'
-        : `Retrying ${counted(result.retried.length, 'file')}: ${result.retried.join(', ')}\n`,
-    );
-    if (result.waited !== null)
-      shell.stdout.write(`Everything was waiting: ${escapeControls(result.waited)}. Checking the service now.\n`);
-    for (const { files, why } of result.left) shell.stdout.write(`Left ${counted(files, 'file')}: ${why}\n`);
-    for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
+  const body = { ...wanted, force, isPlanned, ...(channel !== undefined && { channel }) };
+  const result = await commandInSlices<RetryResult>(config, '/retry', body);
+  if (options.json === true) {
+    printJson(result, shell.stdout);
+    return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
+  shell.stdout.write(escapeControls(textOf(result, channel)));
+  return printRefusals(shell, result);
+}
+
+function textOf(result: RetryResult, channel: string | undefined): string {
+  const { files, isPlanned, mend, retried, waited } = result;
+  const to = channel === undefined ? '' : ` to channel ${channel}`;
+  const lines: string[] = [];
+  if (files === 0) lines.push('Nothing to retry.');
+  else if (isPlanned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
+  else lines.push(`Retrying ${counted(files, 'file')}${to}: ${retried.join(', ')}`);
+  if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
+  for (const { rule, channel: said, at } of mend)
+    lines.push(`The next files go to ${said} as before: mend ${rule}${at === null ? '' : ` (${at})`}.`);
+  return lines.map((line) => `${line}\n`).join('');
 }

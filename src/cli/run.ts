@@ -1,8 +1,11 @@
+import { systemClock } from '../daemon/daemon.ts';
 import { ControlSocketError, serveControl } from '../daemon/control-server.ts';
 import type { Logger } from '../log/logger.ts';
+import { startNotifications } from '../status/notifications/notifications.ts';
 import { createLifecycleNotifier } from '../systemd/lifecycle.ts';
 import type { LifecycleNotifier } from '../systemd/lifecycle.ts';
 import { NotifyError, openNotifier } from '../systemd/notifier.ts';
+import { testNotifications } from './notify-test.ts';
 import { packageVersion } from '../package-files.ts';
 import { traceFiles } from '../status/traces/trace-files.ts';
 import { requireConfig } from './read-config.ts';
@@ -25,20 +28,25 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
-  const daemon = await startDaemonOrExplain(config, logger, async (daemon) => {
+  const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
     if (traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openStatusPage(daemon, logger, stack);
-    const ports = { reload, pageLink: (right: Right) => page?.link(right) ?? null };
+    const ports = {
+      reload,
+      pageLink: (right: Right) => page?.link(right) ?? null,
+      testNotifications: testNotifications(() => daemon.config(), shell.env),
+    };
     stack.use(await serveOrExplain(daemon, config.status.socket, ports));
     const onReload = (): void => {
       if (shell.stopping.aborted) return;
-      reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));
+      reload({ isPlanned: false }).catch((error: unknown) => logger.error('Reload failed', { err: error }));
     };
     shell.onReload(onReload);
     if (isReloadDue) onReload();
   });
   stack.use(daemon);
+  await using notifications = startNotifications({ daemon, logger, now: systemClock.now, env: shell.env });
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),
@@ -48,6 +56,8 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   });
   await whenAborted(shell.stopping);
   logger.info('Stopping: waiting for uploads; a second signal aborts them');
+  // What happens from here on is told at the next start: no target holds up the stop.
+  await notifications[Symbol.asyncDispose]();
   const aborted = await drain(daemon, shell);
   if (aborted === 0) logger.info('Stopped');
   else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });

@@ -46,6 +46,8 @@ export function addSetupCommands(
     .option('-c, --config <path>', 'configuration file')
     .option('--json', 'print JSON, {"v":1,…}')
     .option('--canary', 'also send a test clip through the running daemon, and remove it again')
+    .option('--bundle <file>', 'write findings, configuration, log and rows to a .tar.gz for a report, without secrets')
+    .option('--with-names', 'leave the names of files in the bundle')
     .action(async (options: DoctorOptions) =>
       exit(await (await import('./doctor/doctor.ts')).doctor(shell, installed, options)),
     );

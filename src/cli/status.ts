@@ -5,6 +5,7 @@ import { limitSentence } from '../daemon/limit-words.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
+import { expectationWords } from '../daemon/expectations/expectation-words.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
@@ -44,10 +45,12 @@ const nothing: StatusView = {
   counts: {},
   settling: 0,
   waiting: null,
+  unknown: [],
   requests: null,
   outlook: null,
   uploads: null,
   folders: [],
+  expectations: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
@@ -71,6 +74,11 @@ function overview(view: StatusView, shell: Shell): string {
       ),
     );
   }
+  for (const { kind, name } of view.unknown) {
+    const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+    const line = `The service has no ${kind} ${escapeControls(name)}: ${what}. Create it there, or correct the rules and run \`dropcast reload\`.`;
+    lines.push(paint('red', line, colour));
+  }
   if (view.creates_wait_until !== null) {
     const resumes = formatRelative(view.creates_wait_until, Date.now());
     const why = 'too many create requests of the last hour had no usable answer';
@@ -89,10 +97,17 @@ function overview(view: StatusView, shell: Shell): string {
   for (const folder of folders) lines.push(folderLine(folder, colour));
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
+  for (const each of view.expectations) lines.push(expectationLine(each, colour));
   if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+function expectationLine(view: StatusView['expectations'][number], colour: boolean): string {
+  const words = expectationWords(view, Date.now());
+  const isMissed = view.state === 'missing' || view.state === 'late';
+  return `Expected ${escapeControls(`${view.folder}/${view.match}`)}: ${isMissed ? paint('yellow', words, colour) : words}`;
 }
 
 function adoptionLine({ files, compared, comparing }: StatusView['adoption']): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createVideoClient, NotFoundError, ServiceError } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
@@ -156,16 +156,21 @@ async function remove(
   { file, files }: { readonly file: FileView | null; readonly files: ClipFiles },
 ): Promise<readonly string[]> {
   const leftovers: string[] = [];
-  const now = file?.path ?? files.video;
-  const moved = now === files.video ? [] : [now, now.replace(/\.mp4$/, '.yaml')];
-  for (const path of [...Object.values(files), ...moved])
-    if (path !== null && path.startsWith(`${folder.path}/`))
-      await rm(path, { force: true }).catch(() => leftovers.push(`the file ${path}: delete it`));
+  for (const path of [...Object.values(files), ...(await besideOf(file, folder))])
+    if (path !== null) await rm(path, { force: true }).catch(() => leftovers.push(`the file ${path}: delete it`));
   if (file?.video_id != null && !(await deleteVideo(client, file.video_id)))
     leftovers.push(`the video ${file.video_id}: dropcast videos delete ${file.video_id}`);
   if (file !== null && ends.has(file.state))
     await commandDaemon<TestClipEnded>(config, '/test-clip/ended', { id: file.id });
   return leftovers;
+}
+
+/** The clip with its sidecar and marker where they were moved to. */
+async function besideOf(file: FileView | null, folder: FolderConfig): Promise<readonly string[]> {
+  if (file === null || !file.path.startsWith(`${folder.path}/`)) return [];
+  const { dir, name } = parse(file.path);
+  const names = await readdir(dir).catch(() => []);
+  return names.filter((each) => each.startsWith(`${name}.`)).map((each) => join(dir, each));
 }
 
 async function deleteVideo(client: VideoClient, id: string): Promise<boolean> {

@@ -14,6 +14,7 @@ import type { Allows, Directory } from '../systemd/folder-access.ts';
 import { mountPointOf } from '../watch/mount-points.ts';
 import { isJoinable } from '../systemd/joinable-group.ts';
 import { linkLocalResolvers } from '../systemd/resolvers.ts';
+import { startedPrograms } from '../systemd/started-programs.ts';
 import { trustedWalk } from '../systemd/trusted-walk.ts';
 import type { Waypoint } from '../systemd/trusted-walk.ts';
 import { probeAccess } from './probe-access.ts';
@@ -58,8 +59,13 @@ export async function findUnitNeeds(
     written: await Promise.all([...new Set(written)].map(resolved)),
     secretFiles: await Promise.all(paths.secretFiles.map(resolved)),
     port: listen === null || listen.port === UNIT_PORT ? null : listen.port,
+    programs: (await Promise.all(programsOf(config).map(startedPrograms))).flat(),
     resolvers: linkLocalResolvers(machine.resolvConf),
   };
+}
+
+function programsOf({ notify }: Config): readonly string[] {
+  return notify.flatMap((target) => (target.type === 'command' ? target.argv.slice(0, 1) : []));
 }
 
 /** Reads the machine and the user of the service. */

@@ -19,7 +19,7 @@ export interface Context {
 }
 
 /** Builds the configuration from a tree that has passed every check. */
-export function assemble(tree: CheckedTree, context: Context): Config {
+export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'source'> {
   const { paths, environment } = context;
   const { notify, ...secrets } = context.secrets;
   const { file, stateDir, failureLog } = paths;

@@ -1,6 +1,8 @@
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import type { DayWindow } from './day-window.ts';
 import type { NotifyTarget } from './notify-config.ts';
+import type { Problem } from './problem.ts';
+import type { Setting } from './settings.ts';
 import type { Rule } from '../routing/plan.ts';
 
 /**
@@ -10,6 +12,8 @@ import type { Rule } from '../routing/plan.ts';
 export interface Config {
   /** Absolute path of the file it came from. */
   readonly file: string;
+  /** For people who look at it: what the file says, and what is odd about it. */
+  readonly source: { readonly written: readonly Setting[]; readonly warnings: readonly Problem[] };
   readonly service: ServiceConfig;
   /** Absolute directory of ledger and receipts. */
   readonly stateDir: string;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
+import { allSecrets } from './all-secrets.ts';
 import { assemble } from './assemble.ts';
 import { checkSchema } from './check-schema.ts';
 import { checkTrust } from './check-trust.ts';
@@ -14,6 +15,7 @@ import { configPaths, type ConfigPaths } from './paths.ts';
 import { byPlace, toProblem, type Finding, type Position, type Problem } from './problem.ts';
 import { formatKeyPath, parseKeyPath } from './raw-tree.ts';
 import { resolveSecrets } from './secrets.ts';
+import { writtenSettings } from './settings.ts';
 
 export interface Loaded {
   /** `null` when there is any error. */
@@ -64,7 +66,12 @@ export async function loadConfig(
     .toSorted(byPlace);
   if (schema.checked === null || secrets === null || problems.some(({ severity }) => severity === 'error'))
     return { config: null, paths, problems, locate };
-  const config = assemble(schema.checked, { paths, environment, secrets, lineOf: (key) => locate(key).line });
+  const lineOf = (key: string): number => locate(key).line;
+  const assembled = assemble(schema.checked, { paths, environment, secrets, lineOf });
+  const hidden = allSecrets(assembled).map((secret) => secret.reveal());
+  // Without the key nobody knows what to hide.
+  const written = use === 'with key' ? writtenSettings(tree, lineOf, hidden) : [];
+  const config = { ...assembled, source: { written, warnings: problems } };
   return { config, paths, problems, locate };
 }
 

@@ -22,8 +22,14 @@ export class NotAllowedError extends ControlError {
 /** Longest wait for an answer, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** A reload closes and opens watchers. systemd allows it TimeoutStartSec, 90 s by default. */
-const reloadTimeoutMs = 85_000;
+const slow: Readonly<Record<string, number>> = {
+  // A reload closes and opens watchers. systemd allows it TimeoutStartSec, 90 s by default.
+  '/reload': 85_000,
+  // They may be about every file that there is.
+  '/ignore': 600_000,
+  '/retry': 600_000,
+  '/reapply': 600_000,
+};
 
 /**
  * One exchange with the running daemon.
@@ -83,7 +89,7 @@ function exchange(
   body: string | null,
   { onPart, signal }: { readonly onPart?: (part: string) => void; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ status: number; body: string }> {
-  const timeout = path === '/reload' ? reloadTimeoutMs : timeoutMs;
+  const timeout = slow[path] ?? timeoutMs;
   return new Promise((resolve, reject) => {
     const call = request(
       { socketPath, method, path, timeout, agent: false, signal, headers: { 'content-type': 'application/json' } },

@@ -4,13 +4,16 @@ import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
 import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
+import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
+import { notifyRoutes } from './routes/notify.ts';
+import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
-import { retry } from './retry.ts';
-import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import type { ReloadPlan } from './plan-reload.ts';
+import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
@@ -23,6 +26,8 @@ export interface Reloaded {
   readonly problems: readonly string[];
   /** The file that the daemon reads. */
   readonly config: string;
+  /** What it would change, when it was only planned. */
+  readonly plan?: ReloadPlan;
 }
 
 /** Whom a socket is for. */
@@ -41,10 +46,11 @@ const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
-  /** Reads, checks and applies the configuration. */
-  reload(): Promise<Reloaded>;
+  /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
+  reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** A link that opens the status page once, to look or to change things; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
+  readonly testNotifications: TestNotifications;
 }
 
 /**
@@ -64,6 +70,7 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/overview', async (context) => context.json(await daemon.overview()));
   app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
@@ -78,7 +85,8 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
-  app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
+  app.route('/', commandRoutes(daemon, bodyOf));
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
       context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
@@ -100,28 +108,33 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return streamPlan((options) => planOf(world, { ...options, ...wanted }));
     }),
   );
-  app.post('/resume', (context) =>
-    withBody(context, async (body) => {
-      const { folder } = body as { readonly folder: string };
-      return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
-    }),
-  );
   app.post('/adoption/confirm', async (context) =>
     context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
   );
   app.post('/test-clip/ended', (context) =>
     withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
-  app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
+  app.post('/reload', (context) =>
+    withBody(context, async (body) => {
+      const { plan: isPlanned = false } = body as { readonly plan?: boolean };
+      return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
+    }),
+  );
+  app.route('/', notifyRoutes(ports.testNotifications));
   return app;
 }
 
 /** The same program is on both ends, so what it sends has the right form. */
 async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
+  const body = await bodyOf(context);
+  return body instanceof Response ? body : answer(body);
+}
+
+/** @returns what was sent, or the answer that refuses it */
+async function bodyOf(context: Context): Promise<unknown> {
   const body = await limitedBody(context.req.raw);
-  if (body === null)
-    return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
-  return answer(JSON.parse(new TextDecoder().decode(body)));
+  if (body !== null) return JSON.parse(new TextDecoder().decode(body)) as unknown;
+  return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
 }
 
 function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500, message: string): Response {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { namesUsed } from '../config/unknown-names.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
@@ -6,13 +7,19 @@ import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
-import type { Clock } from '../pipeline/file/ports.ts';
+import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
+import type { Answer, Clock } from '../pipeline/file/ports.ts';
+import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { folderOwner } from '../watch/root-owner.ts';
+import { checkNames } from './check-names.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
+import { createExpectations } from './expectations/expectations.ts';
+import type { Expectations } from './expectations/expectations.ts';
+import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
 import { createNewsLines } from './news-lines.ts';
 import type { NewsLines } from './news-lines.ts';
@@ -20,6 +27,8 @@ import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
+import { createOverview } from './overview/overview.ts';
+import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -32,6 +41,8 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  /** What people paused. */
+  readonly pauses: OperatorPauses;
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
@@ -39,15 +50,25 @@ export interface Daemon extends AsyncDisposable {
   /** The last news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  /** Files that must be there by a time of day. */
+  readonly expectations: Pick<Expectations, 'list'>;
   config(): Config;
-  /** Applies a configuration that was checked. Files on their way keep their rule. */
-  reload(config: Config): Promise<void>;
+  /** What the service of a configuration has, as far as it says. */
+  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
+  /**
+   * Applies a configuration that was checked. Files on their way keep their rule.
+   *
+   * @param names what its service has; null when it did not say
+   */
+  reload(config: Config, names?: NamesOfService | null): Promise<void>;
   /** A webhook arrived. A signed one makes the daemon ask the service soon; what it says is not believed. */
   receive(webhook: Webhook): Admission;
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
+  /** All of it at one moment, for page, terminal and programs. */
+  overview(): Promise<OverviewView>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -63,6 +84,7 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  *
  * @param built called when all parts are there and before any of them works on files: it may already be asked what it is doing
  * @throws {AlreadyRunningError} another dropcast uses the state directory
+ * @throws {UnknownNamesError} the service does not have a channel or feed of a rule
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
 export async function startDaemon(
@@ -107,7 +129,11 @@ export async function startDaemon(
   await using unlessBegun = new AsyncDisposableStack();
   unlessBegun.use(daemon);
   await built(daemon);
+  const named = checkNames(config, { conductor: parts.conductor, ledger, logger });
+  // It is awaited below, after what may take longer.
+  named.catch(() => undefined);
   (await ledger.verify()).forEach(repaired);
+  await named;
   await daemon.begin();
   unlessBegun.move();
   return daemon;
@@ -127,14 +153,17 @@ class RunningDaemon implements Daemon {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  readonly pauses: OperatorPauses;
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  readonly expectations: Expectations;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
+  readonly overview: () => Promise<OverviewView>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -149,14 +178,24 @@ class RunningDaemon implements Daemon {
     this.startedAt = world.clock.now();
     this.ledger = world.ledger;
     this.conductor = world.conductor;
+    this.pauses = world.conductor.pauses;
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
     this.news = world.news;
     this.times = world.service.times;
+    this.expectations = createExpectations({
+      rows: world.ledger.news,
+      events: world.events,
+      config: () => this.#config,
+      logger: world.logger,
+      now: () => world.clock.now(),
+      changed: tellExpectation(world),
+    });
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
+    this.overview = createOverview(this, world);
   }
 
   config(): Config {
@@ -167,15 +206,22 @@ class RunningDaemon implements Daemon {
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
+    await this.pauses.keep();
+    await this.expectations.refresh();
     await this.folders.start();
     this.conductor.start();
     this.#begun.resolve();
   }
 
-  async reload(config: Config): Promise<void> {
+  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>> {
+    return this.#world.service.namesOf(config, signal);
+  }
+
+  async reload(config: Config, names: NamesOfService | null = null): Promise<void> {
     await this.#begun.promise;
     this.#config = config;
     this.#world.service.change(config);
+    this.conductor.names.change(namesUsed(config), names);
     this.conductor.change(settingsOf(config));
     await this.folders.change(config);
     this.conductor.probeNow();
@@ -203,6 +249,7 @@ class RunningDaemon implements Daemon {
 
   /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */
   async #stop(hurry: AbortSignal): Promise<void> {
+    this.expectations[Symbol.dispose]();
     await this.folders[Symbol.asyncDispose]();
     await this.conductor.stop(hurry);
     if (!hurry.aborted) await this.#world.backups.run();

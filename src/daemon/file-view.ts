@@ -4,6 +4,7 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { LiveUpload } from '../pipeline/steps/uploads.ts';
 import { uploadedInMs } from '../pipeline/turn-estimate.ts';
 import type { Daemon } from './daemon.ts';
+import { pauseWords } from './pause-words.ts';
 import { clockTime } from './clock-time.ts';
 import { deletionWords } from './deletion-words.ts';
 import { uploadsStart } from './upload-times.ts';
@@ -12,6 +13,7 @@ import { placesOf, whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
 import { shownState } from './step-states.ts';
+import { channelRefusal } from '../pipeline/file/reasons.ts';
 import { causeKey } from '../pipeline/file/selection.ts';
 import { priorityOf } from '../pipeline/file/queue.ts';
 
@@ -111,7 +113,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     sha256: facts.sha256,
     attempts: facts.attempts,
     not_before: facts.notBefore,
-    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? deletionWords(facts),
+    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? channelRefusal(facts) ?? deletionWords(facts),
     code: facts.lastFailure?.code ?? null,
     cause: causeKey(facts),
     local: facts.disposal,
@@ -132,7 +134,7 @@ export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'>
 };
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
-export function asHeld(daemon: Daemon, held: readonly string[]): LiveDaemon {
+export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
   const { conductor, gate, times } = daemon;
   return {
     conductor,
@@ -208,6 +210,8 @@ function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined)
   const { conductor, gate, times } = daemon;
   const state = stateOf(facts);
   if (!workStates.includes(state)) return null;
+  const held = isBeforeUpload(state) ? conductor.pauses.holds(facts.folder) : null;
+  if (held !== null) return pauseWords(held, Date.now());
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
   const startAt = isBeforeUpload(state) ? times.startAt() : null;

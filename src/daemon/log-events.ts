@@ -1,7 +1,6 @@
 import type { DropcastEvent } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
-import type { Facts } from '../pipeline/file/facts.ts';
-import type { Failure } from '../pipeline/file/failure.ts';
+import { channelRefusal, isIgnored } from '../pipeline/file/reasons.ts';
 import { isHeldByRules } from '../pipeline/file/reasons.ts';
 import type { Logger } from '../log/logger.ts';
 
@@ -20,7 +19,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
       case 'file':
         return logFile(event, logger);
       case 'failure':
-        return logFailure(event.facts, event.failure, event.next, logger);
+        return logFailure(event, logger);
       case 'feed':
         if (event.failure !== null)
           logger.warn('A feed was not published', { feed: event.feed, failure: event.failure });
@@ -54,7 +53,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
       }
       case 'refusal': {
         const { id, folder, path } = event.facts;
-        return logger.warn('Not done', { file: id, path: `${folder}/${path}`, what: event.what, why: event.why });
+        return logger.warn('Not done', { file: id, path: `${folder}/${path}`, why: event.why });
       }
       case 'folder': {
         const { folder, state, why } = event;
@@ -79,6 +78,11 @@ function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, lo
   const { id, folder, path, videoId, disposal, why } = facts;
   if (disposal === 'refused' && before?.disposal !== 'refused')
     logger.warn('The local file is kept', { file: id, path: `${folder}/${path}`, why });
+  const refusal = channelRefusal(facts);
+  if (refusal !== null && before !== null && channelRefusal(before) !== refusal)
+    logger.warn('Not done', { file: id, path: `${folder}/${path}`, why: refusal });
+  if (isIgnored(facts) && before !== null && !isIgnored(before))
+    return logger.info('A person ignores a file', { file: id, path: `${folder}/${path}`, why });
   const state = stateOf(facts);
   // What comes in held, or comes back so, is an arrival.
   const wasOnItsWay = before !== null && before.end !== 'held' && before.end !== 'vanished';
@@ -88,7 +92,11 @@ function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, lo
   logger.info('A file moved on', fields);
 }
 
-function logFailure(facts: Facts, failure: Failure, next: string, logger: Logger): void {
+/** A file that is tried again and again for the same reason is one line: the ledger and the failure log have each try. */
+function logFailure(
+  { facts, failure, next, isRepeated }: Extract<DropcastEvent, { type: 'failure' }>,
+  logger: Logger,
+): void {
   const fields = {
     file: facts.id,
     path: `${facts.folder}/${facts.path}`,
@@ -98,5 +106,6 @@ function logFailure(facts: Facts, failure: Failure, next: string, logger: Logger
     next,
   };
   if (failure.kind === 'duplicate' || failure.kind === 'vanished') logger.info('A file ended', fields);
+  else if (isRepeated && facts.end === null) logger.debug('A step failed again', fields);
   else logger.warn('A step failed', fields);
 }

@@ -11,7 +11,8 @@ import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/budget.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
-import type { Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import type { NamesOfService } from '../pipeline/service-names.ts';
 import { howToRenewKey } from './renew-key.ts';
 import { keepLimit, uploadTimes } from './upload-times.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -22,6 +23,8 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly gate: Gate;
   readonly budget: Budget;
   readonly times: UploadTimes;
+  /** What the service of a configuration has, which may be another service or another key. */
+  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
   change(config: Config): void;
 }
@@ -44,11 +47,11 @@ export function connectToService(
   const bandwidth = createBandwidth(null);
   const times = uploadTimes(() => config.uploads, clock);
   const limit = keepLimit(bandwidth, times, clock);
-  const open = (): VideoClient =>
+  const open = ({ service }: Config): VideoClient =>
     createVideoClient({
-      baseUrl: config.service.baseUrl,
-      apiKey: config.service.apiKey.reveal(),
-      sendKeyTo: config.service.sendKeyTo,
+      baseUrl: service.baseUrl,
+      apiKey: service.apiKey.reveal(),
+      sendKeyTo: service.sendKeyTo,
       requestGate: clientGateOf(gate),
       bandwidth,
       onResponse: (note) => {
@@ -57,19 +60,31 @@ export function connectToService(
         events.emit({ type: 'request', operation, status, ms });
       },
     });
-  let client = open();
+  let client = open(config);
   const former: VideoClient[] = [];
-  return {
-    gate,
-    times,
-    budget: budgetOf(gate),
-    host: createVideoHost({
-      client: () => client,
+  const hostOf = (client: () => VideoClient): VideoHost & VideoLibrary =>
+    createVideoHost({
+      client,
       sourceOf: uploadSource,
       failureOfFile,
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       howToRenewKey: () => howToRenewKey(config),
-    }),
+    });
+  return {
+    gate,
+    times,
+    budget: budgetOf(gate),
+    host: hostOf(() => client),
+    namesOf: async (next, signal) => {
+      const isOther = isOtherService(config, next);
+      const asked = isOther ? open(next) : client;
+      const host = hostOf(() => asked);
+      const channel = await host.names('channel', signal);
+      const feed = channel.ok ? await host.names('feed', signal) : channel;
+      if (isOther) await asked[Symbol.asyncDispose]();
+      if (!channel.ok) return channel;
+      return feed.ok ? { ok: true, value: { channel: channel.value, feed: feed.value } } : feed;
+    },
     change: (next) => {
       const isOther = isOtherService(config, next);
       config = next;
@@ -78,7 +93,7 @@ export function connectToService(
       // The old one stays: its uploads may take hours. It ends with the daemon.
       if (!isOther) return;
       former.push(client);
-      client = open();
+      client = open(config);
     },
     [Symbol.asyncDispose]: async () => {
       limit[Symbol.dispose]();

@@ -7,6 +7,7 @@ import type { SuspectLedger } from './suspects.ts';
 import { asHeld, viewOf, viewsOf } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import type { ExpectationView } from './expectations/expectations.ts';
 import { needsYouOf } from './overview/needs-you.ts';
 import type { NeedsYou } from './overview/needs-you.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -30,6 +31,8 @@ export interface StatusView {
     readonly since: number;
     readonly next_probe_at: number;
   } | null;
+  /** Channels and feeds that the service does not have: what goes there waits. `since`: epoch milliseconds. */
+  readonly unknown: readonly { readonly kind: string; readonly name: string; readonly since: number }[];
   readonly requests: {
     readonly used: number;
     readonly limit: number;
@@ -55,6 +58,8 @@ export interface StatusView {
     readonly start_at: number | null;
   } | null;
   readonly folders: readonly FolderStatus[];
+  /** Files that must be there by a time of day, of the present day of each; none without a daemon. */
+  readonly expectations: readonly ExpectationView[];
   /** Where the paths of all folders are. */
   readonly accounts: Accounts;
   readonly working: readonly FileView[];
@@ -108,6 +113,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
+    unknown: daemon?.conductor.names.unknown() ?? [],
     requests:
       gate === undefined
         ? null
@@ -121,6 +127,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     uploads: daemon && uploadsOf(daemon.times),
     folders,
+    expectations: daemon?.expectations.list() ?? [],
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, live, firstOf(working, held)),
     needs_you: [...needing, ...left, ...refusedFor(working, pause)]

@@ -1,47 +1,26 @@
+import { createVideoClient, ForbiddenError, ServiceError, UnauthorizedError } from '@dropcast/client';
 import type { Config } from '../config/config.ts';
-import { createVideoClient, ServiceError } from '@dropcast/client';
 
-/** Something in the configuration that the service does not know. */
-export interface OnlineProblem {
-  readonly severity: 'error' | 'warning';
-  readonly key: string;
-  readonly message: string;
-}
+/** What the service has, or why it does not say, with the key of the configuration that may be wrong. */
+export type OnlineAnswer =
+  | { readonly ok: true; readonly channel: readonly string[]; readonly feed: readonly string[] }
+  | { readonly ok: false; readonly key: 'service.api_key' | 'service.base_url'; readonly message: string };
 
 /**
- * Asks the service whether the key, and every channel and feed that a rule names, exist. Two requests that a person waits for: they do
- * not pass the gate of the daemon.
+ * Asks the service for its channels and feeds. Two requests that a person waits for: they do not pass the gate of the daemon.
+ *
+ * @throws what is no answer of the service and no failure to reach it
  */
-export async function inspectOnline(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
-  const { baseUrl, apiKey, sendKeyTo } = config.service;
+export async function askOnline({ service }: Pick<Config, 'service'>, signal: AbortSignal): Promise<OnlineAnswer> {
+  const { baseUrl, apiKey, sendKeyTo } = service;
   await using client = createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, maxRetries: 0 });
   try {
     const channels = await client.channels.list({ signal });
     const feeds = await client.feeds.list({ signal });
-    return config.folders.flatMap(({ rules }) =>
-      rules.flatMap((rule) => [
-        ...missing(channels, [rule.channel], 'channel', `${rule.key}.channel`),
-        ...missing(feeds, rule.publish, 'feed', `${rule.key}.publish`),
-      ]),
-    );
+    return { ok: true, channel: channels.map(({ id }) => id), feed: feeds.map(({ id }) => id) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return [{ severity: 'error', key: 'service', message: `service: ${error.message}` }];
+    const isKey = error instanceof UnauthorizedError || error instanceof ForbiddenError;
+    return { ok: false, key: isKey ? 'service.api_key' : 'service.base_url', message: error.message };
   }
-}
-
-function missing(
-  known: readonly { readonly id: string }[],
-  ids: readonly string[],
-  kind: string,
-  key: string,
-): readonly OnlineProblem[] {
-  const list = known.map(({ id }) => id);
-  return ids
-    .filter((id) => !list.includes(id))
-    .map((id) => ({
-      severity: 'error',
-      key,
-      message: `${key}: the service has no ${kind} "${id}"; it has ${list.length === 0 ? 'none' : list.join(', ')}`,
-    }));
 }

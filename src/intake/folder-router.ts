@@ -85,6 +85,7 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
       const sidecar = reading.file;
       return {
         ...routed,
+        ...(reading.sidecar !== null && { said: reading.sidecar }),
         plan: { ...routed.plan, ...(sidecar !== undefined && { sidecar }), ...(proofs.length > 0 && { proofs }) },
       };
     },

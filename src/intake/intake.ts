@@ -4,7 +4,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
-import { leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { channelRefusal, isIgnored, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
@@ -129,7 +129,7 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
 async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const { route, isWanted } = arrival;
   if (isToAdopt(facts) && arrival.flaw !== null) return holdFlawed(facts, arrival, world);
-  if (isWanted && wasThereBefore(facts)) {
+  if (isWanted && (wasThereBefore(facts) || isIgnored(facts))) {
     if ((await reroute(facts, route, world)) === 'busy') return 'busy';
     return (await world.runner.apply(facts.id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'returned';
   }
@@ -154,7 +154,7 @@ function isToAdopt(facts: Facts): boolean {
  */
 function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
   // Nobody ever read it, so that a chmod of the whole folder would make all of it new.
-  if (isUnread(facts)) return true;
+  if (isUnread(facts) || isIgnored(facts)) return true;
   const { end, sha256, sourceUrl, lastFailure, why } = facts;
   const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
   const isUnsent = sha256 === null && sourceUrl === null;
@@ -240,7 +240,8 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
   // Rows of version 0.1.0 only get the code of what holds them: that is nothing for their history.
   const isNews = expected.plan !== undefined || expected.why !== facts.why;
   const change = (now: Facts): Partial<Facts> => rerouted(now, route, at) ?? {};
-  const note = isNews ? 'rules or sidecar changed' : undefined;
+  const refusal = channelRefusal({ plan: expected.plan ?? null });
+  const note = isNews ? (refusal ?? 'rules or sidecar changed') : undefined;
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'rerouted';
 }
 

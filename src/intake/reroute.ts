@@ -1,8 +1,10 @@
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { leftFromBefore, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { isIgnored, leftFromBefore, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
+import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
 
 /** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
@@ -16,7 +18,8 @@ const hold = (code: HoldCode | 'flawed', message: string): Failure => ({ kind: '
 
 /** Whether a sidecar may be what holds a file. Version 0.1.0 wrote no code for what its rules or sidecars held. */
 export function mayBeHeldBySidecar({ lastFailure }: Facts): boolean {
-  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed';
+  const others: readonly (string | undefined)[] = ['no_rule', 'flawed', unknownNameCodes.channel];
+  return !others.includes(lastFailure?.code);
 }
 
 /** Whether a record with the present metadata is on the service, or may be. */
@@ -34,23 +37,50 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   if (facts.disposal === 'moved' || facts.disposal === 'deleted') return null;
   if (facts.plan === null) return unheld(facts, route);
   if (route.kind === 'held') {
+    // A person said where it goes.
+    if (facts.plan.chosenChannel !== undefined) return null;
     const mayHold = facts.end === null && !wasSent(facts);
     return mayHold ? { ...heldFor(hold(route.code, route.why), now), plan: null, notBefore: null } : null;
   }
   const { proofs } = facts.plan;
-  const planned = { ...route.plan, ...(proofs !== undefined && { proofs }) };
+  const planned = { ...asChosen(facts.plan, route.plan), ...(proofs !== undefined && { proofs }) };
   if (isSamePlan(facts.plan, planned)) return null;
-  if (!wasSent(facts)) return { plan: planned };
+  if (!wasSent(facts)) return { plan: planned, ...goesOn(facts, planned) };
   // The channel of a video cannot be changed (api-spec 4.1).
-  const plan = { ...planned, channel: facts.plan.channel, publish: feedsOf(facts, facts.plan, planned) };
+  const plan = {
+    ...planned,
+    channel: facts.plan.channel,
+    ...refusedBy(facts.plan, route.said),
+    publish: feedsOf(facts, planned, route.said),
+  };
   if (isSamePlan(facts.plan, plan)) return null;
-  const amendment = amendmentOf(facts.plan, plan);
+  const amendment = amendmentOf(facts.plan, plan) ?? (hasFurtherFeeds(facts, plan) ? {} : null);
   return amendment === null ? { plan } : { plan, amendment: { ...facts.amendment, ...amendment } };
+}
+
+/** A channel that a person chose stays. */
+export function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
+  return chosenChannel === undefined ? plan : { ...plan, channel: chosenChannel, chosenChannel };
+}
+
+function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 'refusedChannel'> {
+  return said?.channel === undefined || said.channel === channel ? {} : { refusedChannel: said.channel };
+}
+
+/** A video that waits for its feeds gets there by itself; nobody else would publish those of a finished one. */
+function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
+  return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
+}
+
+/** What waited for a channel that the service does not have need not, if it goes to another one. */
+function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts> {
+  const waits = lastFailure?.code === unknownNameCodes.channel;
+  return waits && channel !== plan?.channel ? { notBefore: null, lastFailure: null } : {};
 }
 
 /** A file without a plan waits for a rule that takes it or for a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
-  if (wasThereBefore(facts)) return route.kind === 'held' ? null : { plan: route.plan };
+  if (wasThereBefore(facts) || isIgnored(facts)) return route.kind === 'held' ? null : { plan: route.plan };
   if (facts.end !== 'held') return null;
   if (facts.lastFailure?.code === 'flawed') return route.kind === 'held' ? null : { plan: route.plan };
   if (route.kind === 'take') return { plan: route.plan, end: null, why: null, endedAt: null, lastFailure: null };
@@ -82,7 +112,7 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
     sourceUrl: arrival.sourceUrl,
   };
   const { route, flaw } = arrival;
-  const plan = route.kind === 'take' ? route.plan : null;
+  const plan = route.kind === 'take' ? (facts.plan === null ? route.plan : asChosen(facts.plan, route.plan)) : null;
   const failure = wasSent(again) && flaw === null ? null : holdOf(arrival);
   if (failure !== null) return { ...again, plan: wasSent(again) ? again.plan : plan, ...heldFor(failure, now) };
   if (plan === null || again.plan === null) return { ...again, plan: plan ?? again.plan };
@@ -92,14 +122,19 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   return { ...again, ...rerouted(again, route, now) };
 }
 
-/** A done file stays as it is. A ready video may get further feeds, but keeps those that may be publishing it at this moment. */
-function feedsOf(facts: Facts, before: Plan, after: Plan): readonly string[] {
-  if (facts.end === 'done' || facts.end === 'superseded') return before.publish;
-  const isWaiting = facts.end === null && facts.readyAt !== null;
-  return isWaiting ? [...new Set([...before.publish, ...after.publish])] : after.publish;
+/**
+ * A done file stays as it is, unless its sidecar says more. A ready video may get further feeds, but keeps those that may be publishing
+ * it at this moment.
+ */
+function feedsOf({ end, readyAt, plan }: Facts, after: Plan, said: Sidecar | undefined): readonly string[] {
+  const before = plan?.publish ?? [];
+  if (end === 'superseded') return before;
+  if (end === 'done') return [...new Set([...before, ...(said?.publish ?? [])])];
+  const isWaiting = end === null && readyAt !== null;
+  return isWaiting ? [...new Set([...before, ...after.publish])] : after.publish;
 }
 
-function amendmentOf(before: Plan, after: Plan): Amendment | null {
+export function amendmentOf(before: Plan, after: Plan): Amendment | null {
   const amendment: Amendment = {
     ...(before.title !== after.title && { title: after.title }),
     ...(before.description !== after.description && { description: after.description ?? '' }),
@@ -108,7 +143,7 @@ function amendmentOf(before: Plan, after: Plan): Amendment | null {
   return Object.keys(amendment).length === 0 ? null : amendment;
 }
 
-function isSamePlan(one: Plan, other: Plan): boolean {
+export function isSamePlan(one: Plan, other: Plan): boolean {
   const said = ({ proofs: _proofs, ...plan }: Plan): string => JSON.stringify({ ...plan, rule: '' });
   return said(one) === said(other);
 }

@@ -1,9 +1,11 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/unsafe-characters.ts';
+import { errnoOf } from '../disk/errno.ts';
 import { syncPath } from '../disk/sync-path.ts';
-import { refusal } from './ledger-error.ts';
+import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 
 /**
@@ -43,34 +45,61 @@ export async function openAppendLog(path: string): Promise<AppendLog> {
   };
 }
 
+/** Ends the name of the one older file that is kept. Not `.1`: that one is of logrotate. */
+export const ROTATED = '.old';
+
+/** Twice what makes logrotate rotate it: where logrotate runs, this never happens. */
+const mostBytes = 20 * 1024 * 1024;
+
 /**
  * The same for few lines in a file that logrotate moves: each write opens the file, so nobody has to tell the daemon about a
- * rotation and no line ends up in the rotated file.
+ * rotation and no line ends up in the rotated file. Without logrotate, a file that has become large is moved to `.old`, in place of
+ * the one before: two files at most.
+ *
+ * A symbolic link in its place is not followed.
  *
  * @throws {LedgerError} when it cannot be opened
  */
-export async function openRotatedLog(path: string): Promise<AppendLog> {
-  await (await openUsable(path)).close();
+export async function openRotatedLog(path: string, limitBytes = mostBytes): Promise<AppendLog> {
+  await (await openUsable(path, noLink)).close();
   const batches = createBatches(async (lines) => {
-    await using file = await openFile(path);
-    await writeLines(file, lines, true);
+    const isFull = await appendTo(path, lines, limitBytes);
+    if (isFull) await rotate(path);
   });
   return { append: batches.add, [Symbol.asyncDispose]: batches.idle };
 }
 
-async function openUsable(path: string): Promise<FileHandle> {
+const noLink = constants.O_NOFOLLOW;
+
+/** @returns whether the file is full */
+async function appendTo(path: string, lines: readonly Line[], limitBytes: number): Promise<boolean> {
+  await using file = await openFile(path, noLink);
+  await writeLines(file, lines, true);
+  const { size, ino } = await file.stat();
+  // logrotate may have moved it meanwhile: what is there now is not full.
+  return size >= limitBytes && (await stat(path).catch(() => null))?.ino === ino;
+}
+
+async function rotate(path: string): Promise<void> {
+  // Where it cannot be moved, it grows on: no reason to lose a line.
+  await rename(path, `${path}${ROTATED}`).catch(() => undefined);
+}
+
+async function openUsable(path: string, flags = 0): Promise<FileHandle> {
   try {
     await sizeOfUsableFile(path);
-    const file = await openFile(path);
+    const file = await openFile(path, flags);
     await syncPath(dirname(path));
     return file;
   } catch (error) {
+    if (flags === noLink && errnoOf(error) === 'ELOOP')
+      throw new LedgerError(`${path} is a symbolic link, which is not followed: remove it`, { cause: error });
     throw await refusal(path, error);
   }
 }
 
-function openFile(path: string): Promise<FileHandle> {
-  return open(path, 'a+', 0o600);
+function openFile(path: string, flags = 0): Promise<FileHandle> {
+  return open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | flags, 0o600);
 }
 
 async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: boolean): Promise<void> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -9,8 +10,9 @@ import { insertFacts } from './write-row.ts';
 /** Behind a `+`, which keeps SQLite off the index: thousands of files may share a size, as the parts of a recording do. */
 const unindexedSize = sql<number>`+size`;
 
+const isUnrouted = sql<boolean>`iif(state = 'held', plan is null or last_failure ->> '$.kind' = 'mismatch',
+  last_failure ->> '$.code' = ${sql.lit(unknownNameCodes.channel)})`;
 /** A file moved over another may have the older row of the two. */
-const waitsForWhatIsBeside = sql<boolean>`(plan is null or last_failure ->> '$.kind' = 'mismatch')`;
 const hasLeftItsPath = sql<number>`state in ('superseded', 'vanished')`;
 
 /** A limit: of rows that are sorted with the newest first, only that one. */
@@ -49,6 +51,6 @@ export function createArrivals({ db, sql: statements }: Connection, commits: Gro
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       return (await paths.where('path', '=', stem).union(named).execute()).map(({ path }) => path);
     },
-    unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where(waitsForWhatIsBeside).orderBy('seq')),
+    unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
   };
 }

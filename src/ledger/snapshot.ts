@@ -14,8 +14,6 @@ export interface LedgerSnapshot extends CausesFound {
   readonly held: readonly string[];
   /** Rows on their way in the order in which they came in: all that a step works on, and the first of each state. */
   readonly working: readonly Facts[];
-  /** Of each state on the way the row that came in first. */
-  readonly oldest: Readonly<Record<string, Facts>>;
   /** Failed and held rows, newest first. */
   readonly needing: readonly Facts[];
   /** Rows whose `after_ready` fails, newest first. */
@@ -89,16 +87,14 @@ const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish
 function snapshotOf(sql: Statements, { held, working, needing }: SnapshotQuery): LedgerSnapshot {
   const ids = held();
   const worked = rowsOf(sql, 'SELECT * FROM file WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]);
-  const heads = workStates.map((state) => [state, rowsOf(sql, inState(state, 'ASC'), [working])] as const);
+  const heads = workStates.flatMap((state) => rowsOf(sql, inState(state, 'ASC'), [working]));
   const shown = new Map<number, Row>();
-  for (const row of [...worked.filter(({ end }) => end === null), ...heads.flatMap(([, rows]) => rows)])
-    shown.set(row.seq, row);
+  for (const row of [...worked.filter(({ end }) => end === null), ...heads]) shown.set(row.seq, row);
   const ended = ['failed', 'held'].flatMap((state) => rowsOf(sql, inState(state, 'DESC'), [needing]));
   return {
     counts: countsOf(sql),
     held: ids,
     working: [...shown.values()].toSorted(bySeq).map(factsOf),
-    oldest: Object.fromEntries(heads.flatMap(([state, [first]]) => (first ? [[state, factsOf(first)]] : []))),
     needing: ended.toSorted(bySeq).toReversed().slice(0, needing).map(factsOf),
     left: rowsOf(sql, `SELECT * FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT +?`, [needing]).map(
       factsOf,

@@ -63,6 +63,8 @@ export interface LedgerView {
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Templates of `after_ready: move` by which files of a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
+  /** Whether a file ever got a video in this channel, or was published in this feed. Reads all rows: for a name that is in question. */
+  hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
 export function createView(db: Kysely<LedgerTables>): LedgerView {
@@ -92,6 +94,13 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       }));
     },
     known: (folder, tell) => tellKnown(db, folder, tell),
+    hasSentTo: async (kind, name) => {
+      const isSent =
+        kind === 'channel'
+          ? sql<boolean>`video_id is not null and iif(json_valid(plan), plan, '{}') ->> '$.channel' = ${name}`
+          : sql<boolean>`exists (select 1 from json_each(published) where key = ${name})`;
+      return (await db.selectFrom('file').select('id').where(isSent).limit(1).executeTakeFirst()) !== undefined;
+    },
     movedBy: async (folder) => {
       const rows = await db
         .selectFrom('file')

@@ -45,6 +45,8 @@ export interface Conductor {
   noSlot(facts: Facts): NoSlot | null;
   /** Why it takes long to hear that a video is ready, or null. */
   pollTrouble(): PollTrouble | null;
+  /** When the service is asked next how far the videos are (epoch milliseconds); null: it is asked about none. */
+  nextPollAt(): number | null;
   /** How far the comparison of files that were there before with what the service has is; null when none is compared. */
   comparison(): Comparison | null;
   /** Feeds that wait to be published, and why. */
@@ -58,7 +60,7 @@ export interface Conductor {
   /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
   putAwayAgain(id: string): Promise<boolean | null>;
   /** Which channels and feeds the service has. */
-  readonly names: Pick<ServiceNames, 'ask' | 'unknown' | 'known'>;
+  readonly names: Pick<ServiceNames, 'ask' | 'change' | 'unknown' | 'known'>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -188,6 +190,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
     pollTrouble: () => rounds.pollTrouble(),
+    nextPollAt: () => {
+      const at = rounds.nextPollAt();
+      return at === null ? null : at - world.clock.elapsed() + world.clock.now();
+    },
     comparison: () => rounds.comparison(),
     feedsWaiting: () => rounds.feedsWaiting(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),

@@ -50,12 +50,18 @@ export type DropcastEvent =
       readonly note: string | null;
     }
   /** A step of a file failed. `next` says in words what happens next. */
-  | { readonly type: 'failure'; readonly facts: Facts; readonly failure: Failure; readonly next: string }
+  | {
+      readonly type: 'failure';
+      readonly facts: Facts;
+      readonly failure: Failure;
+      readonly next: string;
+      /** The try before failed for the same reason. */
+      readonly isRepeated: boolean;
+    }
   /** Something that a person wanted for a file cannot be done. `why` is a sentence without its full stop. */
   | {
       readonly type: 'refusal';
       readonly facts: Facts;
-      readonly what: 'metadata' | 'channel of a late sidecar';
       readonly why: string;
     }
   /** A feed was published with some files, or was not. */

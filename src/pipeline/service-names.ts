@@ -21,6 +21,8 @@ export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
 export interface ServiceNames {
   /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
   ask(used: NamesOfService, signal: AbortSignal): Promise<Answer<NamesOfService>>;
+  /** The configuration is another one; null: its service did not say what it has. */
+  change(used: NamesOfService, lists: NamesOfService | null): void;
   /** Why nothing can go there at present; null: nothing is known against it. */
   whyNot(kind: NameKind, name: string): Failure | null;
   /** The service refused what named this. @returns why nothing can go there; null when it has it, or does not say */
@@ -52,15 +54,19 @@ export interface NamesWorld {
 /** Between two looks for a name that files wait for. */
 const lookAgainMs = 10 * 60_000;
 
-/** A list that is younger needs no other: a thousand files may be refused for one name. */
-const freshMs = 60_000;
+/** Between two looks because something was refused: a thousand files may be refused for one name, or for what is no name at all. */
+const refusedAgainMs = 10_000;
 
 /** Each file that waits looks by itself too, at no request. */
 const fileWaitsMs = 60 * 60_000;
 
 export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld): ServiceNames {
-  const lists = new Map<NameKind, { readonly names: readonly string[]; readonly at: number }>();
+  const lists = new Map<NameKind, readonly string[]>();
+  /** What was asked last because of a refusal. */
+  const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
   const unknown = new Map<string, UnknownName>();
+  /** When a file or feed last waited for it. */
+  const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
   /** They could not be asked for at the start; a service that has no such lists is not asked again. */
   let isOwed = false;
@@ -72,14 +78,16 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   const become = (kind: NameKind, name: string): void => {
     if (unknown.has(keyOf(kind, name))) return;
     unknown.set(keyOf(kind, name), { kind, name, since: clock.now() });
+    wantedAt.set(keyOf(kind, name), clock.elapsed());
     events.emit({ type: 'name', kind, name, isKnown: false });
   };
 
-  /** What the list of one kind changes. */
-  const compare = (kind: NameKind, names: readonly string[]): void => {
+  const learn = (kind: NameKind, names: readonly string[]): void => {
+    lists.set(kind, names);
     for (const [key, one] of unknown) {
       if (one.kind !== kind || !names.includes(one.name)) continue;
       unknown.delete(key);
+      wantedAt.delete(key);
       events.emit({ type: 'name', kind, name: one.name, isKnown: true });
       back();
     }
@@ -88,10 +96,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
 
   const askFor = async (kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>> => {
     const answer = await library.names(kind, signal);
-    if (answer.ok) {
-      lists.set(kind, { names: answer.value, at: clock.elapsed() });
-      compare(kind, answer.value);
-    }
+    if (answer.ok) learn(kind, answer.value);
     return answer;
   };
 
@@ -103,18 +108,35 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   };
 
   const planNext = (): void => {
+    forget();
     lookAt = unknown.size === 0 ? Infinity : clock.elapsed() + lookAgainMs;
     if (lookAt < Infinity) ringAt(lookAt);
   };
 
-  const whyNot = (kind: NameKind, name: string): Failure | null =>
-    unknown.has(keyOf(kind, name)) ? unknownName(kind, name) : null;
+  const whyNot = (kind: NameKind, name: string): Failure | null => {
+    const key = keyOf(kind, name);
+    if (!unknown.has(key)) return null;
+    wantedAt.set(key, clock.elapsed());
+    return unknownName(kind, name);
+  };
+
+  /** What no rule names any more, and no file has waited for lately, is forgotten until a file is refused for it again. */
+  const forget = (): void => {
+    const lately = clock.elapsed() - 2 * fileWaitsMs;
+    for (const [key, { kind, name }] of unknown)
+      if (!used[kind].includes(name) && (wantedAt.get(key) ?? -Infinity) < lately) unknown.delete(key);
+  };
 
   return {
+    change: (names, said) => {
+      used = names;
+      isOwed = said === null;
+      if (said !== null) learn('channel', said.channel);
+      if (said !== null) learn('feed', said.feed);
+      planNext();
+    },
     ask: async (names, signal) => {
       used = names;
-      // What no rule names any more is forgotten, unless a file says otherwise again.
-      for (const [key, { kind, name }] of unknown) if (!names[kind].includes(name)) unknown.delete(key);
       const answer = await askForBoth(signal);
       isOwed = !answer.ok && (signal.aborted || mayPass.has(answer.failure.kind));
       planNext();
@@ -124,9 +146,12 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     refused: async ({ kind: failed, status }, { kind, name }, signal) => {
       const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
       if (!isAnswer) return null;
-      const list = lists.get(kind);
-      const isFresh = list !== undefined && clock.elapsed() - list.at < freshMs;
-      const answer = isFresh ? { ok: true as const, value: list.names } : await askFor(kind, signal);
+      // The list of the start may be months old.
+      const last = refusals.get(kind);
+      const isRecent = last !== undefined && clock.elapsed() - last.at < refusedAgainMs;
+      const asked = isRecent ? last : { at: clock.elapsed(), answer: askFor(kind, signal) };
+      refusals.set(kind, asked);
+      const answer = await asked.answer;
       if (!answer.ok || answer.value.includes(name)) return null;
       become(kind, name);
       planNext();
@@ -146,7 +171,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     unknown: () => [...unknown.values()],
     known: () => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];
-      return channel === undefined || feed === undefined ? null : { channel: channel.names, feed: feed.names };
+      return channel === undefined || feed === undefined ? null : { channel, feed };
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Sidecar } from './sidecar.ts';
+
 /** One rule of a folder, as the configuration gives it. */
 export interface Rule {
   /** Its key in the configuration, `folders[0].rules[1]`. */
@@ -34,6 +36,8 @@ export interface Plan {
   readonly priority?: Priority;
   /** A person sent it to this channel: rules and sidecars have no say in that any more. */
   readonly chosenChannel?: string;
+  /** What its sidecar said when the video was in another channel already. */
+  readonly refusedChannel?: string;
   /** The sidecar that had its say, which goes with the file. */
   readonly sidecar?: SidecarFile;
   /** What proved that it is complete (a done marker, a checksum), which goes with it too. */
@@ -51,7 +55,7 @@ export interface SidecarFile {
 /** Why a path goes nowhere: no rule matches it, or what lies beside it (a sidecar) is broken. Kept in the ledger. */
 export type HoldCode = 'no_rule' | 'sidecar';
 
-/** Where a path goes: taken by a rule, or held with a reason a person can act on. */
+/** Where a path goes: taken by a rule and what its sidecar said, or held with a reason a person can act on. */
 export type Route =
-  | { readonly kind: 'take'; readonly plan: Plan }
+  | { readonly kind: 'take'; readonly plan: Plan; readonly said?: Sidecar }
   | { readonly kind: 'held'; readonly code: HoldCode; readonly why: string };

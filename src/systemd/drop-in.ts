@@ -10,6 +10,8 @@ export interface UnitNeeds {
   readonly secretFiles: readonly ResolvedPath[];
   /** Of the status page; null when the unit allows it already or there is no page. 0 is any port. */
   readonly port: number | null;
+  /** Programs that notifications start, with their interpreters. */
+  readonly programs: readonly string[];
   /** Addresses of name servers that the unit blocks. */
   readonly resolvers: readonly string[];
 }
@@ -82,6 +84,7 @@ function service(needs: UnitNeeds): readonly string[] {
     ...needs.written.flatMap((path) => openLines(path, true)),
     ...needs.secretFiles.flatMap((path) => openLines(path, false)),
     ...noExecLine([...needs.folders.filter(({ isWritten }) => isWritten), ...needs.written]),
+    ...programLines(needs.programs),
     ...needs.resolvers.map((address) => `IPAddressAllow=${address}`),
     ...(needs.port === null ? [] : [`SocketBindAllow=tcp${needs.port === 0 ? '' : `:${needs.port}`}`]),
   ];
@@ -127,6 +130,15 @@ function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
 /** A writable path becomes a mount of its own, which NoExecPaths=/ of the unit does not cover: nothing there may be executed. */
 function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
+}
+
+/** The unit lets nothing be executed but its own Node. */
+function programLines(programs: readonly string[]): readonly string[] {
+  if (programs.length === 0) return [];
+  return [
+    '# Commands of notifications. What they start in turn, like /usr/bin/curl, needs a line of its own in another drop-in.',
+    `ExecPaths=${programs.map((path) => unitWord(`-${path}`)).join(' ')}`,
+  ];
 }
 
 /** ProtectHome=tmpfs and PrivateTmp=yes of the unit show the service empty directories in these places. */

@@ -19,6 +19,7 @@ const site = (...folders: readonly FolderNeeds[]): UnitNeeds => ({
   folders,
   written: [],
   secretFiles: [],
+  programs: [],
   resolvers: [],
   port: null,
 });

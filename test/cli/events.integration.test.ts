@@ -60,7 +60,11 @@ folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
       startedAt,
       config: () => ({ stateDir: scratch.file('state'), folders: [{ path: '/srv/in' }] }),
     } as unknown as Daemon;
-    const ports = { reload: () => Promise.reject(new Error('not asked for')), pageLink: () => null };
+    const ports = {
+      reload: () => Promise.reject(new Error('not asked for')),
+      pageLink: () => null,
+      testNotifications: async () => [],
+    };
     const server = stack.use(await serveControl(daemon, socket, ports));
     return { news, listeners: () => listeners, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   };

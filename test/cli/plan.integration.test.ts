@@ -166,7 +166,11 @@ test('a running daemon makes the plan: for what it has not taken in yet, and wit
   if (config === null) throw new Error('the configuration is wrong');
   await using daemon = await startDaemon(config, silentLogger);
   const reload = () => Promise.reject(new Error('nobody reloads'));
-  await using _ = await serveControl(daemon, config.status.socket, { reload, pageLink: () => null });
+  await using _ = await serveControl(daemon, config.status.socket, {
+    reload,
+    pageLink: () => null,
+    testNotifications: async () => [],
+  });
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/one.mp4'));
   await until('it is done', async () => (await daemon.ledger.counts())['done'] === 1);
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/copy.mp4.part'));

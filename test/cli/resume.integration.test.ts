@@ -61,6 +61,7 @@ test('a frozen folder makes health `frozen`, waits for the command through a res
   await using _ = await serveControl(daemon, daemon.config().status.socket, {
     reload: () => expect.unreachable(),
     pageLink: () => null,
+    testNotifications: async () => [],
   });
   await until('it was scanned', () => daemon.folders.status()[0]?.state === 'frozen');
   const health = healthOf({ folders: daemon.folders, conductor: { pause: () => null } });

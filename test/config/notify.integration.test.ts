@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schemaAt } from '../../src/config/json-schema.ts';
 import { expectProblems, scratch, type Scratch } from './scratch.ts';
 
 let here: Scratch;
@@ -155,4 +158,37 @@ folders:
   ])('refuses %s', async (expectation, problem) => {
     expectProblems(await here.problems(expecting(expectation), env), [problem]);
   });
+});
+
+it('is in docs/notifications.md with examples that are accepted', async () => {
+  const page = await readFile(resolve(import.meta.dirname, '../../docs/notifications.md'), 'utf8');
+  const [notify = '', folders = '', ...further] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
+    ([, example]) => example ?? '',
+  );
+  expect(further).toEqual([]);
+  await here.write('topic', 'station\n');
+  const local = notify.replaceAll(/!file \S+/g, '!file topic');
+  const service = 'service: { base_url: https://video.example.com/v1, api_key: !env KEY }\n';
+  expect(await here.problems(`${service}${folders}${local}`, env)).toEqual([]);
+});
+
+it('explains every key of every type in docs/notifications.md', async () => {
+  const page = await readFile(resolve(import.meta.dirname, '../../docs/notifications.md'), 'utf8');
+  const targets = schemaAt(['notify', 0])?.oneOf ?? [];
+  expect(targets.length).toBe(5);
+  for (const key of targets.flatMap(({ properties }) => Object.keys(properties ?? {})))
+    expect(page).toContain(`\`${key}`);
+});
+
+it('shows examples in config.example.yaml that are accepted', async () => {
+  const shipped = await readFile(resolve(import.meta.dirname, '../../config.example.yaml'), 'utf8');
+  const block = /^# Whom to tell.*?\n#\n((?:# {3}.*\n)+)/ms.exec(shipped)?.[1] ?? '';
+  const example = block
+    .replace('# notify: []', '')
+    .replaceAll(/^#/gm, '')
+    .replaceAll(/!file \S+_address/g, '"https://x.example/y"')
+    .replaceAll(/!file \S+/g, '!file topic');
+  await here.write('topic', 'station\n');
+  expect(example).toContain('type: heartbeat');
+  expect(await here.problems(text(example), env)).toEqual([]);
 });

@@ -50,6 +50,7 @@ it('ships an example whose values are the defaults, where there are any', async 
   );
   const settings = ({ config }: typeof full) => ({
     ...config,
+    source: null, // what is written, and where
     folders: config?.folders.slice(0, 1).map((folder) => ({ ...folder, rules: [] })),
   });
   expect(settings(full)).toEqual(settings(short));

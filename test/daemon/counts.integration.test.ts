@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { filesOf } from '../../src/daemon/files/files-view.ts';
 import { statusOf } from '../../src/daemon/view.ts';
@@ -20,9 +21,11 @@ function working(ids: readonly string[]): Daemon {
   const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
   return {
     conductor: {
+      pauses: noPauses,
       pause: () => null,
       comparison: () => null,
       createsWaitUntil: () => null,
+      names: { unknown: () => [] },
       feedsWaiting: () => [],
       pollTrouble: () => null,
       noSlot: () => null,

@@ -1,11 +1,10 @@
-import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { retry } from '../../src/daemon/retry.ts';
 import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
@@ -13,7 +12,6 @@ import { until } from '../support/until.ts';
 import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
-import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
 import { needs } from '../support/needs.ts';
@@ -37,7 +35,7 @@ service: { base_url: "${host.baseUrl}", api_key: ${host.key}${service ?? ''} }
 state_dir: ${scratch.file('state')}
 poll: { interval: 100ms }
 folders:
-  - { path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ${channel} }] }${folders ?? ''}
+  - { path: ${scratch.file('inbox')}, settle: 200ms, rescan: 1s, rules: [{ match: "**", channel: ${channel} }] }${folders ?? ''}
 status: { listen: off }
 `,
     { mode: 0o600 },
@@ -104,20 +102,40 @@ test('a folder that a reload puts inside another takes over what is in it', asyn
   ]);
 });
 
-test('a file that the service refused for its channel goes to another one when the rule is mended and it is retried', async () => {
-  await using service = await runSandbox();
-  const { baseUrl, apiKey: key } = service.sandbox;
+test('a start is refused for a channel that the service does not have, unless files went there before', async () => {
+  const channels = ['ch_main'];
+  await using host = await startVideoHost({
+    channels: () => channels,
+    meddle: (request, response, body) => {
+      const isCreate = request.method === 'POST' && request.url?.endsWith('/videos') === true;
+      if (!isCreate || channels.some((channel) => body.includes(`"${channel}"`))) return false;
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { code: 'invalid_channel', message: 'no such channel' } }));
+      return true;
+    },
+  });
   await using scratch = await makeInbox();
-  await using daemon = await startDaemon(
-    await configOf(scratch, { baseUrl, key }, { channel: 'ch_nope' }),
-    silentLogger,
+  const wrong = await configOf(scratch, host, { channel: 'ch_mian' });
+  await expect(startDaemon(wrong, silentLogger)).rejects.toThrow(
+    'folders[0].rules[0].channel: the service has no channel "ch_mian", did you mean "ch_main"? It has ch_main',
   );
-  await copyFile(new URL('../media/clip.mp4', import.meta.url), scratch.file('inbox/clip.mp4'));
-  await until('it is refused', async () => (await rows(daemon)).some((facts) => stateOf(facts) === 'failed'));
-  await daemon.reload(await configOf(scratch, { baseUrl, key }));
-  expect(await retry(daemon, { names: ['clip.mp4'], states: [] })).toMatchObject({ refused: [] });
-  await allDone(daemon, 1);
-  expect((await rows(daemon)).map(({ plan }) => plan?.channel)).toEqual(['ch_main']);
+  expect(host.videos.size).toBe(0);
+  {
+    await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+    await writeFile(scratch.file('inbox/one.mpg'), 'sent before');
+    await allDone(daemon, 1);
+    channels.pop();
+    await writeFile(scratch.file('inbox/two.mpg'), 'its channel was deleted');
+    await until('it waits for the channel', async () =>
+      (await rows(daemon)).some(({ lastFailure }) => lastFailure?.code === 'unknown_channel'),
+    );
+  }
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  expect(daemon.conductor.names.unknown()).toMatchObject([{ kind: 'channel', name: 'ch_main' }]);
+  channels.push('ch_other');
+  await daemon.reload(await configOf(scratch, host, { channel: 'ch_other' }));
+  await allDone(daemon, 2);
+  expect(new Set((await rows(daemon)).map(({ plan }) => plan?.channel))).toEqual(new Set(['ch_main', 'ch_other']));
 });
 
 test('a reload that lets another origin see the key takes effect at once', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import { whyOf } from '../../src/cli/file-table.ts';
 import { rate, size } from '../../src/daemon/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
@@ -38,8 +39,10 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
   const opens = later.find((hours) => hours.mayStart)?.inMs;
   return {
     conductor: {
+      pauses: noPauses,
       pause: () => null,
       createsWaitUntil: () => null,
+      names: { unknown: () => [] },
       noSlot: () => 'all',
       uploads: () => live,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Logger } from '../../src/log/logger.ts';
+import type { DropcastEvent } from '../../src/pipeline/events.ts';
+import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
+import { failure } from '../pipeline/some-facts.ts';
 import { newFacts } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 
@@ -103,4 +106,50 @@ test('a file that a changed rule or sidecar holds is logged with the reason, and
       fields: { file: 'f_1', path: '/inbox/clip.mp4', why: 'no rule matches' },
     },
   ]);
+});
+
+/** The lines that are printed by default, with their level. */
+function linesOf(...events: readonly DropcastEvent[]): readonly string[] {
+  const logger = recordingLogger();
+  events.forEach(logEvents(logger));
+  return logger.lines.filter(({ level }) => level !== 'debug').map(({ level, message }) => `${level} ${message}`);
+}
+
+test('the same failure of a file is one line until it ends, however often it is tried', () => {
+  const failed = failure('transient');
+  const event = { type: 'failure', facts: { ...facts, notBefore: 9 }, failure: failed, next: 'later' } as const;
+  const last = { ...event, facts: { ...facts, end: 'failed' }, isRepeated: true } as const;
+  expect(linesOf({ ...event, isRepeated: false }, { ...event, isRepeated: true }, last)).toEqual([
+    'warn A step failed',
+    'warn A step failed',
+  ]);
+});
+
+test('a file that somebody ignores is one line', () => {
+  const ignored = { ...facts, end: 'skipped', why: 'ignored by anna', lastFailure: ignoredBy('anna') } as const;
+  expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual([
+    'info A person ignores a file',
+  ]);
+});
+
+test('the channel of a late sidecar is refused once', () => {
+  const late = { ...facts, ...bound };
+  const refused: Facts = { ...late, plan: facts.plan && { ...facts.plan, refusedChannel: 'ch_other' } };
+  const changed: Facts = { ...refused, attempts: 1 };
+  expect(
+    linesOf(
+      { type: 'file', before: late, facts: refused, note: null },
+      { type: 'file', before: refused, facts: changed, note: null },
+    ),
+  ).toEqual(['warn Not done']);
+});
+
+test('a pause that a person set is one line, and another when it is over', () => {
+  const pause = { folder: '/inbox', since: now, until: now + 1, by: 'anna' };
+  expect(
+    linesOf(
+      { type: 'operator pause', pause, is: 'set', by: 'anna' },
+      { type: 'operator pause', pause, is: 'over', by: null },
+    ),
+  ).toEqual(['info A person paused the work', 'info A pause is over']);
 });

@@ -18,6 +18,7 @@ const change = (before: Partial<Facts> | null, after: Partial<Facts>, note: stri
 });
 const failed = (facts: Partial<Facts>, why = failure('transient'), next = 'tried again'): DropcastEvent => ({
   type: 'failure',
+  isRepeated: false,
   facts: someFacts(facts),
   failure: why,
   next,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf, viewsOf } from '../../src/daemon/file-view.ts';
@@ -25,8 +26,10 @@ const ledger = {
 } as unknown as FilesLedger;
 const daemon = {
   conductor: {
+    pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
+    names: { unknown: () => [] },
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,
@@ -183,7 +186,11 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
   [
     'ready',
     ready,
-    { feedsWaiting: () => [{ feed: 'feed_news', since: at(0), latestAt: at(5), failure: null, nextTryAt: null }] },
+    {
+      feedsWaiting: () => [
+        { feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: null, nextTryAt: null },
+      ],
+    },
     'waiting to publish several at once, until 2030-01-01 14:05 at the latest',
   ],
   // It said 'waiting a few seconds' while a feed was refused for hours.
@@ -192,8 +199,8 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     ready,
     {
       feedsWaiting: () => [
-        { feed: 'feed_other', since: at(0), latestAt: at(1), failure: null, nextTryAt: null },
-        { feed: 'feed_news', since: at(0), latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
+        { feed: 'feed_other', files: 1, since: at(0), latestAt: at(1), failure: null, nextTryAt: null },
+        { feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
       ],
     },
     'feed feed_news could not be published: it was transient; next try at 2030-01-01 14:09',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
@@ -337,14 +337,16 @@ alongside('check', () => {
   });
 
   test('--online names unknown channels, feeds and a bad key, and passes when all is there', async () => {
-    await using host = await startVideoHost();
+    await using host = await startVideoHost({ feeds: () => ['feed_news'] });
     await using scratch = await makeScratch((path) => configText(path, host));
     await mkdir(scratch.file('inbox'));
     const check = (...args: readonly string[]): Promise<Ended> =>
       dropcast(['check', '--online', '--config', scratch.config, ...args]);
     const missing = await check();
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toContain('rules[1].publish: the service has no feed "feed_missing"; it has feed_news');
+    expect(missing.stdout).toMatch(
+      /dropcast\.yaml:\d+:\d+ folders\[0\]\.rules\[1\]\.publish\[0\]: the service has no feed "feed_missing"; it has feed_news/u,
+    );
     const good = configText(scratch.path, host).replace('feed_missing', 'feed_news');
     await writeFile(scratch.config, good);
     expect(await check()).toMatchObject({
@@ -355,10 +357,14 @@ alongside('check', () => {
     const channel = await check('--json');
     expect(channel.code).toBe(1);
     expect(jsonOf(channel)).toMatchObject({ ok: false, problems: [{ key: 'folders[0].rules[2].channel' }] });
+    const [problem] = (jsonOf(channel) as { problems: { line: number; column: number; message: string }[] }).problems;
+    const lines = (await readFile(scratch.config, 'utf8')).split('\n');
+    expect(lines[(problem?.line ?? 0) - 1]?.slice((problem?.column ?? 0) - 1)).toMatch(/^ch_mian/u);
+    expect(problem?.message).toContain('did you mean "ch_main"?');
     await writeFile(scratch.config, good.replace(host.key, 'key-that-was-revoked'));
     const key = await check();
     expect(key.code).toBe(1);
-    expect(key.stdout).toContain('service: the service answered 401 unauthorized');
+    expect(key.stdout).toMatch(/:\d+:\d+ service\.api_key: the service answered 401 unauthorized/u);
     expect(key.stdout + key.stderr).not.toContain('key-that-was-revoked');
     await writeFile(scratch.config, good.replace(host.baseUrl, 'http://127.0.0.1:1/v1'));
     const away = await check();

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { dropcast } from './dropcast-process.ts';
-import { startStation } from './station.ts';
+import { isCreate, refusal, startStation } from './station.ts';
 
 test.each([
   [
@@ -48,3 +48,14 @@ test.each([
     expect(history.at(-1)?.note).toBe('a test clip: its video and its file were deleted on purpose');
   },
 );
+
+test('a canary that does not get through says why, and leaves no file that needs anybody', async () => {
+  await using station = await startStation();
+  station.faults.api = (request, response) => isCreate(request) && refusal(response, 422, 'invalid_title');
+  const { code, stdout } = await dropcast(['doctor', '--canary', '--json', '--config', station.scratch.config]);
+  expect(code).toBe(1);
+  const { canary } = JSON.parse(stdout) as { canary: { problem: string } };
+  expect(canary.problem).toMatch(/^the test clip is failed: .*invalid_title/);
+  expect(await readdir(station.scratch.file('inbox'))).toEqual(['.dropcast']);
+  expect((await station.status()).needs_you).toEqual([]);
+});

@@ -94,7 +94,7 @@ alongside('signals', () => {
   });
 
   test('SIGHUP takes a good configuration over and refuses a bad one with the reason; the old one stays', async () => {
-    await using station = await startStation();
+    await using station = await startStation({ host: { channels: () => ['ch_main', 'ch_news', 'ch_second'] } });
     const good = await readFile(station.scratch.config, 'utf8');
     const hangUp = async (text: string, said: string): Promise<void> => {
       const count = station.daemon().output().split(said).length;
@@ -107,6 +107,10 @@ alongside('signals', () => {
     await station.drop('old-rules.mpg');
     expect((await station.reaches('old-rules.mpg', 'done')).channel).toBe('ch_main');
     await hangUp(good.replace('/state\n', '/elsewhere\n'), 'restart to change state_dir');
+    await hangUp(good.replace('ch_main', 'ch_secnod'), 'did you mean');
+    expect(station.daemon().output()).toMatch(
+      /dropcast\.yaml:\d+:\d+ folders\[0\]\.rules\[2\]\.channel: the service has/u,
+    );
     await hangUp(good.replace('ch_main', 'ch_second'), '"Reloaded"');
     await station.drop('new-rules.mpg');
     expect((await station.reaches('new-rules.mpg', 'done')).channel).toBe('ch_second');

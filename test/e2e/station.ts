@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { callDaemon } from '../../src/daemon/control-client.ts';
-import type { RetryResult } from '../../src/daemon/retry.ts';
+import type { RetryResult } from '../../src/daemon/commands/retry.ts';
 import type { FileView } from '../../src/daemon/file-view.ts';
 import type { FilesView } from '../../src/daemon/files/files-view.ts';
 import type { ShowView } from '../../src/daemon/files/show-view.ts';
@@ -161,11 +161,14 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       return until(`${path} is ${state}`, look, { seen: () => last });
     },
     retry: async (path) => {
-      const result = await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [absolute(path)], states: [] });
+      const result = await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [absolute(path)] });
       expect(result.refused).toEqual([]);
     },
     retryAll: async () => {
-      await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [], states: ['failed', 'held', 'retrying'] });
+      await callDaemon<RetryResult>(socket, 'POST', '/retry', {
+        names: [],
+        selection: { states: ['failed', 'held', 'retrying'] },
+      });
     },
     failures: async (path, least = 1) => {
       const paths = [path].flat();

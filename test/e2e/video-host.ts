@@ -26,6 +26,9 @@ export interface HostOptions {
   readonly key?: string;
   /** Answers in `{data:{…}}` or bare: the specification leaves it open in places. */
   readonly wraps?: boolean;
+  /** Ids of what the account has. */
+  readonly channels?: () => readonly string[];
+  readonly feeds?: () => readonly string[];
   readonly order?: 'newest-first' | 'oldest-first';
   readonly processingMs?: () => number;
   /** Looks at an API request first; true means it has answered or cut it. */
@@ -132,6 +135,8 @@ function advance(video: HostedVideo, options: HostOptions): void {
   }, options.processingMs?.() ?? 100).unref();
 }
 
+const usual = { channels: ['ch_main', 'ch_news'], feeds: ['feed_news', 'feed_missing'] };
+
 async function serveApi(
   host: Core,
   options: HostOptions,
@@ -158,8 +163,9 @@ async function serveApi(
     return say(200, { feed_id: id, status: 'published', published_at: new Date().toISOString(), video_count: 1 });
   }
   if (resource === 'channels')
-    return say(200, { data: ['ch_main', 'ch_news'].map((channel) => ({ id: channel, name: channel })) });
-  if (resource === 'feeds') return say(200, { data: [{ id: 'feed_news', name: 'News', type: 'mrss' }] });
+    return say(200, { data: (options.channels?.() ?? usual.channels).map((name) => ({ id: name, name })) });
+  if (resource === 'feeds')
+    return say(200, { data: (options.feeds?.() ?? usual.feeds).map((name) => ({ id: name, name, type: 'mrss' })) });
   if (resource !== 'videos') return fail(404, 'not_found');
   if (id === undefined && request.method === 'POST') {
     const video = createVideo(JSON.parse(body.toString()) as Record<string, unknown>);

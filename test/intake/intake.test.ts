@@ -8,6 +8,7 @@ import { differentFrom } from '../../src/pipeline/file/checksums.ts';
 import type { Checksum } from '../../src/pipeline/file/checksums.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
+import { channelRefusal, ignoredBy } from '../../src/pipeline/file/reasons.ts';
 import type { Route } from '../../src/routing/plan.ts';
 import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
@@ -786,5 +787,107 @@ describe('a file that was there before dropcast watched its folder', () => {
     expect(stateOf(store.row())).toBe(facts.end);
     expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
     expect(store.row()).toMatchObject({ end: null, lastFailure: null, onDuplicate: 'skip' });
+  });
+});
+
+describe('a file that a person ignores', () => {
+  const ignored = someFacts({ end: 'skipped', endedAt: 1, why: 'ignored by anna', lastFailure: ignoredBy('anna') });
+
+  test.each<[string, Partial<Arrival>]>([
+    ['as it was', {}],
+    ['with another mode', { version: touchedInode }],
+  ])('is left alone %s, at every scan', async (_, other) => {
+    const { intake, store } = open([ignored]);
+    expect(await intake.accept(arrival(other))).toBe('known');
+    expect(await intake.accept(arrival(other))).toBe('known');
+    expect(store.rows).toHaveLength(1);
+    expect(store.row()).toMatchObject({ end: 'skipped', why: 'ignored by anna' });
+  });
+
+  test('is a new file once its content is another', async () => {
+    const { intake, store } = open([ignored]);
+    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(store.states()).toEqual(['skipped', 'queued']);
+  });
+
+  test('that no rule took gets its plan once one does, and stays ignored', async () => {
+    const { intake, store } = open([{ ...ignored, plan: null }]);
+    await intake.reroute(store.row(), take);
+    expect(store.row()).toMatchObject({ end: 'skipped', plan: somePlan });
+  });
+
+  test('is taken up when somebody adds it', async () => {
+    const { intake, store } = open([ignored]);
+    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(store.states()).toEqual(['queued']);
+  });
+});
+
+describe('a channel that a person chose', () => {
+  const chosen = { ...somePlan, channel: 'ch_chosen', chosenChannel: 'ch_chosen' } as const;
+
+  test.each<[string, Facts]>([
+    ['waits', someFacts({ plan: chosen })],
+    ['failed', someFacts({ plan: chosen, end: 'failed' })],
+    ['is away', someFacts({ plan: chosen, end: 'vanished' })],
+  ])('stays whatever rules and sidecar say of a file that %s; the rest follows them', async (_, facts) => {
+    const { intake, store } = open([facts]);
+    const said: Route = { kind: 'take', plan: { ...somePlan, channel: 'ch_sidecar', title: 'Another' } };
+    if (facts.end === 'vanished') await intake.accept(arrival({ route: said }));
+    else await intake.reroute(facts, said);
+    expect(store.row().plan).toEqual({ ...chosen, title: 'Another' });
+    expect(rerouted(store.row(), said, 9)).toBeNull();
+  });
+
+  test('stays when no rule takes the file any more', () => {
+    expect(rerouted(someFacts({ plan: chosen }), nowhere, 9)).toBeNull();
+  });
+});
+
+describe('a sidecar that comes late', () => {
+  const sidecar = { path: 'clip.yaml', sha256: 'ee' };
+  const late = (said: NonNullable<Extract<Route, { kind: 'take' }>['said']>): Route => ({
+    kind: 'take',
+    plan: { ...somePlan, sidecar, channel: said.channel ?? 'ch_main', publish: said.publish ?? somePlan.publish },
+    said,
+  });
+
+  test.each([
+    ['on its way', someFacts(created)],
+    ['done', done],
+  ])('cannot move a video that is %s: the row says so once, the rest is sent', async (_, facts) => {
+    const { intake, store } = open([facts]);
+    const route = late({ channel: 'ch_other', title: 'Late' });
+    const titled: Route = route.kind === 'take' ? { ...route, plan: { ...route.plan, title: 'Late' } } : route;
+    expect(await intake.reroute(facts, titled)).toBe('rerouted');
+    expect(store.row()).toMatchObject({
+      plan: { channel: 'ch_main', refusedChannel: 'ch_other' },
+      amendment: { title: 'Late' },
+    });
+    expect(channelRefusal(store.row())).toMatch(/ch_other.*ch_main/);
+    expect(store.history.at(-1)?.note).toContain('ch_other');
+    expect(await intake.reroute(store.row(), titled)).toBe('known');
+  });
+
+  test('that takes its channel back is no longer refused', () => {
+    const refused = someFacts({ ...created, plan: { ...somePlan, sidecar, refusedChannel: 'ch_other' } });
+    expect(rerouted(refused, { kind: 'take', plan: somePlan }, 9)?.plan?.refusedChannel).toBeUndefined();
+  });
+
+  test('with the channel of the video is not refused, nor is one that comes in time', () => {
+    expect(rerouted(someFacts(created), late({ channel: 'ch_main' }), 9)?.plan?.refusedChannel).toBeUndefined();
+    const inTime = rerouted(someFacts(), late({ channel: 'ch_other' }), 9)?.plan;
+    expect([inTime?.channel, inTime?.refusedChannel]).toEqual(['ch_other', undefined]);
+  });
+
+  test('may bring a finished video into further feeds, and takes it out of none', () => {
+    const change = rerouted(done, late({ publish: ['feed_tv'] }), 9);
+    expect(change).toMatchObject({ plan: { publish: ['feed_news', 'feed_tv'] }, amendment: {} });
+    const ruled: Route = {
+      kind: 'take',
+      plan: { ...somePlan, sidecar, publish: ['feed_tv'] },
+      said: { title: 'Clip' },
+    };
+    expect(rerouted(done, ruled, 9)).toEqual({ plan: { ...somePlan, sidecar } });
   });
 });

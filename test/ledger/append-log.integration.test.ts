@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { appendFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, symlink, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -216,4 +216,54 @@ test('a line that could not be written is an error, and not the end of the log',
   await expect(log.append({ n: 1n })).rejects.toThrow('BigInt');
   await log.append({ n: 2 });
   expect((await linesOf(path)).map(({ n }) => n)).toEqual([2]);
+});
+
+test('a log that nobody rotates is moved away when it is full, and no line is lost or written twice', async () => {
+  await using scratch = await scratchDirectory();
+  const path = scratch.file('failures.jsonl');
+  {
+    await using log = await openRotatedLog(path, 1_000);
+    for (let n = 0; n < 60; n += 1) await log.append({ n, text: 'x'.repeat(20) });
+  }
+  const [old, current] = [await linesOf(`${path}.old`), await linesOf(path)];
+  expect((await stat(`${path}.old`)).size).toBeLessThan(1_100);
+  const numbers = [...old, ...current].map(({ n }) => Number(n));
+  expect(numbers.at(-1)).toBe(59);
+  expect(numbers).toEqual(Array.from(numbers, (_, n) => (numbers[0] ?? 0) + n));
+});
+
+test('a rotation beside that of logrotate loses nothing', async () => {
+  await using scratch = await scratchDirectory();
+  const path = scratch.file('failures.jsonl');
+  await using log = await openRotatedLog(path, 400);
+  const kept = new Set<number>();
+  const keep = async (name: string): Promise<void> => {
+    for (const { n } of await linesOf(name).catch(() => [])) kept.add(Number(n));
+  };
+  for (let n = 0; n < 100; n += 1) {
+    const written = log.append({ n, text: 'x'.repeat(20) });
+    if (n % 7 === 0) await rename(path, `${path}.${n}`).catch(() => undefined);
+    await written;
+    await keep(`${path}.old`);
+    await keep(path);
+  }
+  for (let n = 0; n < 100; n += 7) await keep(`${path}.${n}`);
+  expect(kept.size).toBe(100);
+});
+
+test('a symbolic link in the place of the failure log is not followed, also when it comes later', async () => {
+  await using scratch = await scratchDirectory();
+  const [path, victim] = [scratch.file('failures.jsonl'), scratch.file('victim')];
+  await writeFile(victim, 'mine');
+  await symlink(victim, path);
+  await expect(openRotatedLog(path)).rejects.toThrow(/is a symbolic link, which is not followed/);
+  await rm(path);
+  await using log = await openRotatedLog(path);
+  await rm(path);
+  await symlink(victim, path);
+  await expect(log.append({ n: 1 })).rejects.toThrow(/ELOOP/);
+  expect(await readFile(victim, 'utf8')).toBe('mine');
+  await rm(path);
+  await log.append({ n: 2 });
+  expect(await linesOf(path)).toEqual([{ n: 2 }]);
 });

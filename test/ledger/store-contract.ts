@@ -526,8 +526,10 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('c'),
         named('d', { end: 'held', lastFailure }),
         named('e', { lastFailure }),
+        named('f', { notBefore: 1, lastFailure: failure('suspended', { code: 'unknown_channel' }) }),
+        named('g', { notBefore: 1, lastFailure: failure('suspended') }),
       ];
-      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a', 'd']));
+      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a', 'd', 'f']));
     });
   });
 

@@ -52,7 +52,7 @@ function someMachine(configuration?: string): (script: string, ...args: readonly
 }
 
 describe('what dpkg calls configuring after a version', () => {
-  const steps = /^ {2}1\. /m;
+  const steps = /^ {2}sudo dropcast setup /m;
 
   test('is an upgrade, which restarts what runs and asks nobody for anything', () => {
     const run = someMachine();

@@ -369,7 +369,10 @@ export class MemoryStore implements Stores {
 
   unrouted(): Promise<readonly Facts[]> {
     const isOne = ({ plan, lastFailure }: Facts): boolean => plan === null || lastFailure?.kind === 'mismatch';
-    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && isOne(facts)));
+    const waits = ({ lastFailure }: Facts): boolean => lastFailure?.code === 'unknown_channel';
+    const isUnrouted = (facts: Facts): boolean =>
+      stateOf(facts) === 'held' ? isOne(facts) : stateOf(facts) === 'retrying' && waits(facts);
+    return Promise.resolve(this.rows.filter(isUnrouted));
   }
 }
 

@@ -50,7 +50,13 @@ beforeAll(async () => {
     },
   );
   world.use(page);
-  world.use(await serveControl(countingLists(daemon), socket, { reload, pageLink: (right) => page.link(right) }));
+  world.use(
+    await serveControl(countingLists(daemon), socket, {
+      reload,
+      pageLink: (right) => page.link(right),
+      testNotifications: async () => [],
+    }),
+  );
   for (const path of [scratch.path, socket, readSocketPath(socket)]) await chown(path, SERVICE.uid, SERVICE.gid);
   // Open: the sockets themselves are closed.
   await chmod(scratch.path, 0o755);

@@ -24,6 +24,7 @@ function serve(): Promise<AsyncDisposable> {
   return serveControl(daemon, path, {
     reload: () => Promise.reject(new Error('not asked for')),
     pageLink: () => null,
+    testNotifications: async () => [],
   });
 }
 

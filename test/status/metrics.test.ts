@@ -73,7 +73,7 @@ describe('gauges say what is now', () => {
     const { state, values } = open();
     const name = 'dropcast_feed_dirty_since_timestamp_seconds{feed="feed_news"}';
     expect((await values()).get(name)).toBeNaN();
-    state.waits = [{ feed: 'feed_news', since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
+    state.waits = [{ feed: 'feed_news', files: 1, since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
     expect((await values()).get(name)).toBe(7);
   });
 
@@ -150,7 +150,7 @@ describe('counters say what happened', () => {
 
   test('failures by class, publishes by feed, and only feeds of the configuration by name', async () => {
     const { events, values } = open();
-    events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '' });
+    events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '', isRepeated: false });
     events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
     for (let n = 0; n < 50; n += 1) events.emit({ type: 'feed', feed: `feed_${n}`, files: 1, failure: null });
     const now = await values();
@@ -187,6 +187,7 @@ test('no label holds a file, an id or an error, and the series do not grow with 
       facts,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',
+      isRepeated: false,
     });
   };
   tell(1);

@@ -5,6 +5,7 @@ import { startBox } from './box.ts';
 import type { Box } from './box.ts';
 import { checkAccess } from './checks/access.ts';
 import { checkConfinement } from './checks/confinement.ts';
+import { checkDoctor } from './checks/doctor.ts';
 import { checkFolders } from './checks/folders.ts';
 import { checkGuide } from './checks/guide.ts';
 import { checkHostileNames } from './checks/hostile-names.ts';
@@ -59,7 +60,9 @@ function register(suite: Suite, ground: Ground): void {
     checkHostileNames(boxOf(ground));
   });
   describe('the set-up', () => {
-    checkSetup(boxOf(ground), inside(ground));
+    const box = boxOf(ground);
+    checkSetup(box, inside(ground));
+    checkDoctor(box);
   });
   describe('the guide', () => {
     checkGuide(boxOf(ground), inside(ground));

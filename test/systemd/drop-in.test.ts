@@ -17,7 +17,16 @@ const folder = (path: string, more: Partial<FolderNeeds> = {}): FolderNeeds => (
 
 function linesFor(folders: readonly FolderNeeds[], more: Partial<UnitNeeds> = {}): readonly string[] {
   const configFile = '/etc/dropcast/dropcast.yaml';
-  const text = dropInText({ configFile, folders, written: [], secretFiles: [], port: null, resolvers: [], ...more });
+  const text = dropInText({
+    configFile,
+    folders,
+    written: [],
+    secretFiles: [],
+    port: null,
+    programs: [],
+    resolvers: [],
+    ...more,
+  });
   expect(text).toMatch(/^# .*\/etc\/dropcast\/dropcast\.yaml\. .*\n/);
   return text.split('\n').slice(1).filter(Boolean);
 }
@@ -127,4 +136,12 @@ test('name servers that the unit would block are found', () => {
   const text =
     '# nameserver 169.254.1.1\nnameserver 169.254.169.254\nnameserver 9.9.9.9\nnameserver fe80::1%eth0\nnameserver ::1\nsearch a.b\n';
   expect(linkLocalResolvers(text)).toEqual(['169.254.169.254', 'fe80::1']);
+});
+
+test('programs of notifications may be executed, and nothing else', () => {
+  expect(linesFor([], { programs: ['/usr/local/bin/tell', '/usr/bin/dash'] })).toEqual([
+    '[Service]',
+    expect.stringMatching(/^# Commands of notifications\./),
+    'ExecPaths=-/usr/local/bin/tell -/usr/bin/dash',
+  ]);
 });

@@ -59,6 +59,7 @@ test('systemd understands a drop-in for folders of every name', needs('systemd-a
     written: [],
     secretFiles: [],
     port: 8080,
+    programs: [],
     resolvers: [],
   });
   expect(await complaints(text)).toBe('');

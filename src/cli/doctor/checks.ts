@@ -9,6 +9,7 @@ import { failureLog } from './checks/failure-log.ts';
 import { files } from './checks/files.ts';
 import { ledger } from './checks/ledger.ts';
 import { mounts } from './checks/mounts.ts';
+import { notifications } from './checks/notifications.ts';
 import { service } from './checks/service.ts';
 import { unit } from './checks/unit.ts';
 import { watches } from './checks/watches.ts';
@@ -27,5 +28,6 @@ export const checks: readonly Check[] = [
   ledger,
   backups,
   failureLog,
+  notifications,
   files,
 ];

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { counted, formatDuration } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -9,6 +11,7 @@ import type { ClipResult } from '../test-clip.ts';
 import { checks } from './checks.ts';
 import type { Finding } from './finding.ts';
 import { examine } from './patient.ts';
+import type { Patient } from './patient.ts';
 import { runChecks } from './run-checks.ts';
 import type { CheckResult } from './run-checks.ts';
 
@@ -32,12 +35,33 @@ export async function doctor(shell: Shell, installed: Installed, options: Doctor
   const show = options.json === true ? () => undefined : (result: CheckResult) => print(shell, result);
   const results = await runChecks(checks, patient, show);
   const canary = options.canary === true ? await sendCanary(shell, installed, options) : null;
+  if (options.bundle !== undefined) await writeBundle(shell, patient, { results, installed, options });
   const findings = results.flatMap(({ findings }) => findings);
   const isWell =
     findings.length === 0 && (canary === null || (canary.problem === null && canary.leftovers.length === 0));
   if (options.json === true) printJson({ v: 1, ok: isWell, checks: results.map(resultJson), canary }, shell.stdout);
   else shell.stdout.write(`\n${isWell ? 'Nothing is wrong.' : conclusion(findings, canary)}\n`);
   return isWell ? exitCodes.fine : exitCodes.failed;
+}
+
+/** The result of the checks decides the exit code, not whether there was something to bundle. */
+async function writeBundle(
+  shell: Shell,
+  patient: Patient,
+  of: { readonly results: readonly CheckResult[]; readonly installed: Installed; readonly options: DoctorOptions },
+): Promise<void> {
+  const { results, installed, options } = of;
+  const { bundleContents } = await import('./bundle/contents.ts');
+  const { tarball } = await import('./bundle/tar.ts');
+  const hasNames = options.withNames === true;
+  const entries = await bundleContents(patient, results, { version: installed.version, hasNames });
+  const file = resolve(shell.cwd, options.bundle ?? '');
+  // Still about somebody's files: nobody else on this machine needs to read it.
+  await writeFile(file, tarball(entries, patient.now), { mode: 0o600 });
+  const names = hasNames ? 'with the names of your files' : 'file names are replaced';
+  shell.stderr.write(
+    `Wrote ${file} (${names}; keys and signed addresses are left out). Look into it before you send it.\n`,
+  );
 }
 
 /** Of the package. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { InstalledService } from '../../config/installed-service.ts';
+import { loadConfig } from '../../config/load.ts';
 import { starterText } from '../../config/starter.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -9,6 +10,7 @@ import type { FolderAnswer } from './check-folder.ts';
 import type { NewFile } from './place-file.ts';
 import { serviceGroup } from './make-folder.ts';
 import type { Questions } from './questions.ts';
+import { checkKey } from './service-answers.ts';
 
 /** What a setup is going to write. */
 export interface SetupFiles {
@@ -58,21 +60,26 @@ export async function planFiles(
   return { files: [keyFile(service, answers.key.value), config], folder: answers.folder };
 }
 
-/** For a configuration that is there: its key is only asked for when there is none. */
+/** For a configuration that is there: its key is only asked for when there is none. A new one is checked before it replaces anything. */
 async function keyAlone(
   shell: Shell,
   flags: AnswerFlags,
   world: { readonly service: InstalledService; readonly questions: Questions | null; readonly isThere: boolean },
 ): Promise<readonly NewFile[]> {
+  const { service, questions, isThere } = world;
   const given = await givenKey(shell, flags);
-  if (given !== null) return [keyFile(world.service, given.value)];
-  if (world.isThere) return [];
-  if (world.questions === null)
+  if (given === null && isThere) return [];
+  if (given === null && questions === null)
     throw new CommandError(
-      `there is no key in ${world.service.keyFile}; missing: --key-file FILE (or --key-env NAME)`,
+      `there is no key in ${service.keyFile}; missing: --key-file FILE (or --key-env NAME)`,
       exitCodes.usage,
     );
-  return [keyFile(world.service, (await world.questions.secret('API key:')).trim())];
+  const key = given?.value ?? (await questions?.secret('API key:'))?.trim() ?? '';
+  // A wrong configuration is reported in full by a later step.
+  const { config } = await loadConfig(service.configFile, shell, 'without key');
+  const checked = config === null ? null : await checkKey(config.service.baseUrl, key, shell.stopping);
+  if (checked?.ok === false) throw new CommandError(checked.why, exitCodes.failed);
+  return [keyFile(service, key)];
 }
 
 /** systemd passes it to the service; nobody else may read it. */

@@ -5,7 +5,7 @@ import { installedService } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
-import { inspectOnline } from '../../host/check-online.ts';
+import { inspectOnline } from '../online-problems.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from '../test-clip.ts';
@@ -87,9 +87,9 @@ async function requireMachine(service: InstalledService): Promise<void> {
 
 async function checkAll(shell: Shell, service: InstalledService): Promise<string> {
   const config = await configOf(shell, service);
-  const wrong = (await inspectOnline(config, shell.stopping)).filter(({ severity }) => severity === 'error');
+  const wrong = await inspectOnline(config, shell.stopping);
   if (wrong.length === 0) return 'configuration, key and channels are fine';
-  throw new CommandError(wrong.map(({ message }) => message).join('\n'), exitCodes.failed);
+  throw new CommandError(wrong.map(({ key, message }) => `${key}: ${message}`).join('\n'), exitCodes.failed);
 }
 
 /** @throws {CommandError} with every problem of the file and of the folders that it names */

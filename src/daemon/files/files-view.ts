@@ -36,18 +36,25 @@ export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> & {
  * Files of a selection, newest first, with what each of them waits for.
  *
  * @param daemon null: none runs, and nobody knows what settles
- * @param range.limit settling files included
+ * @param asked.range.limit settling files included
+ * @param asked.isCounted also by each property
+ * @param asked.isSettlingTold false: files that settle are only counted
  */
 export async function filesOf(
   ledger: FilesLedger,
   daemon: Daemon | null,
-  asked: { readonly selection: FileSelection; readonly range: FileRange; readonly isCounted?: boolean },
+  asked: {
+    readonly selection: FileSelection;
+    readonly range: FileRange;
+    readonly isCounted?: boolean;
+    readonly isSettlingTold?: boolean;
+  },
 ): Promise<FilesView> {
-  const { range, isCounted = false } = asked;
+  const { range, isCounted = false, isSettlingTold = true } = asked;
   const selection = shownNow(daemon, asked.selection);
   const isFirst = range.after === undefined && range.before === undefined;
   const settling = settlingOf(daemon, selection);
-  const told = isFirst ? settling.slice(0, range.limit) : [];
+  const told = isFirst && isSettlingTold ? settling.slice(0, range.limit) : [];
   const limit = range.limit - told.length;
   const page = limit === 0 ? null : await ledger.selection.page(selection, { ...range, limit });
   const counts = isCounted ? await ledger.selection.facets(selection) : null;

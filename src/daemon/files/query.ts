@@ -58,7 +58,7 @@ function readStates(
   const ofStage = stage === undefined ? undefined : stages[stage];
   if (stage !== undefined && ofStage === undefined)
     problems.push(`unknown stage "${stage}"; the stages are: ${Object.keys(stages).join(', ')}`);
-  if (states === undefined) return ofStage;
+  if (states === undefined || unknown !== undefined) return ofStage;
   return ofStage === undefined ? states : states.filter((one) => ofStage.includes(one));
 }
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Daemon } from '../daemon.ts';
 import type { NewsLine } from '../news-lines.ts';
-import type { NewsLevel } from '../news-words.ts';
+import { isAtLeast, isIn, isLevel, newsLevels } from '../news-selection.ts';
 import { followNews, newsText } from '../stream-news.ts';
 
 /** The first line of the answer: which run of the daemon the numbers of the others belong to. */
@@ -52,24 +52,11 @@ export function eventRoutes({ news, startedAt, config }: Daemon): Hono {
   return app;
 }
 
-const severity: Readonly<Record<string, number>> = { info: 0, warn: 1, error: 2 } satisfies Record<NewsLevel, number>;
-
-function isAtLeast({ level }: NewsLine, least: string): boolean {
-  return (severity[level] ?? 0) >= (severity[least] ?? 0);
-}
-
-/** What concerns everything concerns each folder too. */
-function isIn({ folder, path }: NewsLine, wanted: string): boolean {
-  if (folder === null) return true;
-  const place = path === null ? folder : `${folder}/${path}`;
-  return place === wanted || place.startsWith(`${wanted}/`);
-}
-
 function whyNot(
   { level, folder }: { readonly level: string; readonly folder: string | null },
   folders: readonly string[],
 ): string | null {
-  if (!(level in severity)) return `unknown level "${level}"; the levels are: ${Object.keys(severity).join(', ')}`;
+  if (!isLevel(level)) return `unknown level "${level}"; the levels are: ${newsLevels.join(', ')}`;
   const isKnown = (path: string): boolean =>
     path === folder || path.startsWith(`${folder}/`) || folder?.startsWith(`${path}/`) === true;
   if (folder === null || folders.some(isKnown)) return null;

@@ -250,7 +250,10 @@ export interface IntakeStore {
   insert(facts: Facts): Promise<void>;
   /** Paths of rows that are this path, or this path with an extension. */
   pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
-  /** Rows that are held because nothing says where they go, or because they differ from a checksum beside them. */
+  /**
+   * Rows that are held because nothing says where they go, or because they differ from a checksum beside them, and those that wait for a
+   * channel that the service does not have.
+   */
   unrouted(): Promise<readonly Facts[]>;
 }
 

@@ -105,6 +105,12 @@ export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure
   return end === 'skipped' && lastFailure?.code === 'ignored';
 }
 
+/** Why the channel of its sidecar was not used; null: it was, or says none. */
+export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
+  if (plan?.refusedChannel === undefined) return null;
+  return `the channel ${plan.refusedChannel} of its sidecar came too late: the video is in ${plan.channel}, and the service cannot move it`;
+}
+
 /**
  * The facts of a file that is a video which the service had when they were compared: it is asked once more. Nobody compared the content, so
  * the local file stays.

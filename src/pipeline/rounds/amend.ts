@@ -52,7 +52,6 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
       events.emit({
         type: 'refusal',
         facts,
-        what: 'metadata',
         why: `the service did not take the new metadata: ${message}`,
       });
     }

@@ -39,6 +39,8 @@ export interface FeedWait {
   readonly feed: string;
   /** Since when its first file is ready. */
   readonly since: number;
+  /** That wait for it. */
+  readonly files: number;
   readonly latestAt: number;
   /** Why it could not be published, and when that is tried again. */
   readonly failure: Failure | null;
@@ -127,10 +129,11 @@ export function createPublish(world: PublishWorld): Publish {
   const isUnwritten = (id: string, feed: string): boolean =>
     unwritten.some((one) => one.id === id && one.feed === feed);
 
-  const waitOf = ({ feed, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
+  const waitOf = ({ feed, ids, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
     return {
       feed,
       since: firstReadyAt,
+      files: ids.length,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
       nextTryAt: onTheWall(backoffs.nextTryAt(feed)),

@@ -108,6 +108,8 @@ export interface Rounds {
   processingMs(): number | null;
   /** The questions how far the videos are, where the budget makes them rarer; null: it does not. */
   latePoll(): LatePoll | null;
+  /** When the service is asked about videos next, by the monotonic clock; null: it is asked about none. */
+  nextPollAt(): number | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -197,6 +199,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
     latePoll: sweep.late,
+    nextPollAt: sweep.nextAt,
     putAwayAgain: putAway.again,
     isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,

@@ -62,6 +62,8 @@ export interface Sweep {
   trouble(): PollTrouble | null;
   /** When and how often it asks, where the budget makes that rarer; null: it does not. */
   late(): LatePoll | null;
+  /** When it asks next, by the monotonic clock; null: there is nothing to ask about, as of the last look. */
+  nextAt(): number | null;
   /** How long processing usually takes, in milliseconds; null until it is known. */
   usualMs(): number | null;
 }
@@ -78,6 +80,7 @@ export function createSweep(world: SweepWorld): Sweep {
   // After a restart a file gets at least half of its time again: the clock may have been set meanwhile.
   const ages = createAges(clock, () => settings().poll.giveUpAfterMs / 2);
   let lookAt = -Infinity;
+  let nextAt: number | null = null;
   let lastAt = -Infinity;
   let spent = 1;
   /** Grows with each question that found few ready. */
@@ -135,10 +138,12 @@ export function createSweep(world: SweepWorld): Sweep {
     const [oldest] = await store.due('processing', clock.now(), 1);
     if (oldest === undefined) {
       lateness = null;
+      nextAt = null;
       return null;
     }
     const pace = await paceOf('byItself');
     const at = dueAt(oldest, pace);
+    nextAt = at;
     const now = clock.elapsed();
     if (at > now && lastAt + settings().poll.intervalMs <= now && (await areManyLikelyReady()))
       return { ...pace, isForOldest: true };
@@ -207,7 +212,7 @@ export function createSweep(world: SweepWorld): Sweep {
     world.ringAt('doorbell', bell.restsUntil());
   };
 
-  return { run: sweepIfTime, ring, trouble, late, usualMs: () => usualMs };
+  return { run: sweepIfTime, ring, trouble, late, nextAt: () => nextAt, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */

@@ -162,12 +162,13 @@ async function conclude(
   outcome: Outcome,
   { policy, events, ended }: RunnerWorld,
 ): Promise<void> {
+  const { lastFailure: before } = row.facts;
   const after = decide(step, { facts: row.facts, policy }, outcome);
   // The row may have changed all the same: without this, a lane would take the file again at once, with more requests.
   if (!after.isExpected) throw new Error(`the step of ${step} must not end with '${outcome.type}'`);
   const failure = 'failure' in outcome ? outcome.failure : null;
   const facts = await row.write(after.facts, failure?.message);
-  if (failure !== null) tell(events, facts, failure);
+  if (failure !== null) tell(events, facts, failure, before);
   ended(facts, failure);
 }
 
@@ -184,14 +185,15 @@ async function applyEvent(
   if (facts === before) return 'ignored';
   const { lastFailure } = after.facts;
   if (event.type !== 'IGNORE' && lastFailure !== null && lastFailure !== before.lastFailure) {
-    tell(events, facts, lastFailure);
+    tell(events, facts, lastFailure, before.lastFailure);
     ended(facts, lastFailure);
   }
   return 'applied';
 }
 
-function tell(events: Events, facts: Facts, failure: Failure): void {
-  if (!isMereWait(failure)) events.emit({ type: 'failure', facts, failure, next: nextStep(facts) });
+function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {
+  const isRepeated = before?.code === failure.code;
+  if (!isMereWait(failure)) events.emit({ type: 'failure', facts, failure, next: nextStep(facts), isRepeated });
 }
 
 /** What happens next with a file that failed, in words for the failure log. */

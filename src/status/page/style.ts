@@ -1,10 +1,40 @@
 /** What only the daemon's page shows. */
 export const OWN_STYLE = `
-.warn { background: var(--on-soft); color: var(--on); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
+.warn:not(.said) { background: var(--on-soft); color: var(--on); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
 .why { color: var(--muted); overflow-wrap: anywhere; }
 .counts { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; }
-.refused { border-top: 1px solid var(--line); }
-.refused > summary { padding: 11px 16px; }
+.refused, .more { border-top: 1px solid var(--line); }
+.refused > summary, .more > summary { padding: 11px 16px; }
+.wide { flex: 1 1 320px; }
+.verdicts { padding-left: 0; list-style: none; display: flex; flex-direction: column; gap: 4px; }
+.verdicts li { display: flex; flex-wrap: wrap; gap: 2px 12px; padding: 4px 10px; border-left: 3px solid var(--line); overflow-wrap: anywhere; }
+.verdicts .matched { border-color: var(--ready); background: var(--ready-soft); }
+.said { overflow-wrap: anywhere; }
+.said.warn { color: var(--on); }
+.said.error { color: var(--failed); }
+.odd { display: block; color: var(--muted); font-size: 12.5px; margin-top: 3px; }
 .who { display: flex; align-items: center; gap: 10px; }
 .who button { min-height: 26px; padding: 1px 9px; font-size: 13px; }
+
+.sentence { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; font-size: 18px; }
+.stages ol { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 8px; padding: 0; }
+.stages li { display: flex; }
+.stage { flex: 1; display: flex; flex-direction: column; gap: 2px; padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; background: var(--surface); color: inherit; text-decoration: none; min-width: 0; }
+.stage:hover { border-color: currentColor; }
+.stage strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
+.stage .muted { font-size: 13px; min-height: 1.2em; }
+.stage .why { font-size: 13px; }
+.slow { border: 2px solid var(--on); }
+.causes, .examples, .notes { list-style: none; padding: 0; overflow-wrap: anywhere; }
+.causes > li { padding: 11px 16px; border-top: 1px solid var(--line); }
+.causes > li:first-child { border-top: 0; }
+.causes h3 { font-size: 15px; display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; }
+.examples { font-size: 14px; }
+.notes { color: var(--muted); }
+.kind { display: inline-block; width: 1.4em; color: var(--muted); }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: inherit; align-items: start; }
+.gauge { display: block; width: 100%; height: 14px; border-radius: 7px; overflow: hidden; }
+.gauge .rest { fill: var(--line); }
+.gauge .others { fill: var(--wait); }
+.gauge .own { fill: var(--accent); }
 `;

@@ -61,6 +61,18 @@ test('without any configuration the doctor says how to get one', async () => {
   expect(checks.slice(1).every(({ skipped }) => skipped !== null)).toBe(true);
 });
 
+test('a target of notifications that nobody answers for is named, without its address', async () => {
+  await using scratch = await scratchDirectory();
+  const notify = `notify: [{ type: webhook, name: desk, url: http://127.0.0.1:9/secret-path }, { type: command, command: [${scratch.file('none')}] }]\n`;
+  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1') + notify);
+  const { findings } = by('notifications');
+  expect(findings.map(({ what }) => what)).toEqual([
+    'the webhook target "desk" does not answer',
+    'the command target "command" is no program that can be run',
+  ]);
+  expect(JSON.stringify(findings)).not.toContain('secret-path');
+});
+
 test('a key that is not accepted, and a channel that the service does not know, are found', async () => {
   await using scratch = await scratchDirectory();
   await using sandbox = await startSandbox();

@@ -146,6 +146,6 @@ describe('the feeds of a video with new metadata', () => {
     host.amend = async () => ({ ok: false, failure: failure('permanent') });
     await amend();
     expect(await store.feedsDue()).toEqual([]);
-    expect(told.filter(({ type }) => type === 'refusal')).toMatchObject([{ what: 'metadata' }]);
+    expect(told.filter(({ type }) => type === 'refusal')).toHaveLength(1);
   });
 });

@@ -192,7 +192,9 @@ describe('a feed that waits', () => {
     const { run, waits } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
     expect(waits()).toEqual([]);
     await run();
-    expect(waits()).toEqual([{ feed: 'feed_news', latestAt: at + 120_000, failure: null, nextTryAt: null }]);
+    expect(waits()).toEqual([
+      { feed: 'feed_news', files: 1, latestAt: at + 120_000, since: at, failure: null, nextTryAt: null },
+    ]);
   });
 
   test('says why it could not be published, and when it is tried again, until it is', async () => {

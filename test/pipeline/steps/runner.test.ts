@@ -70,7 +70,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
   /** The failures that were told of. */
   const failed = (): readonly Failure[] =>
     events.told.flatMap((event) => (event.type === 'failure' ? [event.failure] : []));
-  return { runner, world: service, store, held, clock, logger, failed, ended, stuck };
+  return { runner, world: service, store, held, events, clock, logger, failed, ended, stuck };
 }
 
 describe('a step', () => {
@@ -441,4 +441,23 @@ describe('an event that cuts the step', () => {
     await step;
     expect(stateOf(store.row())).toBe('awaiting upload');
   });
+});
+
+test('a failure says whether it is the one of the try before', async () => {
+  const { runner, store, events } = open([someFacts()], {
+    budget: { take: async () => true },
+    host: {
+      create: async () => ({ ok: false, failure: failure('transient') }),
+      status: async () => ({ ok: true, value: 'pending' }),
+      send: async () => ({ ok: true, value: { sha256: 'aa' } }),
+      remove: async () => ({ ok: true, value: null }),
+      amend: async () => ({ ok: true, value: null }),
+    },
+  });
+  for (let n = 0; n < 2; n += 1) {
+    await runner.run('f_1');
+    await store.save({ ...store.row(), notBefore: null });
+  }
+  const told = events.told.flatMap((event) => (event.type === 'failure' ? [event.isRepeated] : []));
+  expect(told).toEqual([false, true]);
 });

@@ -1,6 +1,6 @@
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { retry } from '../../../src/daemon/retry.ts';
+import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { Config, FolderConfig } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
@@ -170,7 +170,7 @@ class Life {
   async #attend(daemon: Daemon): Promise<void> {
     if (this.#random.chance(0.03)) {
       this.#machine.log('operator', 'retry --all');
-      await retry(daemon, { names: [], states: ['failed', 'held', 'retrying'] });
+      await retry(daemon, { names: [], selection: { states: ['failed', 'held', 'retrying'] } });
     }
     if (this.#random.chance(0.03)) {
       this.#machine.log('operator', 'reload');
@@ -299,6 +299,7 @@ class Life {
   #config(): Config {
     return {
       file: '/etc/dropcast.yaml',
+      source: { written: [], warnings: [] },
       service: {
         baseUrl: 'http://127.0.0.1:8080/v1',
         apiKey: { reveal: () => 'key-of-the-simulation' },

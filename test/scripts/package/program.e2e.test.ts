@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
+import { startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 
@@ -124,6 +128,45 @@ test('the daemon uploads a file without a code compiler, and asks for neither fe
   const code = await sourcesOf(modules);
   expect(code).toContain('node:sqlite');
   expect(code).not.toMatch(/WebAssembly|undici|(?:await|return|=|\()\s*fetch\(|from "node:(?:wasi|vm|inspector)"/);
+});
+
+test('notifications by e-mail and webhook work without a code compiler, with the daemon and without it', async () => {
+  const mails: string[] = [];
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, _, done) => {
+      stream.once('end', () => done());
+      void text(stream).then((mail) => mails.push(mail));
+    },
+  });
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve));
+  await using hook = await startServer((_, response) => response.end());
+  await using host = await startVideoHost();
+  await mkdir(join(scratch, 'told'));
+  const { port } = smtp.server.address() as AddressInfo;
+  const notify = `notify:
+  - { type: email, smtp: "smtp://127.0.0.1:${port}", from: a@example.com, to: [b@example.com] }
+  - { type: webhook, url: "${hook.origin}/x" }
+`;
+  const config = join(scratch, 'notify.yaml');
+  await writeFile(
+    config,
+    `${configOf(host.baseUrl).replaceAll('./inbox', './told').replace('./state', './told-state')}${notify}`,
+    { mode: 0o600 },
+  );
+  const tell = async (): Promise<string> => {
+    await using command = start(['notify', 'test', '--config', config], HARDENED, { KEY: host.key });
+    const code = await command.ended;
+    return `${code} ${command.output()}`;
+  };
+  expect(await tell()).toMatch(/^0 The daemon is not running.*\nok +email, .*250.*\nok +webhook, .*answered 200/);
+  await using daemon = start(['run', '--config', config], HARDENED, { KEY: host.key });
+  await until(`ready: ${daemon.output()}`, () => daemon.output().includes('"Ready"'));
+  expect(await tell()).toMatch(/^0 ok +email, .*250.*\nok +webhook, .*answered 200/);
+  expect(mails).toHaveLength(2);
+  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+  expect(await tell()).toMatch(/^1 FAILED +email, .*ECONNREFUSED|ESOCKET/);
 });
 
 test(

@@ -1,3 +1,4 @@
+import { someNowFile, someOverview } from './some-overview.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { Summary } from '../../../src/daemon/summary.ts';
 
@@ -21,6 +22,8 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
   const silent = { listen: () => () => undefined, since: () => [], last: () => 0 };
   return {
     config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
+    overview: async () =>
+      someOverview({ now: { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 } }),
     summary: async () => ({ ...idle, ...summary }),
     events: silent,
     news: silent,

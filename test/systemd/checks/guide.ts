@@ -39,7 +39,7 @@ export function checkGuide(box: () => Box, file: string): void {
 async function expectStep(box: Box, step: Step | undefined, key: string): Promise<void> {
   const { line, commands, shown } = step ?? { line: 0, commands: 'false\n', shown: undefined };
   const typed = commands.replaceAll('https://video.example.com/v1', serviceUrl);
-  const input = commands.includes('/dev/stdin') ? `${key}\n` : 'y\n';
+  const input = /\/dev\/stdin|--key-file -/.test(commands) ? `${key}\n` : 'y\n';
   const { code, stdout, stderr } = await box.run(`cd /root; cat | { set -e; ${typed}}`, { input });
   expect({ code, stdout, stderr }, `docs/install.md:${line}`).toMatchObject({ code: 0 });
   // What a step without a shown answer says is of no matter here; `console` is what is not run.

@@ -141,7 +141,15 @@ function folder(path: string, more: Partial<FolderNeeds> = {}): FolderNeeds {
 }
 
 function textFor(folders: readonly FolderNeeds[]): string {
-  return dropInText({ configFile: '/etc/x', folders, written: [], secretFiles: [], port: null, resolvers: [] });
+  return dropInText({
+    configFile: '/etc/x',
+    folders,
+    written: [],
+    secretFiles: [],
+    port: null,
+    programs: [],
+    resolvers: [],
+  });
 }
 
 async function make(box: Box, paths: readonly string[]): Promise<void> {

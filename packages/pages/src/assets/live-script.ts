@@ -56,13 +56,16 @@ async function askThenListen() {
   if ((await refresh()) !== 'signed out') listen();
 }
 
+// A view that is read from the top stays at what it began with, and counts what is newer.
+const addressOf = () => document.querySelector('[data-live-address]:not([data-live-address=""])')?.dataset.liveAddress ?? location.href;
+
 async function refresh() {
   if (document.hidden || isOver) return 'not now';
   mustAskAgain = isAsking;
   if (isAsking) return 'asking';
   isAsking = true;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
+    const answer = await fetch(addressOf(), { headers: { Accept: 'text/html' }, redirect: 'error' });
     if (answer.status === 401) {
       stop();
       say(view().dataset.signedOut);
@@ -145,6 +148,21 @@ function asNew(fresh) {
   return fresh;
 }
 
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest('input, textarea, select') !== null || event.ctrlKey || event.metaKey || event.altKey;
+  const field = document.querySelector('input[type=search]');
+  if (event.key !== '/' || isTyping || field === null) return;
+  event.preventDefault();
+  field.focus();
+});
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest('[data-copy]');
+  if (button === null) return;
+  navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent).then(
+    () => (button.textContent = 'Copied'),
+    () => (button.textContent = 'Select the text and copy it'),
+  );
+});
 document.addEventListener('visibilitychange', () => (document.hidden ? stop() : listen()));
 addEventListener('pagehide', stop);
 addEventListener('pageshow', ({ persisted }) => persisted && listen());

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { packageManifest } from '../../../package-files.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
+import { isOpen } from './is-open.ts';
 
 /** Whether the daemon runs, in the version that is installed, answers at its socket and shows its page. */
 export const daemon: Check = {
@@ -65,19 +65,4 @@ function noPage(address: string, { service }: Patient): Finding {
         ? 'set status.listen to a free port'
         : `${service.dropInCommand} && sudo systemctl daemon-reload && sudo systemctl restart ${service.name}`,
   };
-}
-
-const timeoutMs = 3_000;
-
-function isOpen({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeoutMs });
-    const end = (isThere: boolean): void => {
-      socket.destroy();
-      resolve(isThere);
-    };
-    socket.on('connect', () => end(true));
-    socket.on('timeout', () => end(false));
-    socket.on('error', () => end(false));
-  });
 }

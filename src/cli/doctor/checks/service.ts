@@ -1,4 +1,5 @@
-import { inspectOnline } from '../../../host/check-online.ts';
+import { inspectOnline } from '../../online-problems.ts';
+import type { OnlineProblem } from '../../online-problems.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
@@ -11,23 +12,27 @@ export const service: Check = {
     const others = status?.requests == null ? [] : othersFinding(status.requests);
     if (config === null) throw new SkippedError('the configuration or its key cannot be read');
     const online = await inspectOnline(config, shell.stopping);
-    return [...online.map(({ message }) => onlineFinding(message, patient)), ...others];
+    return [...online.map((problem) => onlineFinding(problem, patient)), ...others];
   },
 };
 
-function onlineFinding(message: string, { service, checked }: Pick<Patient, 'service' | 'checked'>): Finding {
+function onlineFinding(
+  { key, message: said }: OnlineProblem,
+  { service, checked }: Pick<Patient, 'service' | 'checked'>,
+): Finding {
+  const message = `${key}: ${said}`;
   const instance = service?.instance == null ? '' : ` --instance ${service.instance}`;
-  if (/\b401\b/.test(message)) {
+  if (key === 'service.api_key') {
     const fix =
       service === null
         ? 'replace the key that service.api_key names, then restart dropcast'
         : `sudo dropcast setup${instance} --key-file FILE --force    # FILE holds the new key`;
     return { level: 'problem', what: message, why: 'nothing can be uploaded: the key is wrong or was revoked', fix };
   }
-  if (message.startsWith('service: '))
+  if (key === 'service.base_url')
     return { level: 'problem', what: message, why: 'nothing can be uploaded until it answers', fix: null };
   const fix = `edit ${checked?.file ?? 'the configuration'}, then: sudo dropcast reload`;
-  return { level: 'problem', what: message, why: 'files of this rule fail', fix };
+  return { level: 'problem', what: message, why: 'files of this rule wait', fix };
 }
 
 /** Below that, others do no harm. */

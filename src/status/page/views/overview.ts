@@ -1,77 +1,94 @@
-import { named, table, visibleText, type Html, type View } from '@dropcast/pages';
+import { badge, counted, emptyState, visibleText } from '@dropcast/pages';
+import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { rate } from '../../../daemon/amounts.ts';
-import { clockTime } from '../../../daemon/clock-time.ts';
-import type { FileView } from '../../../daemon/file-view.ts';
 import { limitSentence } from '../../../daemon/limit-words.ts';
-import { progressWords } from '../../../daemon/progress-words.ts';
+import type { OverviewView, Sentence } from '../../../daemon/overview/overview-view.ts';
 import type { StatusView } from '../../../daemon/view.ts';
-import { countLine } from '../../count-line.ts';
+import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
+import { budgetPanel } from './overview/budget.ts';
+import { dayPanel } from './overview/day.ts';
+import { feedsPanel } from './overview/feeds.ts';
+import { needsYouPanel } from './overview/needs-you.ts';
+import { nowPanel } from './overview/now.ts';
+import { stageStrip } from './overview/stage-strip.ts';
+import { troublePanel } from './overview/trouble.ts';
 
-/** What happens now. */
-export async function overview({ status, now }: PageWorld): Promise<View<PageEvent>> {
-  const view = await status();
+/** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
+export async function overview({ daemon, status, now }: PageWorld): Promise<View<PageEvent>> {
+  const [view, { suspects, adoption, deletions, accounts, uploads }] = [await daemon.overview(), await status()];
   return {
     title: 'Overview',
     section: '/',
     changesWith: ['arrival', 'file', 'failure', 'feed', 'paused', 'resumed', 'folder', 'command', 'progress'],
-    body: html`<p>${countLine(view)}</p>
-      ${lines(view, now)} ${files('Under way', view.working, now)} ${files('Needs you', view.needs_you, now)}`,
+    body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
+      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${needsYouPanel(view.needs_you, now)}
+      ${nowPanel(view.now, now)}
+      <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
+      ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
   };
 }
 
-function lines(view: StatusView, now: number): Html {
-  const time = (atMs: number): string => clockTime(atMs, now);
-  return html`${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
-  ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${time(view.creates_wait_until)}: too many create requests had no usable answer</p>`}
-  ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
-  ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour${view.requests.others === 0 ? '' : `; others use about ${view.requests.others} an hour of this key`}</p>`}
-  ${view.outlook === null ? '' : outlookLine(view.outlook, time)}
-  ${view.uploads === null ? '' : uploadLines(view.uploads, time)}
-  ${view.adoption.files === 0 ? '' : html`<p>Files that were there before: ${view.adoption.files} (<code>dropcast adopt</code> says which of them the service has)</p>`}
-  ${view.deletions.files === 0 ? '' : html`<p>Local files that will be deleted later: ${view.deletions.files}${view.deletions.next_at === null ? '' : `, the next after ${time(view.deletions.next_at)}`}</p>`}
-  ${view.accounts.unaccounted === 0 ? '' : html`<p class="warn">Files that are in no state: ${view.accounts.unaccounted}. This is an error of dropcast: please report it.</p>`}`;
+const KINDS: Readonly<Record<Sentence['level'], BadgeKind>> = {
+  ok: 'good',
+  busy: 'busy',
+  attention: 'notice',
+  stopped: 'bad',
+};
+
+const WORDS: Readonly<Record<Sentence['level'], string>> = {
+  ok: 'All is well',
+  busy: 'Working',
+  attention: 'Look here',
+  stopped: 'Stopped',
+};
+
+function sentence({ level, text }: Sentence): Html {
+  return html`<p class="sentence" data-key="sentence" role="status">
+    ${badge(KINDS[level], WORDS[level])} <span>${visibleText(text)}</span>
+  </p>`;
 }
 
-type Time = (atMs: number) => string;
-
-function outlookLine(outlook: NonNullable<StatusView['outlook']>, time: Time): Html | '' {
-  const sentence = limitSentence(outlook);
-  const done = outlook.done_at === null ? '' : `. Done at about ${time(outlook.done_at)}`;
-  return sentence === null ? '' : html`<p>${sentence}${done}</p>`;
+function limit({ outlook }: OverviewView, now: number): Html | '' {
+  const words = limitSentence(outlook);
+  if (words === null || outlook.limited_by === 'pause') return '';
+  const done = outlook.done_at === null ? '' : html` All done at about ${moment(outlook.done_at, now)}.`;
+  return html`<p class="muted" data-key="limit">${visibleText(words)}.${done}</p>`;
 }
 
-function uploadLines(
-  { bytes_per_second: limit, until, start_at: startAt }: NonNullable<StatusView['uploads']>,
-  time: Time,
-): Html {
-  const allowed = limit === null ? 'unlimited' : rate(limit);
-  return html`${startAt === null ? '' : html`<p class="warn">Uploads start at ${time(startAt)}</p>`}
-  ${limit === null && until === null ? '' : html`<p>Limit of all uploads together: ${allowed}${until === null ? '' : ` until ${time(until)}`}</p>`}`;
+function isNew({ stages, needs_you: needsYou, retrying }: OverviewView): boolean {
+  return stages.every(({ files }) => files === 0) && needsYou.files + retrying.files === 0;
 }
 
-function files(title: string, found: readonly FileView[], now: number): Html | '' {
-  if (found.length === 0) return '';
-  return html`<section class="card">
-    <div class="head"><h2>${title}</h2></div>
-    ${table({
-      label: title,
-      items: found,
-      keyOf: ({ id }) => id,
-      columns: [
-        { heading: 'File', kind: 'main', cell: ({ path }) => named(path) },
-        { heading: 'State', cell: stateWords },
-        { heading: 'Channel', kind: 'minor', cell: ({ channel }) => channel ?? '' },
-        {
-          heading: 'Why',
-          cell: (file) => visibleText([file.why, progressWords(file, now)].filter((each) => each !== null).join('; ')),
-        },
-      ],
-    })}
-  </section>`;
+function firstSteps(folder: string | undefined): Html {
+  return emptyState(
+    'Nothing is on its way. Copy a video into a watched folder: it appears here a moment later, and says what it waits for.',
+    folder === undefined ? undefined : `cp clip.mp4 ${visibleText(folder)}/`,
+  );
 }
 
-function stateWords({ state, sent, size }: FileView): string {
-  return `${state}${state === 'uploading' && size > 0 ? ` ${Math.floor((100 * (sent ?? 0)) / size)} %` : ''}`;
+type Notes = Pick<StatusView, 'suspects' | 'adoption' | 'deletions' | 'accounts' | 'uploads'>;
+
+/** What is worth a line, and no panel. */
+function notes({ suspects, adoption, deletions, accounts, uploads }: Notes, now: number): Html | '' {
+  const next = deletions.next_at === null ? '' : html`, the next after ${moment(deletions.next_at, now)}`;
+  const limitOf = uploads?.bytes_per_second ?? null;
+  const until = uploads === null || uploads.until === null ? '' : html` until ${moment(uploads.until, now)}`;
+  const all = [
+    limitOf !== null && html`All uploads together may send ${rate(limitOf)}${until}.`,
+    suspects > 0 &&
+      html`${counted(suspects, 'record')} on the service may be empty: <code>dropcast suspects</code> lists them.`,
+    adoption.files > 0 &&
+      html`${counted(adoption.files, 'file was', 'files were')} there before: <code>dropcast adopt</code> says which the
+        service has.`,
+    deletions.files > 0 && html`${counted(deletions.files, 'local file')} will be deleted later${next}.`,
+    accounts.unaccounted !== 0 &&
+      html`${counted(accounts.unaccounted, 'file is', 'files are')} in no state. This is an error of dropcast: please
+      report it.`,
+  ].filter((each) => each !== false);
+  if (all.length === 0) return '';
+  return html`<ul class="notes" data-key="notes">
+    ${all.map((each) => html`<li>${each}</li>`)}
+  </ul>`;
 }

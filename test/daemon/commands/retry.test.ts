@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
-import type { Daemon } from '../../src/daemon/daemon.ts';
-import { retry } from '../../src/daemon/retry.ts';
-import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { describe, expect, test } from 'vitest';
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { retry } from '../../../src/daemon/commands/retry.ts';
+import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
+import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import { failure, ready, someFacts, somePlan, uploaded } from '../../pipeline/some-facts.ts';
 
 const held = (id: string, lastFailure: Facts['lastFailure'], other: Partial<Facts> = {}): Facts =>
   someFacts({ id, path: `${id}.mp4`, end: 'held', why: lastFailure?.message ?? null, lastFailure, ...other });
@@ -53,27 +55,35 @@ const states = ['failed', 'held', 'retrying'];
 function open() {
   const armed: string[] = [];
   const putAway: string[] = [];
+  const events: FileEvent[] = [];
   const daemon = {
     ledger: {
-      list: async (filter: { states: readonly string[] }) =>
-        all.filter((facts) => filter.states.includes(stateOf(facts))),
+      selection: {
+        ids: async ({ states: wanted = [] }: FileSelection) => ({
+          ids: all.filter((facts) => wanted.includes(stateOf(facts))).map(({ id }) => id),
+          next: null,
+        }),
+      },
+      load: async (wanted: string) => all.find(({ id }) => id === wanted) ?? null,
       waitingForDisk: async () => all.filter(({ disposal }) => disposal === 'waiting'),
       find: async (name: string) => all.filter(({ id }) => id === name),
     },
     conductor: {
-      apply: async (id: string) => (armed.push(id), 'applied'),
+      apply: async (id: string, event: FileEvent) => (armed.push(id), events.push(event), 'applied'),
       putAwayAgain: async (id: string) => putAway.push(id) > 0,
       pause: () => null,
       probeNow: () => undefined,
     },
     folders: { reroute: async () => 'known' },
+    rows: { held: () => [] },
+    config: () => ({ file: '/etc/dropcast.yaml', folders: [{ rules: [{ key: somePlan.rule, line: 12 }] }] }),
   } as unknown as Daemon;
-  return { daemon, armed, putAway };
+  return { daemon, armed, putAway, events };
 }
 
 test('a retry of all takes what may have been cured, and says what it leaves and why', async () => {
   const { daemon, armed, putAway } = open();
-  const { retried, refused, left } = await retry(daemon, { names: [], states });
+  const { retried, refused, left } = await retry(daemon, { names: [], selection: { states } });
   expect([armed, putAway]).toEqual([cured, ['stuck']]);
   expect([retried, refused]).toEqual([[...cured, 'stuck'], []]);
   expect(left).toEqual([
@@ -86,14 +96,17 @@ test('a retry of all takes what may have been cured, and says what it leaves and
 
 test('a forced retry of all takes the rest too, but for what has no rule', async () => {
   const { daemon } = open();
-  const { retried, left } = await retry(daemon, { names: [], states, force: true });
+  const { retried, left } = await retry(daemon, { names: [], selection: { states }, force: true });
   expect(retried.toSorted()).toEqual(['truncated', 'empty', 'deleted', 'unclear', 'stuck', ...cured].toSorted());
   expect(left).toEqual([{ files: 1, why: expect.stringContaining('rule') }]);
 });
 
 test('a retry of the skipped takes the duplicates', async () => {
   const { daemon } = open();
-  expect(await retry(daemon, { names: [], states: ['skipped'] })).toMatchObject({ retried: ['skipped'], left: [] });
+  expect(await retry(daemon, { names: [], selection: { states: ['skipped'] } })).toMatchObject({
+    retried: ['skipped'],
+    left: [],
+  });
 });
 
 test.for([
@@ -106,14 +119,44 @@ test.for([
   { name: 'ruleless', force: true, why: /no rule matches.*change the rules/ },
 ])('a retry of one file, $name, forced: $force', async ({ name, force, why }) => {
   const { daemon } = open();
-  const { retried, refused } = await retry(daemon, { names: [name], states: [], force });
+  const { retried, refused } = await retry(daemon, { names: [name], force });
   if (why === null) expect([retried, refused]).toEqual([[name], []]);
   else expect([retried, refused]).toEqual([[], [{ name, why: expect.stringMatching(why) }]]);
 });
 
 test('a local file that could not be deleted or moved is tried again, its video is not', async () => {
   const { daemon, armed, putAway } = open();
-  const { retried, refused } = await retry(daemon, { names: ['stuck', 'kept', 'moved'], states: [] });
+  const { retried, refused } = await retry(daemon, { names: ['stuck', 'kept', 'moved'] });
   expect([armed, putAway, retried]).toEqual([[], ['stuck', 'kept'], ['stuck', 'kept']]);
   expect(refused).toEqual([{ name: 'moved', why: 'done: nothing to retry' }]);
+});
+
+test('a retry that is planned says how many files it takes and what they cost, and does nothing', async () => {
+  const { daemon, armed, putAway } = open();
+  const planned = await retry(daemon, { names: [], selection: { states } }, { isPlanned: true });
+  expect(planned).toMatchObject({ isPlanned: true, files: cured.length + 1, requests: 5 });
+  expect([armed, putAway]).toEqual([[], []]);
+});
+
+describe('a retry to another channel', () => {
+  test('sends what failed or is held without a video, and names the line to mend', async () => {
+    const { daemon, events } = open();
+    const result = await retry(daemon, { names: ['channelless'], channel: 'ch_x' });
+    expect(events).toEqual([{ type: 'SEND_ELSEWHERE', channel: 'ch_x' }]);
+    expect(result).toMatchObject({
+      retried: ['channelless'],
+      mend: [{ rule: somePlan.rule, channel: 'ch_main', at: '/etc/dropcast.yaml:12' }],
+    });
+  });
+
+  test.each([
+    ['deleted', /has video vid_1 in channel ch_main.*cannot move/],
+    ['ruleless', /no rule takes it/],
+    ['waiting', /only files that failed or are held/],
+    ['skipped', /only files that failed or are held/],
+  ])('is refused for a file that is %s', async (name, why) => {
+    const { daemon, armed } = open();
+    const { refused } = await retry(daemon, { names: [name], channel: 'ch_x', force: true });
+    expect([armed, refused]).toEqual([[], [{ name, why: expect.stringMatching(why) }]]);
+  });
 });

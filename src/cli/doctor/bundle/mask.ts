@@ -1,0 +1,52 @@
+import { SecretValues } from '../../../log/redaction.ts';
+import { Pseudonyms } from './pseudonyms.ts';
+
+/** Makes texts fit for a report that others read. */
+export interface Mask {
+  /** Free text, of which nothing is known. */
+  text(text: string): string;
+  /** The text of a configuration. */
+  config(text: string): string;
+  /** A path in a watched folder, absolute. */
+  path(path: string): string;
+  /** A path relative to a watched folder. */
+  relative(path: string): string;
+  /** What people wrote: titles, tags. */
+  words(text: string): string;
+}
+
+/**
+ * @param known.secrets values that must not appear anywhere
+ * @param known.folders absolute paths of the watched folders
+ * @param hasNames whether file names stay
+ */
+export function createMask(
+  known: { readonly secrets: readonly string[]; readonly folders: readonly string[] },
+  hasNames: boolean,
+): Mask {
+  const secrets = new SecretValues();
+  for (const value of known.secrets) secrets.add(value);
+  const names = new Pseudonyms(known.folders);
+  const safe = (text: string): string => withoutPeople(secrets.redactText(text));
+  return {
+    text: (text) => safe(hasNames ? text : names.text(text)),
+    config: (text) => safe(maskConfig(text)),
+    path: (path) => (hasNames ? path : names.absolute(path)),
+    relative: (path) => (hasNames ? path : names.path(path)),
+    words: (text) => (hasNames ? safe(text) : names.words(text)),
+  };
+}
+
+/** A key that is written into the file, and the paths of addresses other than that of the service, which may be secret. */
+function maskConfig(text: string): string {
+  return text
+    .replaceAll(
+      /((?:key|secret|token|password|pass)\s*:\s*)(?!!)("[^"\n]*"|'[^'\n]*'|[^\s,}#][^\n,}#]*)/gi,
+      '$1[redacted]',
+    )
+    .replaceAll(/^(?!.*\bbase_url\b)(.*?https?:\/\/[^/\s"',}]+)\/[^\s"',}]+/gm, '$1/[redacted]');
+}
+
+function withoutPeople(text: string): string {
+  return text.replaceAll(/[\w.+-]{1,64}@(?=[\w-]+\.)[\w.-]+/g, '[address]');
+}

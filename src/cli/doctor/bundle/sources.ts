@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { FileView } from '../../../daemon/file-view.ts';
+import type { FilesView } from '../../../daemon/files/files-view.ts';
+import type { Secret } from '../../../config/config.ts';
+import { isLedgerThere } from '../../../ledger/recovery.ts';
+import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
+import { CommandError } from '../../shell.ts';
+import type { Patient } from '../patient.ts';
+import type { BundledFile } from './masked-facts.ts';
+
+/** Each part of a bundle says itself why it is missing. */
+export type Gathered<T> =
+  | { readonly is: 'there'; readonly value: T }
+  | { readonly is: 'missing'; readonly why: string };
+
+const mostFiles = 200;
+
+/** Rows and histories of the files that need a person: from the daemon, else from its ledger. */
+export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<readonly BundledFile[]>> {
+  if (reach === null) return { is: 'missing', why: 'no configuration says where the ledger is' };
+  if (status !== null)
+    return attempt(
+      async () => (await queryRunningDaemon<{ readonly files: readonly BundledFile[] }>(reach, '/facts')).files,
+    );
+  return attempt(async () => {
+    if (!(await isLedgerThere(reach.stateDir))) return [];
+    const { openExistingLedger } = await import('../../../ledger/ledger.ts');
+    await using ledger = await openExistingLedger(reach.stateDir);
+    const rows = (await ledger?.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true })) ?? [];
+    return await Promise.all(rows.map(async (facts) => ({ facts, history: (await ledger?.history(facts.id)) ?? [] })));
+  });
+}
+
+/** Names that may be in a log. */
+export async function knownFiles({ reach, status }: Patient): Promise<readonly Pick<FileView, 'path' | 'title'>[]> {
+  if (reach === null || status === null) return [];
+  const { files, settling } = await queryRunningDaemon<FilesView>(reach, '/files?limit=1000');
+  return [...files, ...settling.map(({ path }) => ({ path, title: null }))];
+}
+
+/** What the daemon said last. */
+export async function lastNews({ config, status, shell }: Patient): Promise<Gathered<readonly unknown[]>> {
+  if (config === null || status === null) return { is: 'missing', why: 'the daemon is not running' };
+  return attempt(async () => {
+    const lines: unknown[] = [];
+    const asked = { path: '/events?limit=300', signal: shell.stopping };
+    await streamRunningDaemon(config, asked, (line) => lines.push(line));
+    return lines;
+  });
+}
+
+const mostLogBytes = 500_000;
+
+/** The end of the journal of the service. */
+export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
+  if (service === null)
+    return { is: 'missing', why: 'only an installed service has a journal; add the output of `dropcast run`' };
+  const args = [
+    '--unit',
+    `${service.name}.service`,
+    '--lines',
+    '2000',
+    '--no-pager',
+    '--quiet',
+    '--output',
+    'short-iso',
+  ];
+  return attempt(async () => {
+    const { stdout } = await promisify(execFile)('journalctl', args, { maxBuffer: 64 * 2 ** 20, timeout: 15_000 });
+    return stdout.slice(-mostLogBytes);
+  });
+}
+
+/** The end of a text file. */
+export async function tailOf(path: string, mostBytes: number): Promise<Gathered<string>> {
+  return attempt(async () => (await readFile(path, 'utf8')).slice(-mostBytes));
+}
+
+/** Every value that must not appear: those of the configuration, and the token of the page. */
+export async function secretsOf({ config, reach }: Patient): Promise<readonly string[]> {
+  const token = reach === null ? '' : await readFile(join(reach.stateDir, 'page-token'), 'utf8').catch(() => '');
+  return [token.trim(), ...revealed(config)].filter((each) => each !== '');
+}
+
+/** The values of all secrets in a configuration, wherever they are. */
+function revealed(part: unknown): readonly string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if ('reveal' in part) return [(part as Secret).reveal()];
+  return Object.values(part).flatMap(revealed);
+}
+
+async function attempt<T>(gather: () => Promise<T>): Promise<Gathered<T>> {
+  try {
+    return { is: 'there', value: await gather() };
+  } catch (error) {
+    if (error instanceof CommandError || (error instanceof Error && ('syscall' in error || 'code' in error)))
+      return { is: 'missing', why: error.message };
+    throw error;
+  }
+}

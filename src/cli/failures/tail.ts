@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const lookAgainMs = 500;
+
+const chunkBytes = 64 * 1024;
+
+/** Longer lines are not of dropcast. */
+const mostLineCharacters = 1024 * 1024;
+
+/**
+ * The lines of a log that only grows and may be rotated at any time: those that are there, then null, then those to come until the signal
+ * fires. What was written to the old file before a rotation is read to its end before the new one is begun.
+ *
+ * A link or a pipe is not opened: who reads as root must not be led to another file.
+ */
+export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<string | null> {
+  let file = await openLog(path);
+  let rest = '';
+  let position = 0;
+  let isBehind = true;
+  try {
+    while (!signal.aborted) {
+      if (file !== null) {
+        for (;;) {
+          const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+          if (bytesRead === 0) break;
+          position += bytesRead;
+          // latin1 keeps a letter that is cut in two whole until its line is.
+          const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+          rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
+          for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
+        }
+      }
+      if (isBehind) yield null;
+      isBehind = false;
+      await delay(lookAgainMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || !(await isOther(file, path, position))) continue;
+      const next = await openLog(path);
+      if (next === null) continue;
+      // What came between the last read and the rotation.
+      if (file !== null && (await file.stat()).size > position && (await isMoved(file, next))) {
+        await next.close();
+        continue;
+      }
+      await file?.close();
+      [file, rest, position] = [next, '', 0];
+    }
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The lines of a file that is not written to any more. */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = await openLog(path);
+  if (file === null) return;
+  yield* createInterface({ input: file.createReadStream(), crlfDelay: Infinity });
+}
+
+/** @returns null when it does not exist (yet) */
+async function openLog(path: string): Promise<FileHandle | null> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw new Error(`${path} is not a regular file`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function isOther(file: FileHandle | null, path: string, position: number): Promise<boolean> {
+  const there = await stat(path, { bigint: true }).catch(() => null);
+  if (there === null) return false;
+  if (file === null) return true;
+  const { ino, dev } = await file.stat({ bigint: true });
+  // Cut short: `copytruncate` of logrotate.
+  return there.ino !== ino || there.dev !== dev || there.size < position;
+}
+
+async function isMoved(file: FileHandle, next: FileHandle): Promise<boolean> {
+  return (await file.stat()).ino !== (await next.stat()).ino;
+}

@@ -1,0 +1,46 @@
+import type { Config } from '../config/config.ts';
+import { namesUsed, unknownNames } from '../config/unknown-names.ts';
+import type { UnknownNameFinding } from '../config/unknown-names.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+
+/** Thrown at a start when rules name a channel or feed that the service does not have, and never had as far as the ledger knows. */
+export class UnknownNamesError extends Error {
+  override readonly name = 'UnknownNamesError';
+  readonly findings: readonly UnknownNameFinding[];
+
+  constructor(findings: readonly UnknownNameFinding[]) {
+    super(findings.map(({ key, message }) => `${key}: ${message}`).join('\n'));
+    this.findings = findings;
+  }
+}
+
+/** A service that does not answer must not hold up a start: it is asked later. */
+const longestMs = 3_000;
+
+/**
+ * Asks the service for its channels and feeds before anything is sent. A name that files went to before was deleted there: that must not
+ * keep a daemon from all its other work after a reboot, so the files wait for it.
+ *
+ * @throws {UnknownNamesError} one of the others is a mistake
+ */
+export async function checkNames(
+  config: Config,
+  world: {
+    readonly conductor: Pick<Conductor, 'names'>;
+    readonly ledger: Pick<Ledger, 'hasSentTo'>;
+    readonly logger: Logger;
+  },
+): Promise<void> {
+  const { conductor, ledger, logger } = world;
+  const answer = await conductor.names.ask(namesUsed(config), AbortSignal.timeout(longestMs));
+  if (!answer.ok) {
+    const why = answer.failure.message;
+    return logger.info('Channels and feeds are not checked yet: the service does not say which it has', { why });
+  }
+  const mistakes: UnknownNameFinding[] = [];
+  for (const finding of unknownNames(config, answer.value))
+    if (!(await ledger.hasSentTo(finding.kind, finding.name))) mistakes.push(finding);
+  if (mistakes.length > 0) throw new UnknownNamesError(mistakes);
+}

@@ -1,0 +1,129 @@
+import { posix } from 'node:path';
+import type { FolderConfig } from '../../config/config.ts';
+import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { isIgnored } from '../../pipeline/file/reasons.ts';
+import type { Daemon } from '../daemon.ts';
+import { Answers, wantedFiles } from './wanted.ts';
+import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
+
+export interface IgnoreWanted extends WantedFiles {
+  /** Who says it, for the row. */
+  readonly by: string;
+  /** Takes it back. */
+  readonly isUndone?: boolean;
+}
+
+export interface IgnoreResult extends CommandResult {
+  /** Ids of the files that are ignored now, or no longer. */
+  readonly done: readonly string[];
+  /** Records without bytes that are deleted on the service. */
+  readonly records: number;
+  /** Patterns that leave out the next files of the same kind, for `exclude:` of their folders. */
+  readonly excludes: readonly { readonly folder: string; readonly key: string; readonly pattern: string }[];
+}
+
+/** Looking, deleting, and looking whether it is gone. */
+const requestsPerRecord = 3;
+
+/** Files that a person does not want to be uploaded: each ends as `skipped`, and says who said so. What is being uploaded is cut. */
+export async function ignore(
+  daemon: Daemon,
+  wanted: IgnoreWanted,
+  { isPlanned = false }: CommandOptions = {},
+): Promise<IgnoreResult> {
+  const answers = new Answers();
+  const done: Facts[] = [];
+  const { isUndone = false } = wanted;
+  for await (const file of wantedFiles(daemon, wanted, answers.refuse)) {
+    const why = isUndone ? whyNotBack(file.facts) : whyNot(file.facts);
+    const refusal =
+      why ?? (isPlanned ? null : await (isUndone ? takeBack(daemon, file) : doIgnore(daemon, file, wanted.by)));
+    if (refusal === null) done.push(file.facts);
+    else answers.leave(file, refusal);
+  }
+  const records = isUndone
+    ? 0
+    : done.filter(({ videoId, uploadedAt }) => videoId !== null && uploadedAt === null).length;
+  return {
+    v: 1,
+    isPlanned,
+    files: done.length,
+    requests: records * requestsPerRecord,
+    records,
+    done: done.map(({ id }) => id),
+    refused: answers.refused,
+    left: answers.left,
+    excludes: isUndone ? [] : await excludesOf(daemon, done),
+  };
+}
+
+function whyNot(facts: Facts): string | null {
+  if (isIgnored(facts)) return 'already ignored';
+  switch (stateOf(facts)) {
+    case 'failed':
+    case 'held':
+      return null;
+    case 'queued':
+    case 'awaiting upload':
+    case 'retrying':
+      return mayHaveArrived(facts) ? whyTooLate : null;
+    case 'processing':
+    case 'awaiting publish':
+      return whyTooLate;
+    case 'done':
+      return `done: its video is on the service; \`dropcast videos delete ${facts.videoId ?? ''}\` deletes it there`;
+    default:
+      return `${stateOf(facts)}: nothing to ignore`;
+  }
+}
+
+const whyTooLate =
+  'all of it was sent: the service has its video, or will have it in a moment; delete the video there if nobody wants it';
+
+async function doIgnore({ conductor }: Daemon, { facts }: WantedFile, by: string): Promise<string | null> {
+  const applied = await conductor.interrupt(facts.id, { type: 'IGNORE', by });
+  if (applied === 'applied') return null;
+  return applied === 'busy' ? 'busy: another dropcast is working on it' : whyTooLate;
+}
+
+function whyNotBack(facts: Facts): string | null {
+  return isIgnored(facts) ? null : 'not ignored';
+}
+
+async function takeBack({ conductor, folders }: Daemon, { facts }: WantedFile): Promise<string | null> {
+  // Rules and sidecar may be others by now.
+  await folders.reroute(facts);
+  const applied = await conductor.interrupt(facts.id, { type: 'RETRY' });
+  if (applied === 'applied') return null;
+  return facts.plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
+}
+
+/** Fewer may be a coincidence. */
+const leastAlike = 2;
+
+/** The endings that several of these files have in common, and no other file of their folder that is on its way or done. */
+async function excludesOf(
+  daemon: Pick<Daemon, 'config' | 'ledger'>,
+  files: readonly Facts[],
+): Promise<IgnoreResult['excludes']> {
+  const alike = Map.groupBy(files, ({ folder, path }) => `${folder}\0${posix.extname(path)}`);
+  const excludes: { folder: string; key: string; pattern: string }[] = [];
+  for (const [name, { length }] of alike) {
+    const [path = '', ending = ''] = name.split('\0');
+    const folder = daemon.config().folders.find((one) => one.path === path);
+    if (folder === undefined || ending === '' || length < leastAlike || (await isWanted(daemon, folder, ending)))
+      continue;
+    excludes.push({ folder: path, key: folder.key, pattern: `**/*${ending}` });
+  }
+  return excludes;
+}
+
+async function isWanted(
+  { ledger }: Pick<Daemon, 'ledger'>,
+  { path: folder }: FolderConfig,
+  ending: string,
+): Promise<boolean> {
+  const states = ['processing', 'awaiting publish', 'done'];
+  return (await ledger.selection.count({ folder, states, text: ending })) > 0;
+}

@@ -1,0 +1,72 @@
+import type { OperatorPause } from '../../pipeline/events.ts';
+import type { Daemon } from '../daemon.ts';
+
+export interface PauseWanted {
+  /** Absolute paths of watched folders; none: everything. */
+  readonly folders: readonly string[];
+  /** Epoch milliseconds; null: until somebody ends it. */
+  readonly until: number | null;
+  readonly by: string;
+}
+
+export interface PauseResult {
+  readonly v: 1;
+  /** All that is paused now. */
+  readonly paused: readonly OperatorPause[];
+  /** Uploads and requests for records that are finished all the same. */
+  readonly running: number;
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** Nothing new of these folders begins, or nothing at all. What runs is finished; what the service has goes on to its end. */
+export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
+  const known = daemon.config().folders.map(({ path }) => path);
+  const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
+  const wanted: readonly (string | null)[] =
+    folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));
+  for (const folder of wanted) await daemon.pauses.set({ folder, until, by });
+  return { v: 1, paused: daemon.pauses.list(), running: daemon.rows.held().length, refused };
+}
+
+export const notWatched = (known: readonly string[]): string =>
+  `is not a watched folder; the watched folders are: ${known.join(', ')}`;
+
+export interface ResumeWanted {
+  /** Absolute; null: everything that people paused. */
+  readonly folder: string | null;
+  readonly by: string;
+}
+
+export type ResumeResult =
+  | { readonly ok: true; readonly what: string }
+  /** `isFrozen` … */
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Ends what a person paused, and goes on with a folder that is frozen. Of a folder that is both, first the pause: whether the directory is
+ * the right one is another question.
+ */
+export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Promise<ResumeResult> {
+  if (folder === null) return resumeAll(daemon, by);
+  const ended = await daemon.pauses.end(folder, by);
+  if (ended === null) {
+    const all = daemon.pauses.all();
+    const frozen = daemon.folders.status().find(({ path }) => path === folder)?.state === 'frozen';
+    if (all === null || frozen) return daemon.folders.resume(folder);
+    return { ok: false, why: `everything is paused, not ${folder} alone: \`dropcast resume --all\` ends that` };
+  }
+  const stillAll =
+    daemon.pauses.all() === null ? '' : '; everything is still paused: `dropcast resume --all` ends that';
+  const status = daemon.folders.status().find(({ path }) => path === folder);
+  const frozen =
+    status?.state === 'frozen' ? `; it is still frozen: ${status.why ?? ''}. Repeat this to take it as it is now` : '';
+  return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
+}
+
+async function resumeAll(daemon: Daemon, by: string): Promise<ResumeResult> {
+  const paused = daemon.pauses.list();
+  if (paused.length === 0) return { ok: true, what: 'Nothing was paused' };
+  for (const { folder } of paused) await daemon.pauses.end(folder, by);
+  const names = paused.map(({ folder }) => folder ?? 'everything').join(', ');
+  return { ok: true, what: `No longer paused: ${names}` };
+}

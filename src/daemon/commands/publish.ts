@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FeedAnswer } from '../../pipeline/rounds/publish.ts';
+import { clockTime } from '../clock-time.ts';
+import type { Daemon } from '../daemon.ts';
+import type { CommandOptions } from './wanted.ts';
+
+export interface PublishResult {
+  readonly v: 1;
+  readonly isPlanned: boolean;
+  /** Files that wait for these feeds. */
+  readonly files: number;
+  readonly requests: number;
+  readonly feeds: readonly PublishedFeed[];
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+export interface PublishedFeed {
+  readonly feed: string;
+  /** `later`: it is noted, and published as soon as that is possible, also after a restart. */
+  readonly is: 'published' | 'failed' | 'later' | 'planned';
+  /** Files that waited for it, and videos that are in it now; null: the service does not say. */
+  readonly files: number;
+  readonly videos: number | null;
+  /** Why it is not published. */
+  readonly why: string | null;
+}
+
+/** How long the service is waited for: the command gives up after 30 s. */
+const patienceMs = 20_000;
+
+/** Publishes feeds now, each with one request for all that waits for it. */
+export async function publish(
+  daemon: Daemon,
+  { feeds }: { readonly feeds: readonly string[] },
+  { isPlanned = false }: CommandOptions = {},
+): Promise<PublishResult> {
+  const known = await knownFeeds(daemon);
+  const wanted = [...new Set(feeds)].filter((feed) => known.includes(feed));
+  const refused = feeds
+    .filter((feed) => !known.includes(feed))
+    .map((name) => ({ name, why: unknownFeed(name, known) }));
+  const waiting = new Map((await daemon.ledger.waiting()).map(({ feed, ids }) => [feed, ids.length]));
+  const answers = isPlanned
+    ? wanted.map((feed): PublishedFeed => ({ ...notYet(feed, waiting), is: 'planned', why: null }))
+    : await Promise.all(wanted.map((feed) => publishOne(daemon, feed, notYet(feed, waiting))));
+  const files = answers.reduce((sum, one) => sum + one.files, 0);
+  return { v: 1, isPlanned, files, requests: wanted.length, feeds: answers, refused };
+}
+
+type NotYet = Pick<PublishedFeed, 'feed' | 'files' | 'videos'>;
+
+const notYet = (feed: string, waiting: ReadonlyMap<string, number>): NotYet => ({
+  feed,
+  files: waiting.get(feed) ?? 0,
+  videos: null,
+});
+
+async function publishOne({ conductor, pauses }: Daemon, feed: string, before: NotYet): Promise<PublishedFeed> {
+  const { answer } = await conductor.publishNow(feed);
+  const given = await Promise.race([answer, delay(patienceMs, null, { ref: false })]);
+  if (given !== null) return answered(before, given);
+  const why = conductor.pause()?.why ?? 'no answer from the service so far';
+  return {
+    ...before,
+    is: 'later',
+    why: `${why}; it is published as soon as possible${pauses.all() === null ? '' : ', paused or not'}`,
+  };
+}
+
+function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {
+  if (answer.ok) return { ...before, is: 'published', files: answer.files, videos: answer.videos, why: null };
+  const { message } = answer.failure;
+  if (answer.nextTryAt === null) return { ...before, is: 'failed', why: message };
+  return { ...before, is: 'later', why: `${message}; next try at ${clockTime(answer.nextTryAt, Date.now())}` };
+}
+
+/** Those of the rules, and those of the sidecars of files that wait. */
+async function knownFeeds({ config, ledger }: Pick<Daemon, 'config' | 'ledger'>): Promise<readonly string[]> {
+  const ruled = config().folders.flatMap(({ rules }) => rules.flatMap(({ publish: feeds }) => feeds));
+  return [...new Set([...ruled, ...(await ledger.feedsAhead())])].toSorted();
+}
+
+function unknownFeed(feed: string, known: readonly string[]): string {
+  const list =
+    known.length === 0 ? 'the configuration has no feeds' : `the feeds of the configuration are: ${known.join(', ')}`;
+  return `no rule publishes it; ${list}. \`dropcast feeds publish ${feed}\` publishes any feed of the account`;
+}

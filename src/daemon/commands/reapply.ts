@@ -1,0 +1,147 @@
+import { createRouter } from '../../intake/folder-router.ts';
+import type { FolderRouter } from '../../intake/folder-router.ts';
+import { reapplied } from '../../intake/reapplied.ts';
+import type { Reapplied } from '../../intake/reapplied.ts';
+import type { Config } from '../../config/config.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Daemon } from '../daemon.ts';
+import { Answers, wantedFiles } from './wanted.ts';
+import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
+
+export interface ReapplyResult extends CommandResult {
+  /** The first of them. */
+  readonly changes: readonly ReapplyChange[];
+  /** Videos whose metadata is sent, and feeds that are published after that. */
+  readonly patches: number;
+  readonly publishes: readonly string[];
+  /** Files that are as the rules say already. */
+  readonly same: number;
+}
+
+/** What the rules of now change about one file. */
+export interface ReapplyChange {
+  readonly id: string;
+  /** Absolute. */
+  readonly path: string;
+  /** What is sent of it: null for a file without a video, which only gets another plan. */
+  readonly videoId: string | null;
+  readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
+}
+
+/** Changes that are shown one by one. */
+const mostShown = 1_000;
+
+/** Files that rules can still say something about: what failed or is held asks them when it is tried again. */
+const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish', 'done'];
+
+export interface ReapplyWorld {
+  readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>;
+  readonly rows?: Pick<Daemon['rows'], 'held'>;
+  /** Whose rules count: those in use, or those of a configuration that is not in use yet. */
+  readonly config: Pick<Config, 'folders'>;
+}
+
+/** What it would change if the rules of a configuration were asked again, and what that costs. Reads sidecars, and changes nothing. */
+export async function planReapply(world: ReapplyWorld, wanted: WantedFiles): Promise<ReapplyResult> {
+  return reapplyWith(world, wanted, null);
+}
+
+/** Asks the rules again about files that they have decided about already. What changes is sent as metadata, and the feeds are published again. */
+export async function reapply(
+  daemon: Daemon,
+  wanted: WantedFiles,
+  { isPlanned = false }: CommandOptions = {},
+): Promise<ReapplyResult> {
+  const world = { ledger: daemon.ledger, rows: daemon.rows, config: daemon.config() };
+  if (isPlanned) return planReapply(world, wanted);
+  const result = await reapplyWith(world, wanted, (facts, change) => write(daemon, facts, change));
+  daemon.conductor.wake();
+  return result;
+}
+
+/** Makes the change in the row as it now is. @returns why not, or null */
+type Write = (facts: Facts, change: (now: Facts) => Reapplied) => Promise<string | null>;
+
+async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Write | null): Promise<ReapplyResult> {
+  const routers = new Map(world.config.folders.map((folder) => [folder.path, createRouter(folder)]));
+  const answers = new Answers();
+  const changes: ReapplyChange[] = [];
+  const publishes = new Set<string>();
+  let [files, patches, same] = [0, 0, 0];
+  const selection = wanted.selection ?? (wanted.names.length === 0 ? {} : undefined);
+  const selected = {
+    names: wanted.names,
+    ...(selection !== undefined && { selection: { ...selection, states: selection.states ?? states } }),
+  };
+  for await (const file of wantedFiles(world, selected, answers.refuse)) {
+    const { facts, name } = file;
+    const route = await routeOf(routers, facts);
+    const change = (now: Facts): Reapplied =>
+      typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route);
+    const planned = change(facts);
+    if (planned.is === 'refused') {
+      answers.leave(file, planned.why);
+      continue;
+    }
+    // The rest is changed all the same.
+    if (planned.channel !== null) answers.leave(file, channelWords(planned.channel));
+    if (planned.is === 'same') {
+      same += 1;
+      continue;
+    }
+    const refusal = (await write?.(facts, change)) ?? null;
+    if (refusal !== null) {
+      answers.refuse(name ?? facts.id, refusal);
+      continue;
+    }
+    files += 1;
+    if (planned.isSent) patches += 1;
+    for (const feed of planned.publishes) publishes.add(feed);
+    if (changes.length < mostShown)
+      changes.push({
+        id: facts.id,
+        path: `${facts.folder}/${facts.path}`,
+        videoId: facts.videoId,
+        changes: planned.changes,
+      });
+  }
+  return {
+    v: 1,
+    isPlanned: write === null,
+    files,
+    requests: patches + publishes.size,
+    patches,
+    publishes: [...publishes],
+    same,
+    changes,
+    refused: answers.refused,
+    left: answers.left,
+  };
+}
+
+function channelWords(to: string): string {
+  return `the rules say channel ${to} now: the service cannot move a video to another channel`;
+}
+
+/** @returns why nobody can say where the rules would send it */
+async function routeOf(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
+  const { folder, path, version, disposal, plan } = facts;
+  if (!states.includes(stateOf(facts))) return `${stateOf(facts)}: the rules are asked when it is tried again`;
+  if (disposal === 'moved') return 'moved after it was done: its rule goes by the path that it had before';
+  if (disposal === 'deleted' && plan?.sidecar !== undefined)
+    return 'its sidecar was deleted with it, and said a part of it';
+  const router = routers.get(folder);
+  if (router === undefined) return 'its folder is not in the configuration any more';
+  return router.route(path, version);
+}
+
+async function write(daemon: Daemon, { id }: Facts, change: (now: Facts) => Reapplied): Promise<string | null> {
+  const written = await daemon.rows.claim(id, async (row) => {
+    const now = change(row.facts);
+    if (now.is === 'changed') await row.write(now.row, 'rules applied again');
+    return true;
+  });
+  return written === null ? 'busy: a step is working on it; repeat this later' : null;
+}

@@ -1,0 +1,102 @@
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { FileSelection } from '../../pipeline/file/selection.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Daemon } from '../daemon.ts';
+
+/** Which files a command acts on: those of these names, and those that have something in common. */
+export interface WantedFiles {
+  /** Ids, video ids, paths or file names. */
+  readonly names: readonly string[];
+  readonly selection?: FileSelection;
+}
+
+/** What a command does not do, by name of the file. */
+export interface Refused {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Files that were selected and left alone, by reason. */
+export interface Left {
+  readonly why: string;
+  readonly files: number;
+}
+
+export interface CommandResult {
+  readonly v: 1;
+  /** Whether nothing was done: this is what would be. */
+  readonly isPlanned: boolean;
+  /** How many files it concerns. */
+  readonly files: number;
+  /** What it costs of the hourly budget. */
+  readonly requests: number;
+  readonly refused: readonly Refused[];
+  readonly left: readonly Left[];
+}
+
+export interface CommandOptions {
+  /** Says what would be done, and does nothing. */
+  readonly isPlanned?: boolean;
+}
+
+/** A file that a command may act on. `name`: as a person named it; null: it was selected. */
+export interface WantedFile {
+  readonly facts: Facts;
+  readonly name: string | null;
+}
+
+/** Rows of one slice. */
+const atOnce = 500;
+
+/** Finds each file once. Names that mean none, or several, are told. */
+export async function* wantedFiles(
+  {
+    ledger,
+    rows,
+  }: { readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>; readonly rows?: Pick<Daemon['rows'], 'held'> },
+  { names, selection }: WantedFiles,
+  refuse: (name: string, why: string) => void,
+): AsyncGenerator<WantedFile> {
+  const seen = new Set<string>();
+  for (const name of new Set(names)) {
+    const found = await ledger.find(name);
+    const [facts] = found;
+    if (facts === undefined) refuse(name, 'unknown file');
+    else if (found.length > 1) refuse(name, `${found.length} files match: use an id or a longer path`);
+    else if (!seen.has(facts.id)) {
+      seen.add(facts.id);
+      yield { facts, name };
+    }
+  }
+  if (selection === undefined) return;
+  const working = rows?.held() ?? [];
+  for (let after: string | undefined; ;) {
+    const { ids, next } = await ledger.selection.ids({ ...selection, working }, atOnce, after);
+    for (const id of ids) {
+      const facts = seen.has(id) ? null : await ledger.load(id);
+      if (facts !== null) yield { facts, name: null };
+    }
+    if (next === null) return;
+    after = next;
+  }
+}
+
+/** Collects what a command refuses and leaves. */
+export class Answers {
+  readonly refused: Refused[] = [];
+  readonly #left = new Map<string, number>();
+
+  readonly refuse = (name: string, why: string): void => {
+    this.refused.push({ name, why });
+  };
+
+  /** A file that was named is refused, one that was selected is counted. */
+  leave({ name }: WantedFile, why: string): void {
+    if (name === null) this.#left.set(why, (this.#left.get(why) ?? 0) + 1);
+    else this.refuse(name, why);
+  }
+
+  get left(): readonly Left[] {
+    return Array.from(this.#left, ([why, files]) => ({ why, files }));
+  }
+}

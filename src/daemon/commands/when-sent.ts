@@ -1,0 +1,8 @@
+import { untilRoomMs } from '../../pipeline/estimate.ts';
+import type { Daemon } from '../daemon.ts';
+import { paceOf } from '../outlook.ts';
+
+/** How long until the hourly budget has let the last of some more requests through, milliseconds. */
+export function whenSentMs(daemon: Daemon, requests: number): number {
+  return untilRoomMs(requests, paceOf(daemon).room);
+}

@@ -1,0 +1,30 @@
+import { clockTime } from '../clock-time.ts';
+import type { ExpectationView } from './expectations.ts';
+
+/** How it stands with what is expected, in a few words for status and page: `1 of 2 files missing since 18:30`. */
+export function expectationWords(
+  { state, count, arrived, live, by, until }: Omit<ExpectationView, 'key' | 'folder' | 'match' | 'day' | 'from'>,
+  now: number,
+): string {
+  const time = clockTime(by, now);
+  switch (state) {
+    case 'expected':
+      return `${filesOf(count)} expected by ${time}, ${arrived} there`;
+    case 'arrived':
+      return until === 'live' ? `there, to be live by ${time}` : `there, in time for ${time}`;
+    case 'live':
+      return `live, in time for ${time}`;
+    case 'missing':
+      return `${count - arrived} of ${filesOf(count)} missing since ${time}`;
+    case 'late':
+      return `there, but ${count - Math.min(count, live)} of ${filesOf(count)} not live since ${time}`;
+    case 'recovered':
+      return `${until === 'live' ? 'live' : 'there'}, too late for ${time}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function filesOf(count: number): string {
+  return count === 1 ? '1 file' : `${count} files`;
+}

@@ -1,0 +1,187 @@
+import type { Config, Expectation } from '../../config/config.ts';
+import type { NewsRows } from '../../ledger/news-rows.ts';
+import type { Logger } from '../../log/logger.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { isGivenUp } from '../../pipeline/file/facts.ts';
+import { compileMatch } from '../../routing/match.ts';
+import type { EventStream } from '../events.ts';
+import { periodAt } from './period.ts';
+import type { Period } from './period.ts';
+import { verdict } from './verdict.ts';
+import type { Counted, ExpectationState } from './verdict.ts';
+
+/** How it stands with what a folder expects, as status, page and programs see it. Times are epoch milliseconds. */
+export interface ExpectationView {
+  /** The same as long as the expectation is the same. */
+  readonly key: string;
+  /** Absolute path of the folder. */
+  readonly folder: string;
+  readonly match: string;
+  /** `2026-11-22`, in its own time zone. */
+  readonly day: string;
+  readonly from: number;
+  /** By when, without grace. */
+  readonly by: number;
+  /** How many files. */
+  readonly count: number;
+  readonly arrived: number;
+  readonly live: number;
+  readonly until: 'live' | 'arrived';
+  readonly state: ExpectationState;
+}
+
+/** What folders expect, and what has come of it. Nothing is asked of the service for it. */
+export interface Expectations extends Disposable {
+  /** Of today, or of the last expected day. Those that are not read yet, in the first moments of a day, are left out. */
+  list(): readonly ExpectationView[];
+  /** Reads what has begun anew. The daemon does it every few seconds. */
+  refresh(): Promise<void>;
+}
+
+export interface ExpectationsWorld {
+  readonly rows: Pick<NewsRows, 'cameIn' | 'countedFiles' | 'filesById' | 'countFile' | 'forgetCounted'>;
+  readonly events: Pick<EventStream, 'listen'>;
+  readonly config: () => Config;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Told of what is missing, late, or there after all. */
+  readonly changed: (view: ExpectationView) => void;
+}
+
+const everyMs = 5_000;
+
+/** Files that are remembered of one day: far more than are expected tell no more. */
+const mostCounted = 20_000;
+
+/** Moved files of older days count for nothing any more. */
+const forgottenAfterMs = 10 * 24 * 3_600_000;
+
+/** One expectation and its present day. */
+interface Watched {
+  readonly key: string;
+  readonly folder: string;
+  readonly expectation: Expectation;
+  matches(path: string): boolean;
+  period: Period | null;
+  /** The state that was told. */
+  told: ExpectationState | null;
+  readonly files: Map<string, Counted>;
+}
+
+export function createExpectations(world: ExpectationsWorld): Expectations {
+  const { rows, config, now, logger } = world;
+  let folders: Config['folders'] | null = null;
+  let watched: readonly Watched[] = [];
+  let running: Promise<void> | null = null;
+
+  const begin = async (each: Watched, period: Period): Promise<void> => {
+    each.files.clear();
+    const came = await rows.cameIn(each.folder, period.from);
+    const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
+    for (const facts of [...came.filter(({ path }) => each.matches(path)), ...moved]) note(each.files, facts);
+    each.period = period;
+    each.told = null;
+    await rows.forgetCounted(now() - forgottenAfterMs);
+  };
+
+  const refresh = async (): Promise<void> => {
+    if (folders !== config().folders) {
+      folders = config().folders;
+      watched = adopted(watched, folders);
+    }
+    const at = now();
+    for (const each of watched) {
+      const { period } = each;
+      // A clock that was set is no reason to forget the day that it was.
+      const isCurrent = period !== null && at >= period.from && at < period.end;
+      if (!isCurrent) await begin(each, periodAt(each.expectation, at));
+      tell(each, at);
+    }
+  };
+
+  const tell = (each: Watched, at: number): void => {
+    const view = viewOf(each, at);
+    if (view === null || view.state === each.told) return;
+    // That it came too late is news for those who missed it.
+    const isNews =
+      view.state === 'missing' || view.state === 'late' || (view.state === 'recovered' && each.told !== null);
+    each.told = view.state;
+    if (isNews) world.changed(view);
+  };
+
+  const count = (each: Watched, facts: Facts, isNew: boolean): void => {
+    const isKnown = each.files.has(facts.id);
+    if (!isKnown && (!isNew || facts.discoveredAt < (each.period?.from ?? Infinity) || !each.matches(facts.path)))
+      return;
+    note(each.files, facts);
+    // Its path changes, and with it what it could be found by.
+    if (!isKnown && facts.afterReady.kind === 'move')
+      rows
+        .countFile(each.key, facts.id, facts.discoveredAt)
+        .catch((error: unknown) => logger.debug('An expected file is not remembered', { file: facts.id, err: error }));
+  };
+
+  const onEvent = (event: DropcastEvent): void => {
+    if (event.type !== 'file') return;
+    const { before, facts } = event;
+    const isNew = before === null || (before.path !== facts.path && facts.disposal !== 'moved');
+    for (const each of watched) if (each.folder === facts.folder) count(each, facts, isNew);
+  };
+
+  const refreshOnce = (): Promise<void> =>
+    (running ??= refresh()
+      // The ledger refuses at present, as with a full disk.
+      .catch((error: unknown) => logger.debug('Expectations are not read', { err: error }))
+      .finally(() => {
+        running = null;
+      }));
+  const unlisten = world.events.listen(onEvent);
+  const timer = setInterval(() => void refreshOnce(), everyMs);
+  timer.unref();
+  return {
+    list: () => watched.flatMap((each) => viewOf(each, now()) ?? []),
+    refresh: refreshOnce,
+    [Symbol.dispose]: () => {
+      unlisten();
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Those that are still expected keep what they know. */
+function adopted(before: readonly Watched[], folders: Config['folders']): readonly Watched[] {
+  const known = new Map(before.map((each) => [each.key, each]));
+  const all = folders.flatMap(({ path, expect = [] }) => expect.map((expectation) => newlyWatched(path, expectation)));
+  return [...new Map(all.map((each) => [each.key, known.get(each.key) ?? each])).values()];
+}
+
+function newlyWatched(folder: string, expectation: Expectation): Watched {
+  const { match, by, from, days, count, zone, until, graceMs } = expectation;
+  const { match: matches } = compileMatch(match);
+  return {
+    key: JSON.stringify([folder, match, by, from, days, count, zone, until, graceMs]),
+    folder,
+    expectation,
+    matches: (path) => matches(path) !== null,
+    period: null,
+    told: null,
+    files: new Map(),
+  };
+}
+
+function note(files: Map<string, Counted>, facts: Facts): void {
+  if (isGivenUp(facts)) files.delete(facts.id);
+  else if (files.size < mostCounted || files.has(facts.id))
+    files.set(facts.id, { arrivedAt: facts.discoveredAt, liveAt: facts.end === 'done' ? facts.endedAt : null });
+}
+
+function viewOf({ key, folder, expectation, period, files }: Watched, now: number): ExpectationView | null {
+  if (period === null) return null;
+  const { match, count, until } = expectation;
+  const counted = [...files.values()];
+  const { day, from, by } = period;
+  const live = counted.filter(({ liveAt }) => liveAt !== null).length;
+  const state = verdict(expectation, period, counted, now);
+  return { key, folder, match, day, from, by, count, arrived: counted.length, live, until, state };
+}

@@ -1,0 +1,89 @@
+/** A day of the calendar; months begin with 1. */
+export interface Day {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** The day that a clock in this zone shows at a moment (epoch milliseconds). */
+export function dayIn(zone: string, atMs: number): Day {
+  const wall = new Date(wallClock(zone, atMs));
+  return { year: wall.getUTCFullYear(), month: wall.getUTCMonth() + 1, day: wall.getUTCDate() };
+}
+
+/** Some days later, or earlier. */
+export function plusDays({ year, month, day }: Day, days: number): Day {
+  const at = new Date(Date.UTC(year, month - 1, day + days));
+  return { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, day: at.getUTCDate() };
+}
+
+/** 0 is Sunday. */
+export function weekday({ year, month, day }: Day): number {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+}
+
+/** `2026-11-22` */
+export function dayName({ year, month, day }: Day): string {
+  return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
+}
+
+/**
+ * The first moment of a day at which a clock in this zone shows a time or a later one: for a time that daylight saving skips, the moment
+ * of the change; for one that it repeats, the first of the two.
+ *
+ * @param minutes since midnight
+ * @returns epoch milliseconds
+ */
+export function momentIn(zone: string, { year, month, day }: Day, minutes: number): number {
+  const wanted = Date.UTC(year, month - 1, day) + minutes * minuteMs;
+  // No offset is more than a day. The clock never goes back by more than a few hours, and then shows an earlier time than before.
+  const offsets = [wanted - dayMs, wanted + dayMs].map((at) => wallClock(zone, at) - at);
+  const moments = offsets.map((offset) => wanted - offset).filter((at) => wallClock(zone, at) === wanted);
+  if (moments.length > 0) return Math.min(...moments);
+  let [before, after] = [wanted - Math.max(...offsets), wanted - Math.min(...offsets)];
+  while (after - before > minuteMs) {
+    const middle = before + Math.floor((after - before) / 2 / minuteMs) * minuteMs;
+    if (wallClock(zone, middle) < wanted) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+/** What a clock there shows, as if it were UTC. */
+function wallClock(zone: string, atMs: number): number {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(atMs)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) + mod(atMs, 1_000);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Making one takes a hundred times as long as using it. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const two = '2-digit' as const;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+function mod(value: number, by: number): number {
+  return ((value % by) + by) % by;
+}

@@ -1,0 +1,70 @@
+import type { SnapshotStore } from '../../ledger/snapshot.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
+import type { DaySlot, DayView } from './overview-view.ts';
+
+/** What ended in the last 24 hours, by half hours. */
+export interface Day {
+  told(event: DropcastEvent): void;
+  view(now: number): Promise<DayView>;
+}
+
+const halfHourMs = 30 * 60_000;
+const slotsOfDay = 48;
+
+/** Only the half hours in which something changed are counted again. */
+export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
+  const counted = new Map<number, Promise<DaySlot>>();
+  const count = async (at: number): Promise<DaySlot> => {
+    const { done, failed, held, bytes } = await ledger.ended(at, at + halfHourMs);
+    return { at, done, failed: failed + held, bytes };
+  };
+  const forget = (endedAt: number | null | undefined): void => {
+    if (endedAt === null || endedAt === undefined) return;
+    for (const at of counted.keys()) if (at <= endedAt && endedAt < at + halfHourMs) counted.delete(at);
+  };
+  const slot = (at: number): Promise<DaySlot> => {
+    const known = counted.get(at);
+    if (known !== undefined) return known;
+    const counting = count(at);
+    counted.set(at, counting);
+    // The next view tries again.
+    counting.catch(() => counted.delete(at));
+    return counting;
+  };
+  return {
+    told: (event) => {
+      if (event.type !== 'file') return;
+      forget(event.before?.endedAt);
+      forget(event.facts.endedAt);
+    },
+    view: async (now) => {
+      const midnight = new Date(now).setHours(0, 0, 0, 0);
+      const all = await Promise.all(beginnings(midnight, now).map(slot));
+      const [first] = all;
+      for (const at of counted.keys()) if (at < (first?.at ?? 0)) counted.delete(at);
+      const last = all.slice(-slotsOfDay);
+      const { at: _, ...today } = sum(all.filter(({ at }) => at >= midnight));
+      const { done, failed, bytes } = sum(last);
+      return { slots: last, done, failed, bytes, today };
+    },
+  };
+}
+
+/** Half hours from midnight on, or from a day ago: whichever is earlier. They keep to the hours of the local clock. */
+function beginnings(midnight: number, now: number): readonly number[] {
+  const current = midnight + Math.floor((now - midnight) / halfHourMs) * halfHourMs;
+  const first = Math.min(midnight, current - (slotsOfDay - 1) * halfHourMs);
+  return Array.from({ length: Math.round((current - first) / halfHourMs) + 1 }, (_, n) => first + n * halfHourMs);
+}
+
+function sum(slots: readonly DaySlot[]): DaySlot {
+  return slots.reduce(
+    (total, { done, failed, bytes }) => ({
+      ...total,
+      done: total.done + done,
+      failed: total.failed + failed,
+      bytes: total.bytes + bytes,
+    }),
+    { at: 0, done: 0, failed: 0, bytes: 0 },
+  );
+}

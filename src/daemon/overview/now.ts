@@ -1,0 +1,85 @@
+import { extname } from 'node:path';
+import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { FileView } from '../file-view.ts';
+import type { NowFile, OverviewView } from './overview-view.ts';
+
+/** More are counted. */
+const mostShown = 12;
+
+/** Files in line are no work: they are in their stage. */
+const inLine: ReadonlySet<string> = new Set(['queued', 'awaiting upload']);
+
+/** Pure: those that a step works on, and the first of those on the service, all in the order in which they came in. */
+export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'held'>): readonly Facts[] {
+  const isHeld = new Set(held);
+  const steps = working.filter(({ id }) => isHeld.has(id)).slice(0, mostShown);
+  const others = working.filter((facts) => !isHeld.has(facts.id) && !inLine.has(stateOf(facts)));
+  const shown = new Set([...steps, ...others.slice(0, mostShown - steps.length)]);
+  return working.filter((facts) => shown.has(facts));
+}
+
+/** When something is known. Times are epoch milliseconds. */
+export interface Looks {
+  readonly now: number;
+  /** How long the service usually processes a video; null: not known. */
+  readonly processingMs: number | null;
+  readonly pollMs: number;
+  readonly nextPollAt: number | null;
+}
+
+/** Pure. */
+export function nowFile(file: FileView, looks: Looks): NowFile {
+  const sentAt = file.upload?.done_at ?? null;
+  return {
+    id: file.id,
+    path: file.path,
+    state: file.state,
+    kind: kindOf(file),
+    size: file.size,
+    sent: file.sent,
+    bytes_per_second: file.upload?.bytes_per_second ?? null,
+    sent_at: sentAt,
+    ready_at: readyAt(file, sentAt, looks),
+    next_look_at: file.state === 'processing' ? looks.nextPollAt : file.state === 'retrying' ? file.not_before : null,
+    why: file.why,
+  };
+}
+
+/** A video that takes longer than usual may be ready at any time: nobody knows when. */
+function readyAt({ state, times }: FileView, sentAt: number | null, looks: Looks): number | null {
+  const { processingMs, pollMs, now } = looks;
+  const from = state === 'processing' ? times.uploaded : state === 'uploading' ? sentAt : null;
+  if (from === null || processingMs === null) return null;
+  const at = from + processingMs + pollMs;
+  return at < now ? null : Math.round(at);
+}
+
+const kinds: Readonly<Record<string, NowFile['kind']>> = {
+  '.url': 'link',
+  '.webloc': 'link',
+  '.mp3': 'audio',
+  '.wav': 'audio',
+  '.flac': 'audio',
+  '.m4a': 'audio',
+  '.mp4': 'video',
+  '.mov': 'video',
+  '.mkv': 'video',
+  '.mxf': 'video',
+  '.ts': 'video',
+  '.webm': 'video',
+  '.avi': 'video',
+  '.mpg': 'video',
+  '.m4v': 'video',
+};
+
+function kindOf({ path, source_url: source }: FileView): NowFile['kind'] {
+  return source === null ? (kinds[extname(path).toLowerCase()] ?? 'file') : 'link';
+}
+
+/** Files under way that are not shown. */
+export function moreUnderWay(counts: Readonly<Record<string, number>>, shown: number): OverviewView['now']['more'] {
+  const states = ['creating', 'uploading', 'processing', 'awaiting publish', 'retrying'];
+  return Math.max(0, states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) - shown);
+}

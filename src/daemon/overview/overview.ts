@@ -1,0 +1,187 @@
+import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
+import type { EventStream } from '../events.ts';
+import type { Clock } from '../../pipeline/file/ports.ts';
+import { clockTime } from '../clock-time.ts';
+import type { Daemon } from '../daemon.ts';
+import { asHeld, createsWait, viewOf } from '../file-view.ts';
+import { pauseWords, resumeCommand } from '../pause-words.ts';
+import { countSteps } from '../step-states.ts';
+import { uploadsStart } from '../upload-times.ts';
+import { createDay } from './day.ts';
+import { createFeedTimes } from './feeds.ts';
+import { needsYouOf } from './needs-you.ts';
+import { moreUnderWay, nowFile, underWay } from './now.ts';
+import type { OverviewView, PauseView } from './overview-view.ts';
+import { createPassed } from './passed.ts';
+import { sentenceOf } from './sentence.ts';
+import { stagesOf } from './stages.ts';
+
+/** Rows of each state that are looked at. */
+const mostRows = 13;
+
+/** Lines of the history that are looked through for the hour before the start. */
+const mostLines = 5_000;
+
+/** A snapshot is kept this many times as long as it took: however many look, it costs one twentieth of a core. */
+const restFactor = 20;
+const leastRestMs = 400;
+
+type OverviewDaemon = Omit<Daemon, 'overview'>;
+
+/**
+ * Counting and reading happen only after a row was written, and rarely while rows are written all the time. How far uploads are is in memory,
+ * and always new.
+ *
+ * @returns asks for all of it; rejects when the ledger cannot be read
+ */
+export function createOverview(
+  daemon: OverviewDaemon,
+  world: { readonly events: Pick<EventStream, 'listen'>; readonly clock: Clock },
+): () => Promise<OverviewView> {
+  const { events, clock } = world;
+  const { ledger } = daemon;
+  const passed = createPassed(clock);
+  const day = createDay(ledger);
+  const feeds = createFeedTimes(ledger);
+  let written = 0;
+  let readBefore: Promise<void> | null = null;
+  let kept: Kept | null = null;
+  events.listen((event) => {
+    if (event.type === 'file') written += 1;
+    passed.told(event);
+    day.told(event);
+    feeds.told(event, clock.now());
+  });
+
+  const snapshot = async (): Promise<LedgerSnapshot> => {
+    const startedAt = clock.elapsed();
+    const key = `${written} ${daemon.rows.held().join()}`;
+    if (kept !== null && (kept.key === key || startedAt < kept.until)) return kept.snapshot;
+    const read = await ledger.snapshot({ held: () => daemon.rows.held(), working: mostRows, needing: 0 });
+    const tookMs = clock.elapsed() - startedAt;
+    kept = { key, snapshot: read, until: startedAt + Math.max(leastRestMs, restFactor * tookMs) };
+    return read;
+  };
+
+  const hourBefore = async (): Promise<void> => {
+    const lines = await ledger.latestLines(mostLines);
+    passed.before(lines.filter(({ at }) => at < daemon.startedAt));
+  };
+
+  return async () => {
+    await (readBefore ??= hourBefore());
+    const found = await snapshot();
+    return compose(daemon, {
+      now: clock.now(),
+      found,
+      passed: (state) => passed.of(state),
+      outlook: await daemon.outlook(),
+      day: await day.view(clock.now()),
+      feeds: await feeds.views(daemon.config(), daemon.conductor.feedsWaiting()),
+    });
+  };
+}
+
+interface Kept {
+  /** What was written, and which rows steps worked on. */
+  readonly key: string;
+  readonly snapshot: LedgerSnapshot;
+  /** Not read again before, by the monotonic clock. */
+  readonly until: number;
+}
+
+interface Found {
+  readonly now: number;
+  readonly found: LedgerSnapshot;
+  readonly passed: (state: string) => number;
+  readonly outlook: Awaited<ReturnType<Daemon['outlook']>>;
+  readonly day: OverviewView['day'];
+  readonly feeds: OverviewView['feeds'];
+}
+
+function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, feeds }: Found): OverviewView {
+  const { conductor, gate } = daemon;
+  const counts = countSteps(found.working.filter(({ id }) => found.held.includes(id)))(found.counts);
+  const settling = daemon.folders.countSettling();
+  const live = asHeld(daemon, found.held);
+  const shown = underWay(found);
+  const looks = {
+    now,
+    processingMs: conductor.pace().processingMs,
+    pollMs: daemon.config().poll.intervalMs,
+    nextPollAt: conductor.nextPollAt(),
+  };
+  const needsYou = needsYouOf(found);
+  const pauses = pausesOf(daemon, now);
+  const folders = daemon.folders.status().filter(({ state }) => state === 'frozen' || state === 'scanning');
+  const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+  const usage = gate.snapshot();
+  return {
+    v: 1,
+    at: now,
+    started_at: daemon.startedAt,
+    sentence: sentenceOf({
+      stopped: stoppedBy(daemon, now),
+      uploading: of('uploading'),
+      waiting: settling + of('queued', 'creating', 'awaiting upload'),
+      following: of('processing', 'awaiting publish'),
+      retrying: of('retrying'),
+      needsYou: needsYou.files,
+      frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
+      today: day.today,
+      live: of('done'),
+    }),
+    stages: stagesOf({
+      settling,
+      counts: { ...counts, done: day.done },
+      working: found.working,
+      held: found.held,
+      passed,
+      outlook,
+    }),
+    retrying: { files: of('retrying'), next_at: found.nextTryAt },
+    outlook: { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
+    needs_you: needsYou,
+    now: {
+      files: shown.map((facts) => nowFile(viewOf(live, facts), looks)),
+      more: moreUnderWay(counts, shown.length),
+    },
+    budget: {
+      used: usage.used,
+      limit: usage.limit,
+      others: usage.others,
+      blocked_until: usage.blockedUntil > now ? usage.blockedUntil : null,
+      frees: usage.frees.slice(0, 60).map(([inMs, requests]) => ({ at: Math.round(now + inMs), requests })),
+    },
+    day,
+    feeds,
+    folders: folders.map(({ path, state, why }) => ({ path, state, why })),
+    pauses,
+  };
+}
+
+function stoppedBy({ conductor }: OverviewDaemon, now: number): { readonly why: string; readonly next: string } | null {
+  const pause = conductor.pause();
+  if (pause !== null) return { why: pause.why, next: `tried again at ${clockTime(pause.nextProbeAt, now)}` };
+  const byPerson = conductor.pauses.all();
+  return byPerson && { why: pauseWords(byPerson, now), next: `${resumeCommand(byPerson)} ends that` };
+}
+
+function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly PauseView[] {
+  const pause = conductor.pause();
+  const createsUntil = conductor.createsWaitUntil();
+  const startAt = times.startAt();
+  return [
+    ...(pause === null ? [] : [{ what: pause.holds, why: pause.why, since: pause.since, until: pause.nextProbeAt }]),
+    ...conductor.pauses.list().map((each) => ({
+      what: each.folder ?? 'everything',
+      why: pauseWords(each, now),
+      since: each.since,
+      until: each.until,
+    })),
+    ...(createsUntil === null
+      ? []
+      : [{ what: 'new files', why: createsWait(createsUntil), since: null, until: createsUntil }]),
+    ...(startAt === null ? [] : [{ what: 'uploads', why: uploadsStart(startAt, now), since: null, until: startAt }]),
+  ];
+}

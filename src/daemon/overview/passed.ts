@@ -1,0 +1,46 @@
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
+import type { Clock } from '../../pipeline/file/ports.ts';
+
+/** How many files came into each state within the last hour. */
+export interface Passed {
+  told(event: DropcastEvent): void;
+  /** What happened before it could listen. */
+  before(lines: readonly { readonly at: number; readonly state: string }[]): void;
+  of(state: string): number;
+}
+
+const minuteMs = 60_000;
+
+/** Counts by the minute, in memory. */
+export function createPassed(clock: Pick<Clock, 'now'>): Passed {
+  const minutes = new Map<number, Map<string, number>>();
+  const note = (at: number, state: string): void => {
+    const minute = Math.floor(at / minuteMs);
+    const counts = minutes.get(minute) ?? new Map<string, number>();
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+    minutes.set(minute, counts);
+  };
+  const oldest = (): number => Math.floor(clock.now() / minuteMs) - 60;
+  return {
+    told: (event) => {
+      if (event.type !== 'file') return;
+      const state = stateOf(event.facts);
+      const before = event.before === null ? null : stateOf(event.before);
+      if (before === state) return;
+      // A file without feeds passes by the stage before `done`.
+      if (state === 'done' && before === 'processing') note(clock.now(), 'awaiting publish');
+      note(clock.now(), state);
+      for (const minute of minutes.keys()) if (minute <= oldest()) minutes.delete(minute);
+    },
+    before: (lines) => {
+      for (const { at, state } of lines) note(at, state);
+    },
+    of: (state) => {
+      const from = oldest();
+      let files = 0;
+      for (const [minute, counts] of minutes) if (minute > from) files += counts.get(state) ?? 0;
+      return files;
+    },
+  };
+}

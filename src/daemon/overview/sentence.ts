@@ -1,0 +1,70 @@
+import type { DaySlot, Sentence } from './overview-view.ts';
+
+/** What the sentence of health is made of. */
+export interface Health {
+  /** Why nothing is sent at all, and until when; or null. */
+  readonly stopped: { readonly why: string; readonly next: string } | null;
+  readonly uploading: number;
+  /** Before their upload, settling ones included. */
+  readonly waiting: number;
+  /** Sent, and not live yet. */
+  readonly following: number;
+  readonly retrying: number;
+  readonly needsYou: number;
+  readonly frozenFolders: number;
+  /** Ended since midnight. */
+  readonly today: Omit<DaySlot, 'at'>;
+  /** Ever. */
+  readonly live: number;
+}
+
+/** Pure: how dropcast is, in one sentence. */
+export function sentenceOf(health: Health): Sentence {
+  const { stopped, needsYou, frozenFolders } = health;
+  const trouble = troubleOf(health);
+  if (stopped !== null)
+    return { level: 'stopped', text: `Nothing can be sent: ${stopped.why}; ${stopped.next}${more(trouble)}.` };
+  const work = workOf(health);
+  const level = needsYou + frozenFolders > 0 ? 'attention' : work === null ? 'ok' : 'busy';
+  const rest = trouble.length === 0 ? ['nothing needs you'] : trouble;
+  if (work !== null) return { level, text: `${work}${trouble.length === 0 ? ', ' : '; '}${rest.join('; ')}.` };
+  return { level, text: `${restOf(health)}${more(trouble)}.` };
+}
+
+function more(trouble: readonly string[]): string {
+  return trouble.map((words) => `; ${words}`).join('');
+}
+
+function troubleOf({ needsYou, frozenFolders }: Health): readonly string[] {
+  return [
+    ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
+    ...(needsYou > 0 ? [needsYou === 1 ? '1 needs you' : `${count(needsYou)} need you`] : []),
+  ];
+}
+
+/** `Uploading 3, 12 waiting, 2 on the service`; null when nothing is under way. */
+function workOf({ uploading, waiting, following, retrying }: Health): string | null {
+  const others = [
+    ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
+    ...(following > 0 ? [`${count(following)} on the service`] : []),
+    ...(retrying > 0 ? [`${count(retrying)} retrying`] : []),
+  ];
+  if (uploading > 0) return [`Uploading ${count(uploading)}`, ...others].join(', ');
+  const [first, ...rest] = others;
+  if (first === undefined) return null;
+  return [first, ...rest].join(', ');
+}
+
+function restOf({ today, live, needsYou }: Health): string {
+  const all = today.done + today.failed;
+  if (all > 0 && today.failed === 0)
+    return all === 1 ? 'The 1 file of today is live' : `All ${count(all)} files of today are live`;
+  if (all > 0) return `${count(today.done)} of ${count(all)} files of today ${today.done === 1 ? 'is' : 'are'} live`;
+  if (live > 0)
+    return needsYou > 0 ? 'No file has come today' : 'No file has come today, and all earlier ones are live';
+  return needsYou > 0 ? 'No file is live yet' : 'No file has come yet';
+}
+
+function count(files: number): string {
+  return files.toLocaleString('en');
+}

@@ -1,0 +1,102 @@
+import type { Limit } from '../../pipeline/estimate.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { stages as statesIn } from '../files/stages.ts';
+import { shownState } from '../step-states.ts';
+import type { StageName, StageView } from './overview-view.ts';
+
+/** What the stages are counted from. */
+export interface StageWorld {
+  readonly settling: number;
+  /** By state as shown. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The first files of each state, in the order in which they came in. */
+  readonly working: readonly Facts[];
+  readonly held: readonly string[];
+  /** Files that came into a state within the last hour. */
+  readonly passed: (state: string) => number;
+  readonly outlook: { readonly limitedBy: Limit; readonly why: string };
+}
+
+/** Pure: where files are on their way, and where they wait most. */
+export function stagesOf(world: StageWorld): readonly StageView[] {
+  const narrow = bottleneckOf(world);
+  const oldest = oldestOf(world);
+  return stages.map(({ name, enters, since }) => {
+    const states = statesIn[name] ?? [];
+    const files =
+      name === 'settling' ? world.settling : states.reduce((sum, state) => sum + (world.counts[state] ?? 0), 0);
+    return {
+      name,
+      states,
+      files,
+      last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
+      oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
+      bottleneck: name === narrow ? world.outlook.why : null,
+    };
+  });
+}
+
+interface Stage {
+  readonly name: StageName;
+  /** States into which a file goes from here. */
+  readonly enters: readonly string[];
+  readonly since?: (oldest: Oldest) => number | null;
+}
+
+const stages: readonly Stage[] = [
+  { name: 'settling', enters: ['queued'] },
+  {
+    name: 'queued',
+    enters: ['awaiting upload'],
+    since: (oldest) =>
+      earliest([oldest['queued'], oldest['creating'], oldest['awaiting upload']], ({ discoveredAt }) => discoveredAt),
+  },
+  {
+    name: 'uploading',
+    enters: ['processing'],
+    since: (oldest) => earliest([oldest['uploading']], ({ uploadStartedAt }) => uploadStartedAt),
+  },
+  {
+    name: 'processing',
+    enters: ['awaiting publish'],
+    since: (oldest) => earliest([oldest['processing']], ({ uploadedAt }) => uploadedAt),
+  },
+  {
+    name: 'publishing',
+    enters: ['done'],
+    since: (oldest) => earliest([oldest['awaiting publish']], ({ readyAt }) => readyAt),
+  },
+  { name: 'live', enters: ['done'] },
+];
+
+/** By state as shown: the file that came in first. */
+type Oldest = Readonly<Record<string, Facts | undefined>>;
+
+function oldestOf({ working, held }: Pick<StageWorld, 'working' | 'held'>): Oldest {
+  const oldest: Record<string, Facts | undefined> = {};
+  for (const facts of working) oldest[shownState(facts, held.includes(facts.id))] ??= facts;
+  return oldest;
+}
+
+function earliest(files: readonly (Facts | undefined)[], at: (facts: Facts) => number | null): number | null {
+  const times = files.flatMap((facts) => (facts === undefined ? [] : (at(facts) ?? [])));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Requests are short where files wait for one. */
+function bottleneckOf({ counts, outlook: { limitedBy } }: StageWorld): StageName | null {
+  if (limitedBy !== 'request budget') return places[limitedBy];
+  if ((counts['queued'] ?? 0) + (counts['creating'] ?? 0) > 0) return 'queued';
+  return (counts['processing'] ?? 0) > 0 ? 'processing' : 'publishing';
+}
+
+const places: Readonly<Record<Exclude<Limit, 'request budget'>, StageName | null>> = {
+  'upload bandwidth': 'uploading',
+  'upload slots': 'uploading',
+  'upload window': 'queued',
+  'processing at the service': 'processing',
+  'publish quiet': 'publishing',
+  // The sentence says it.
+  pause: null,
+  nothing: null,
+};

@@ -1,0 +1,72 @@
+import { isInWindow } from '../../config/day-window.ts';
+import type { DayWindow } from '../../config/day-window.ts';
+import { clockTime } from '../../daemon/clock-time.ts';
+import type { OutboxRow } from '../../ledger/news-rows.ts';
+import type { Envelope, Message } from './message.ts';
+
+/** Messages of one digest that it shows. */
+const mostShown = 20;
+
+/** More than these become a digest. */
+const mostAlone = 3;
+
+/** A message, and the rows of the outbox that it is for. */
+export interface Batch {
+  readonly seqs: readonly number[];
+  readonly envelope: Envelope;
+}
+
+/**
+ * Pure: what to send next to a target: its oldest message; or a digest of all, when many wait, when several are of one cause, or when
+ * they are from its quiet hours.
+ *
+ * @param rows what waits, oldest first; at least one
+ * @param world.dropped older messages that the outbox could not keep
+ * @param world.id of the ledger, for ids that differ from machine to machine
+ */
+export function nextBatch(
+  rows: readonly OutboxRow[],
+  world: { readonly quiet: DayWindow | null; readonly dropped: number; readonly now: number; readonly id: string },
+): Batch {
+  const { quiet, dropped, now, id } = world;
+  const messages = rows.map(({ message }) => message as Message);
+  const isOfQuiet = quiet !== null && rows.some(({ at }) => isInWindow(quiet, at));
+  const areOfOneCause = new Set(messages.map(({ cause }) => cause)).size < messages.length;
+  const isDigest = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
+  const taken = isDigest ? rows : rows.slice(0, 1);
+  const [first] = messages;
+  if (first === undefined) throw new Error('no message waits');
+  const message = isDigest ? digestOf(messages, now) : first;
+  const last = taken.at(-1)?.seq ?? 0;
+  return {
+    seqs: taken.map(({ seq }) => seq),
+    envelope: {
+      ...message,
+      body: withDropped(message.body, dropped),
+      id: `${id}-${taken[0]?.seq ?? 0}${isDigest ? `-${last}` : ''}`,
+      isRepeat: taken.some(({ triedAt }) => triedAt !== null),
+    },
+  };
+}
+
+function digestOf(messages: readonly Message[], now: number): Message {
+  const lines = messages.slice(-mostShown).map(({ at, title }) => `${clockTime(at, now)}  ${title}`);
+  const hidden = messages.length - lines.length;
+  const isBad = messages.some(({ level }) => level === 'warn');
+  return {
+    type: 'digest',
+    level: isBad ? 'warn' : 'info',
+    title: `${messages.length} messages from dropcast`,
+    body: [...(hidden > 0 ? [`${hidden} older messages are not shown.`] : []), ...lines].join('\n'),
+    cause: 'digest',
+    at: now,
+    count: messages.length,
+    files: [],
+  };
+}
+
+function withDropped(body: string, dropped: number): string {
+  if (dropped === 0) return body;
+  const line = `And ${dropped} older ${dropped === 1 ? 'message was' : 'messages were'} dropped.`;
+  return body === '' ? line : `${body}\n${line}`;
+}

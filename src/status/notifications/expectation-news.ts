@@ -1,0 +1,33 @@
+import { clockTime } from '../../daemon/clock-time.ts';
+import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
+import type { ExpectationView } from '../../daemon/expectations/expectations.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { Trouble } from './conditions.ts';
+
+/** Pure: what is expected and is not there, or not live. */
+export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {
+  return views.flatMap((view) => {
+    const { state, folder, match, by } = view;
+    if (state !== 'missing' && state !== 'late') return [];
+    const files = `${folder}/${match}`;
+    const name = escapeControls(files);
+    const what = state === 'missing' ? 'is missing' : 'is late';
+    return [
+      {
+        cause: causeOf(view),
+        kind: 'missing',
+        // The expectation has its own grace.
+        holdMs: 0,
+        title: `${name} ${what}: expected by ${clockTime(by, now)}`,
+        body: `${escapeControls(match)}: ${expectationWords(view, now)}.`,
+        overTitle: `${name} is there now, too late for ${clockTime(by, now)}`,
+        stage: state,
+      },
+    ];
+  });
+}
+
+/** Each day by itself. */
+export function causeOf({ key, day }: Pick<ExpectationView, 'key' | 'day'>): string {
+  return `expected: ${day} ${key}`;
+}

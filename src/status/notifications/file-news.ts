@@ -1,0 +1,103 @@
+import { basename } from 'node:path/posix';
+import type { NewsKind } from '../../config/schema-notify.ts';
+import type { Message } from './message.ts';
+
+/** A file that something happened to. */
+export interface FileNews {
+  readonly id: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly happened: 'live' | 'needs you' | 'recovered';
+  /** Why it needs a person; what all files of one cause have in common is its key. */
+  readonly cause: string;
+  readonly why: string;
+  /** What to do. */
+  readonly next: string;
+}
+
+/** Names that one message shows. */
+const mostNames = 5;
+
+/** Messages about files that need somebody, at one time: more causes become one. */
+const mostCauses = 4;
+
+/** Pure: what is told of all that happened in the last minute: one message for what is live, one for each cause. */
+export function fileMessages(news: readonly FileNews[], at: number): readonly Message[] {
+  const of = (happened: FileNews['happened']): readonly FileNews[] => news.filter((each) => each.happened === happened);
+  const needing = Map.groupBy(of('needs you'), ({ cause }) => cause);
+  const grouped = needing.size <= mostCauses ? [...needing.values()] : [];
+  return [
+    ...(needing.size > mostCauses ? [manyCauses([...needing.values()], at)] : []),
+    ...grouped.map((files) => needsYou(files, at)),
+    ...allWell(of('recovered'), 'recovered', at),
+    ...allWell(of('live'), 'live', at),
+  ];
+}
+
+function needsYou(files: readonly FileNews[], at: number): Message {
+  const [first] = files;
+  const { cause = '', why = '', next = '' } = first ?? {};
+  const body = [`${sentence(why)}${next === '' ? '' : ` ${sentence(next)}`}`, ...names(files)];
+  const title = files.length === 1 ? `${nameOf(first)} needs you` : `${files.length} files need you: ${why}`;
+  return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at });
+}
+
+function manyCauses(groups: readonly (readonly FileNews[])[], at: number): Message {
+  const files = groups.flat();
+  const title = `${files.length} files need you, for ${groups.length} reasons`;
+  const lines = groups.toSorted((one, other) => other.length - one.length).map((group) => causeLine(group));
+  const body = [...lines.slice(0, 10), ...more(lines.length - 10, 'reason'), 'See all of them: dropcast status'];
+  return message('needs_you', files, { cause: 'needs you', title, body, at });
+}
+
+function causeLine(group: readonly FileNews[]): string {
+  const [first] = group;
+  return `${group.length === 1 ? nameOf(first) : `${group.length} files`}: ${first?.why ?? ''}`;
+}
+
+function allWell(files: readonly FileNews[], type: 'live' | 'recovered', at: number): readonly Message[] {
+  if (files.length === 0) return [];
+  const [first] = files;
+  const words = type === 'live' ? '' : ', and needed you before';
+  const title = files.length === 1 ? `${nameOf(first)} is live${words}` : `${files.length} files are live${words}`;
+  return [
+    message(type, files, { cause: type, title, body: files.length === 1 ? [first?.path ?? ''] : names(files), at }),
+  ];
+}
+
+function message(
+  type: NewsKind,
+  files: readonly FileNews[],
+  { body, ...rest }: { cause: string; title: string; body: readonly string[]; at: number },
+): Message {
+  const ids = files.slice(0, mostNames).map(({ id }) => id);
+  const level = type === 'needs_you' ? 'warn' : 'info';
+  return {
+    type,
+    ...(type === 'recovered' && { of: 'needs_you' as const }),
+    level,
+    count: files.length,
+    files: ids,
+    body: body.join('\n'),
+    ...rest,
+  };
+}
+
+function names(files: readonly FileNews[]): readonly string[] {
+  const shown = files.slice(0, mostNames).map(({ path, id }) => `${path} (${id})`);
+  return [...shown, ...more(files.length - mostNames, 'file')];
+}
+
+function more(n: number, what: string): readonly string[] {
+  return n <= 0 ? [] : [`and ${n} more ${what}${n === 1 ? '' : 's'}`];
+}
+
+function nameOf(file: FileNews | undefined): string {
+  return basename(file?.path ?? '');
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  const begun = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

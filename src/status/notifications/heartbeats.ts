@@ -1,0 +1,61 @@
+import type { HeartbeatTarget } from '../../config/notify-config.ts';
+import type { Logger } from '../../log/logger.ts';
+import { beat } from './senders/heartbeat.ts';
+import { placeOf } from './senders/send.ts';
+
+/** Asks the heartbeat addresses every few minutes: who no longer hears from them knows that this machine is dead. */
+export interface Heartbeats {
+  /** Returns at once. @param isWell false: the other address is asked */
+  tick(targets: readonly HeartbeatTarget[], isWell: boolean): void;
+  idle(): Promise<void>;
+}
+
+interface Beating {
+  dueAt: number;
+  wasWell: boolean;
+  isFailing: boolean;
+  running: Promise<void> | null;
+}
+
+export function createHeartbeats(world: {
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}): Heartbeats {
+  const { now, logger, signal } = world;
+  const hearts = new Map<string, Beating>();
+
+  const ask = async (target: HeartbeatTarget, isWell: boolean, heart: Beating): Promise<void> => {
+    const sent = await beat(target, isWell, { timeoutMs: target.timeoutMs, signal });
+    heart.running = null;
+    if (sent === null || signal.aborted) return;
+    if (!sent.ok && !heart.isFailing)
+      logger.warn('A heartbeat address does not answer', {
+        target: target.name,
+        place: placeOf(target),
+        why: sent.why,
+      });
+    if (sent.ok && heart.isFailing) logger.info('A heartbeat address answers again', { target: target.name });
+    heart.isFailing = !sent.ok;
+  };
+
+  return {
+    tick: (targets, isWell) => {
+      const names = new Set(targets.map(({ name }) => name));
+      for (const name of hearts.keys()) if (!names.has(name)) hearts.delete(name);
+      for (const target of targets) {
+        const heart = hearts.get(target.name) ?? { dueAt: 0, wasWell: isWell, isFailing: false, running: null };
+        hearts.set(target.name, heart);
+        // What went wrong, or is well again, is said at once; a clock that was set back makes nobody wait for the old time.
+        const isDue = now() >= heart.dueAt || heart.dueAt - now() > target.everyMs || heart.wasWell !== isWell;
+        if (!isDue || heart.running !== null || signal.aborted) continue;
+        heart.dueAt = now() + target.everyMs;
+        heart.wasWell = isWell;
+        heart.running = ask(target, isWell, heart);
+      }
+    },
+    idle: async () => {
+      await Promise.all([...hearts.values()].map(async ({ running }) => running));
+    },
+  };
+}

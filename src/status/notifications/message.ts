@@ -1,0 +1,27 @@
+import type { NewsKind } from '../../config/schema-notify.ts';
+
+/** What one target is told at once. Names of files are as they are: whoever prints them escapes them. */
+export interface Message {
+  readonly type: NewsKind | 'test' | 'digest';
+  /** Of something that is over: what it was. Who was not told of that is not told of this. */
+  readonly of?: NewsKind;
+  readonly title: string;
+  readonly body: string;
+  readonly level: 'info' | 'warn';
+  /** Of what it is: there is at most one message a minute for each. */
+  readonly cause: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** How many files or messages it is about. */
+  readonly count: number;
+  /** Ids of the first of the files. */
+  readonly files: readonly string[];
+}
+
+/** A message on its way. */
+export interface Envelope extends Message {
+  /** The same whenever it is sent: who gets it twice may know. */
+  readonly id: string;
+  /** It was sent before, and nobody knows whether it arrived. */
+  readonly isRepeat: boolean;
+}

@@ -1,0 +1,175 @@
+import type { MessageTarget } from '../../config/notify-config.ts';
+import type { Failure } from '../../pipeline/file/failure.ts';
+import { looked, toTell } from './conditions.ts';
+import type { Conditions } from './conditions.ts';
+import { receipt, receiptDue } from './daily.ts';
+import type { LastReceipt } from './daily.ts';
+import { causeOf, expectationTroubles } from './expectation-news.ts';
+import { fileMessages } from './file-news.ts';
+import { newsOfFiles } from './news-of-files.ts';
+import type { Cursor } from './news-of-files.ts';
+import type { NotificationsWorld } from './notifications.ts';
+import { post } from './post.ts';
+import { troublesOf } from './troubles.ts';
+
+/** Finds out what there is to tell, and posts it. */
+export interface NewsDesk extends Disposable {
+  /** @returns names of the targets that something was posted for */
+  look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
+  /** Nobody is to be told anything any more. */
+  close(): Promise<void>;
+  /** Whether nothing that people were told of is wrong with the daemon as a whole. */
+  isWell(): boolean;
+}
+
+/** So long after something happened to a file it is told, with all that happened since. */
+const batchMs = 60_000;
+const troublesEveryMs = 15_000;
+const budgetMemoryMs = 5 * 60_000;
+
+const memory = {
+  cursor: 'cursor',
+  conditions: 'conditions',
+  receipt: (target: string) => `receipt:${target}`,
+} as const;
+
+/** What counts for a heartbeat. */
+const illnesses = new Set(['folder_away', 'paused', 'key_refused']);
+
+export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
+  const rows = daemon.ledger.news;
+  const feeds = new Map<string, Failure>();
+  /** Feeds that were tried since the start, as causes. */
+  const published = new Set<string>();
+  let state: { cursor: Cursor; conditions: Conditions } | null = null;
+  let isClosed = false;
+  // What an earlier run did not come to tell is told first.
+  let changedAt: number | null = now();
+  let troublesAt = -Infinity;
+  let usedUpAt = -Infinity;
+  const receipts = new Map<string, LastReceipt>();
+
+  const unlisten = daemon.events.listen((event) => {
+    if (event.type === 'file') changedAt ??= now();
+    if (event.type !== 'feed') return;
+    published.add(`feed: ${event.feed}`);
+    if (event.failure === null) feeds.delete(event.feed);
+    else feeds.set(event.feed, event.failure);
+  });
+
+  const load = async (): Promise<NonNullable<typeof state>> => {
+    const known = (await rows.recall(memory.cursor)) as Cursor | null;
+    const last = await rows.lastPassage();
+    const cursor = known ?? { from: last, read: last };
+    if (known === null) await rows.commit({ remember: { [memory.cursor]: cursor } });
+    return { cursor, conditions: ((await rows.recall(memory.conditions)) ?? {}) as Conditions };
+  };
+
+  const lookAtFiles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
+    const at = now();
+    if (changedAt === null || (at - changedAt < batchMs && at >= changedAt)) return [];
+    changedAt = null;
+    try {
+      const { news, cursor } = await newsOfFiles(rows, current.cursor);
+      if (cursor.read === current.cursor.read) return [];
+      const names = await post(rows, targets, {
+        messages: fileMessages(news, at),
+        remember: { [memory.cursor]: cursor },
+        now: at,
+      });
+      current.cursor = cursor;
+      return names;
+    } catch (error) {
+      changedAt = at;
+      throw error;
+    }
+  };
+
+  const lookAtTroubles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
+    const at = now();
+    if (Math.abs(at - troublesAt) < troublesEveryMs) return [];
+    troublesAt = at;
+    const folders = daemon.folders.status();
+    const expected = daemon.expectations.list();
+    const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
+    if (blockedUntil > at || (waiting > 0 && used >= limit * 0.95)) usedUpAt = at;
+    const troubles = troublesOf({
+      pause: daemon.conductor.pause(),
+      folders,
+      feeds,
+      budget: { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit },
+      expectations: expectationTroubles(expected, at),
+    });
+    const starting = new Set(folders.filter((each) => each.state === 'starting').map(({ path }) => `folder: ${path}`));
+    // A feed that failed before a restart is known again once it is published.
+    const isKnown = (cause: string): boolean =>
+      !starting.has(cause) && (!cause.startsWith('feed: ') || published.has(cause));
+    const before = withoutPast(current.conditions, new Set(expected.map(causeOf)));
+    const next = toTell(looked(before, troubles, at, isKnown), at);
+    if (next.messages.length === 0 && isSame(next.conditions, current.conditions)) return [];
+    const names = await post(rows, targets, {
+      messages: next.messages,
+      remember: { [memory.conditions]: next.conditions },
+      now: at,
+    });
+    current.conditions = next.conditions;
+    return names;
+  };
+
+  const lookAtTheDay = async (targets: readonly MessageTarget[]) => {
+    const names: string[] = [];
+    for (const target of targets) {
+      if (!target.on.includes('daily')) continue;
+      const name = memory.receipt(target.name);
+      const last = receipts.get(name) ?? ((await rows.recall(name)) as LastReceipt | null);
+      const { since, next } = receiptDue(last, target.daily.at, now());
+      if (last !== null) receipts.set(name, last);
+      if (next === null) continue;
+      const message = since === null ? null : await receiptOf(target, since, next.until);
+      const messages = message === null ? [] : [message];
+      names.push(...(await post(rows, [target], { messages, remember: { [name]: next }, now: next.until })));
+      receipts.set(name, next);
+    }
+    return names;
+  };
+
+  const receiptOf = async (target: MessageTarget, since: number, until: number) => {
+    const counts = await daemon.ledger.counts();
+    const expected = daemon.expectations.list();
+    const missing = expectationTroubles(expected, until).map(({ title }) => title);
+    const needsYou = (counts['failed'] ?? 0) + (counts['held'] ?? 0) + (counts['not put away'] ?? 0);
+    const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
+    return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
+  };
+
+  return {
+    look: async (targets) => {
+      isClosed = false;
+      state ??= await load();
+      return [
+        ...(await lookAtTroubles(targets, state)),
+        ...(await lookAtFiles(targets, state)),
+        ...(await lookAtTheDay(targets)),
+      ];
+    },
+    close: async () => {
+      if (isClosed) return;
+      await rows.commit({ remember: { [memory.cursor]: null, [memory.conditions]: null } });
+      isClosed = true;
+      state = null;
+    },
+    isWell: () =>
+      !Object.values(state?.conditions ?? {}).some(({ told, trouble }) => told !== null && illnesses.has(trouble.kind)),
+    [Symbol.dispose]: unlisten,
+  };
+}
+
+/** What was expected of a day that is past, and never came, is over without a word. */
+function withoutPast(conditions: Conditions, expected: ReadonlySet<string>): Conditions {
+  const isPast = (cause: string): boolean => cause.startsWith('expected: ') && !expected.has(cause);
+  return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause)));
+}
+
+function isSame(one: Conditions, other: Conditions): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,133 @@
+import type { Config } from '../../config/config.ts';
+import type { MessageTarget } from '../../config/notify-config.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { Logger } from '../../log/logger.ts';
+import { createDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+import { createHeartbeats } from './heartbeats.ts';
+import { createNewsDesk } from './news-desk.ts';
+import { createSend } from './senders/send.ts';
+import type { Send } from './senders/send.ts';
+
+/** Tells people what happens. Nothing in the daemon waits for it. */
+export interface Notifications extends AsyncDisposable {
+  /** Looks what is to be told and what is to be sent. The daemon calls it every few seconds. */
+  tick(): Promise<void>;
+  /** When nothing is on its way. */
+  idle(): Promise<void>;
+}
+
+export interface NotificationsWorld {
+  readonly daemon: Pick<Daemon, 'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'config'>;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Commands get some of it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly send?: Send;
+}
+
+/** Every how often it is looked whether there is news. */
+const everyMs = 5_000;
+
+/**
+ * Starts to tell people what happens, as the configuration of the daemon says, also after it is reloaded. Disposing it leaves at once
+ * what a target has not taken, for the next start.
+ */
+export function startNotifications(world: NotificationsWorld): Notifications {
+  const notifications = createNotifications(world);
+  const timer = setInterval(() => void notifications.tick(), everyMs);
+  return {
+    ...notifications,
+    [Symbol.asyncDispose]: () => {
+      clearInterval(timer);
+      return notifications[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The same, without a timer. */
+export function createNotifications(world: NotificationsWorld): Notifications {
+  const { daemon, logger, now, env } = world;
+  const stop = new AbortController();
+  const desk = createNewsDesk(world);
+  const heartbeats = createHeartbeats({ now, logger, signal: stop.signal });
+  const outgoing = createOutgoing({ ...world, send: world.send ?? createSend(env), signal: stop.signal });
+  let config: Config['notify'] | null = null;
+  let running: Promise<void> | null = null;
+
+  const look = async (): Promise<void> => {
+    const { notify } = daemon.config();
+    const targets = notify.filter((target) => target.type !== 'heartbeat');
+    if (config !== notify) await outgoing.change(targets);
+    // Without a target nothing is read, and what happens then is no news for those that come later.
+    if (notify.length === 0) await desk.close();
+    else outgoing.wake(await desk.look(targets));
+    config = notify;
+    outgoing.tick();
+    heartbeats.tick(
+      notify.filter((target) => target.type === 'heartbeat'),
+      desk.isWell(),
+    );
+  };
+
+  const idle = async (): Promise<void> => {
+    await running;
+    await Promise.all([outgoing.idle(), heartbeats.idle()]);
+  };
+  return {
+    idle,
+    tick: () =>
+      (running ??= look()
+        // The ledger refuses at present, as with a full disk: the next look comes in seconds.
+        .catch((error: unknown) => logger.debug('Notifications wait', { err: error }))
+        .finally(() => {
+          running = null;
+        })),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      desk[Symbol.dispose]();
+      await idle();
+    },
+  };
+}
+
+/** The ways to all targets. */
+function createOutgoing(world: NotificationsWorld & { readonly send: Send; readonly signal: AbortSignal }): {
+  change(targets: readonly MessageTarget[]): Promise<void>;
+  wake(names: readonly string[]): void;
+  tick(): void;
+  idle(): Promise<void>;
+} {
+  const { daemon, logger, now } = world;
+  const rows = daemon.ledger.news;
+  const deliveries = new Map<string, Delivery>();
+  return {
+    change: async (targets) => {
+      const names = new Set(targets.map(({ name }) => name));
+      for (const [name, messages] of await rows.countWaiting()) {
+        if (names.has(name)) continue;
+        logger.warn('The messages for a notification target that is configured no more are dropped', {
+          target: name,
+          messages,
+        });
+        await rows.trim(name, { newest: 0, since: 0 });
+      }
+      for (const name of deliveries.keys()) if (!names.has(name)) deliveries.delete(name);
+      for (const target of targets) {
+        const known = deliveries.get(target.name);
+        if (known === undefined)
+          deliveries.set(target.name, createDelivery(target, { ...world, rows, id: daemon.ledger.id.slice(0, 8) }));
+        else known.change(target);
+      }
+    },
+    wake: (names) => {
+      for (const name of names) deliveries.get(name)?.wake();
+    },
+    tick: () => {
+      for (const delivery of deliveries.values()) delivery.tick(now());
+    },
+    idle: async () => {
+      await Promise.all([...deliveries.values()].map((delivery) => delivery.idle()));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { MessageTarget } from '../../config/notify-config.ts';
+import type { NewsRows } from '../../ledger/news-rows.ts';
+import { droppedName, mostWaiting } from './delivery.ts';
+import type { Message } from './message.ts';
+
+/** Older messages are no news any more. */
+const longestWaitMs = 3 * 24 * 3_600_000;
+
+/**
+ * Puts messages into the outbox of every target that wants them, together with what is to be remembered of them: all of it is on disk, or
+ * nothing. What an outbox cannot hold is counted.
+ *
+ * @returns names of the targets that something waits for
+ */
+export async function post(
+  rows: NewsRows,
+  targets: readonly MessageTarget[],
+  {
+    messages,
+    remember,
+    now,
+  }: { messages: readonly Message[]; remember: Readonly<Record<string, unknown>>; now: number },
+): Promise<readonly string[]> {
+  const posted = targets.flatMap((target) =>
+    messages
+      .filter((message) => isWanted(target, message))
+      .map((message) => ({ target: target.name, message, at: now })),
+  );
+  await rows.commit({ remember, post: posted });
+  const names = [...new Set(posted.map(({ target }) => target))];
+  for (const name of names) await trim(rows, name, now);
+  return names;
+}
+
+function isWanted({ on }: MessageTarget, { type, of }: Message): boolean {
+  return on.some((kind) => kind === type) && (of === undefined || on.includes(of));
+}
+
+async function trim(rows: NewsRows, name: string, now: number): Promise<void> {
+  const dropped = await rows.trim(name, { newest: mostWaiting, since: now - longestWaitMs });
+  if (dropped === 0) return;
+  const before = Number((await rows.recall(droppedName(name))) ?? 0);
+  await rows.commit({ remember: { [droppedName(name)]: before + dropped } });
+}

@@ -1,0 +1,92 @@
+import { createTransport } from 'nodemailer';
+import type { MessageTarget } from '../../../config/notify-config.ts';
+import type { Envelope } from '../message.ts';
+import { failed, quoted } from './sent.ts';
+import type { Attempt, Sent } from './sent.ts';
+
+type EmailTarget = Extract<MessageTarget, { type: 'email' }>;
+
+/** One connection for each message: nothing stays open between them. */
+export async function sendEmail(target: EmailTarget, message: Envelope, attempt: Attempt): Promise<Sent> {
+  const { user, password, from, to, smtp } = target;
+  const transport = createTransport({
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.security === 'tls',
+    requireTLS: smtp.security === 'starttls',
+    ignoreTLS: smtp.security === 'plain',
+    tls: { rejectUnauthorized: true },
+    ...(user !== null && { auth: { user, pass: password?.reveal() ?? '' } }),
+    connectionTimeout: Math.min(attempt.timeoutMs, 10_000),
+    greetingTimeout: Math.min(attempt.timeoutMs, 10_000),
+    socketTimeout: attempt.timeoutMs,
+    // Nothing of a message may name a file or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const limit = AbortSignal.any([attempt.signal, AbortSignal.timeout(attempt.timeoutMs)]);
+  const cut = Promise.withResolvers<never>();
+  const onAbort = (): void => cut.reject(new Error('cut'));
+  limit.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (limit.aborted) onAbort();
+    const sending = transport.sendMail({ from, to: [...to], ...mailOf(message) });
+    // It goes on after it was cut, to an end that nobody awaits.
+    sending.catch(() => undefined);
+    const { response } = await Promise.race([sending, cut.promise]);
+    return { ok: true, answer: `answered ${quoted(response, [password?.reveal()])}` };
+  } catch (error) {
+    if (attempt.signal.aborted) return failed('dropcast was stopped', { mayHaveArrived: true });
+    if (limit.aborted)
+      return failed(`no answer within ${Math.round(attempt.timeoutMs / 1000)} s`, { mayHaveArrived: true });
+    return failureOf(error, target);
+  } finally {
+    limit.removeEventListener('abort', onAbort);
+    transport.close();
+  }
+}
+
+function mailOf(message: Envelope): {
+  subject: string;
+  text: string;
+  messageId: string;
+  headers: Record<string, string>;
+} {
+  const { title, body, id, isRepeat } = message;
+  const repeat = isRepeat ? ['', 'This message may be a repeat: nobody knows whether it arrived the first time.'] : [];
+  return {
+    subject: `[dropcast] ${title}`,
+    text: [body === '' ? title : body, ...repeat].join('\n'),
+    messageId: `<${id}@dropcast>`,
+    // RFC 3834: nobody on vacation answers it.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  };
+}
+
+interface SmtpError {
+  readonly code?: string;
+  readonly response?: string;
+  readonly responseCode?: number;
+  readonly command?: string;
+}
+
+function failureOf(error: unknown, { password, smtp }: EmailTarget): Sent {
+  const { code = '', response, responseCode, command } = error as SmtpError;
+  const place = `${smtp.host}:${smtp.port}`;
+  if (response !== undefined && responseCode !== undefined) {
+    const said = quoted(response, [password?.reveal()]);
+    // Of the message itself; a refused login or sender is for a person to mend.
+    return failed(`${place} answered ${said}`, { isRefusal: responseCode >= 500 && command === 'DATA' });
+  }
+  const words = sentences[code] ?? `the connection failed (${code === '' ? 'unknown error' : code})`;
+  return failed(`${place}: ${words}`, { mayHaveArrived: command === 'DATA' });
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  EDNS: 'its host is unknown (EDNS)',
+  ENOTFOUND: 'its host is unknown (ENOTFOUND)',
+  ECONNREFUSED: 'nobody listens there (ECONNREFUSED)',
+  ESOCKET: 'no connection (ESOCKET)',
+  ETIMEDOUT: 'no connection within 10 s (ETIMEDOUT)',
+  ETLS: 'it offers no TLS (ETLS); write tls: off for a server without it',
+};

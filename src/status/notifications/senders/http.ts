@@ -1,0 +1,86 @@
+import got, { RequestError, TimeoutError } from 'got';
+import { failed, quoted } from './sent.ts';
+import type { Attempt, Sent } from './sent.ts';
+
+export interface HttpMessage {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json?: Readonly<Record<string, unknown>>;
+  /** Never shown. */
+  readonly secrets: readonly (string | null)[];
+}
+
+/** Longer answers are cut off: nobody reads them. */
+const mostAnswerBytes = 64 * 1024;
+
+/** Answers that a repeat of the same message gets again. 401, 403 and 404 are of the address or the token, which a person can mend. */
+const refusals = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
+
+/**
+ * One request. Nothing is redirected: the next address would get the secrets of this one. The address itself is never in what it returns,
+ * as it may be a secret.
+ */
+export async function sendHttp({ url, method, headers, json, secrets }: HttpMessage, attempt: Attempt): Promise<Sent> {
+  const tooLong = new AbortController();
+  try {
+    const request = got(url, {
+      method,
+      headers: { 'user-agent': 'dropcast', ...headers },
+      ...(json !== undefined && { json: { ...json } }),
+      signal: AbortSignal.any([attempt.signal, tooLong.signal]),
+      timeout: { lookup: 10_000, connect: 10_000, secureConnect: 10_000, request: attempt.timeoutMs },
+      followRedirect: false,
+      throwHttpErrors: false,
+      retry: { limit: 0 },
+      decompress: false,
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
+      https: { rejectUnauthorized: true },
+    });
+    void request.on('downloadProgress', ({ transferred }) => {
+      if (transferred > mostAnswerBytes) tooLong.abort();
+    });
+    const { statusCode: status, headers: answered, body } = await request;
+    if (status >= 200 && status < 300) return { ok: true, answer: `answered ${status}` };
+    if (status >= 300 && status < 400)
+      return failed(`answered ${status}, a redirect, which is not followed: write the address that it leads to`);
+    const said = quoted(body, secrets);
+    return failed(`answered ${status}${said === '' ? '' : `: ${said}`}`, {
+      isRefusal: refusals.has(status),
+      ...waitOf(answered['retry-after']),
+    });
+  } catch (error) {
+    if (tooLong.signal.aborted) return { ok: true, answer: 'answered, with more than anybody reads' };
+    return failure(error, attempt);
+  }
+}
+
+function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
+  if (signal.aborted) return failed('dropcast was stopped', { mayHaveArrived: true });
+  if (error instanceof TimeoutError) {
+    const isConnected = error.event === 'request' || error.event === 'response';
+    return failed(`no answer within ${Math.round(timeoutMs / 1000)} s`, { mayHaveArrived: isConnected });
+  }
+  const code = error instanceof RequestError ? error.code : '';
+  if (code in sentences) return failed(sentences[code] ?? code);
+  // A certificate is refused before anything is sent; a reset may come after.
+  return failed(`the connection failed (${code || 'unknown error'})`, {
+    mayHaveArrived: code === 'ECONNRESET' || code === 'EPIPE',
+  });
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its host is unknown (ENOTFOUND)',
+  EAI_AGAIN: 'name resolution does not work at present (EAI_AGAIN)',
+  ECONNREFUSED: 'nobody listens there (ECONNREFUSED)',
+  EHOSTUNREACH: 'its host cannot be reached (EHOSTUNREACH)',
+  ENETUNREACH: 'its network cannot be reached (ENETUNREACH)',
+  EPERM: 'the system forbids the connection (EPERM): the unit of the service blocks this address',
+};
+
+const mostWaitMs = 3_600_000;
+
+function waitOf(header: string | undefined): { readonly retryAfterMs?: number } {
+  const seconds = Number(header);
+  return header === undefined || !(seconds > 0) ? {} : { retryAfterMs: Math.min(seconds * 1000, mostWaitMs) };
+}

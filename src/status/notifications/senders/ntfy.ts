@@ -1,0 +1,36 @@
+import type { MessageTarget } from '../../../config/notify-config.ts';
+import type { Envelope } from '../message.ts';
+import { sendHttp } from './http.ts';
+import type { Attempt, Sent } from './sent.ts';
+
+const numbers = { min: 1, low: 2, default: 3, high: 4, max: 5 } as const;
+
+/** As JSON to the address of the server (docs.ntfy.sh/publish, 'Publish as JSON'): headers could not hold every letter of a title. */
+export function sendNtfy(
+  { url, topic, token, priority }: Extract<MessageTarget, { type: 'ntfy' }>,
+  message: Envelope,
+  attempt: Attempt,
+): Promise<Sent> {
+  const { title, body, isRepeat } = message;
+  const json = {
+    topic: topic.reveal(),
+    title: isRepeat ? `${title} (may be a repeat)` : title,
+    message: body === '' ? title : body,
+    priority: numbers[priority === 'auto' ? usualPriority(message) : priority],
+  };
+  return sendHttp(
+    {
+      url,
+      method: 'POST',
+      headers: token === null ? {} : { authorization: `Bearer ${token.reveal()}` },
+      json,
+      secrets: [topic.reveal(), token?.reveal() ?? null],
+    },
+    attempt,
+  );
+}
+
+function usualPriority({ level, type }: Envelope): keyof typeof numbers {
+  if (level === 'warn') return 'high';
+  return type === 'live' || type === 'daily' ? 'low' : 'default';
+}

@@ -1,0 +1,46 @@
+import type { NotifyTarget } from '../../config/notify-config.ts';
+import type { TargetAnswer } from '../../daemon/routes/notify.ts';
+import type { Envelope } from './message.ts';
+import { beat } from './senders/heartbeat.ts';
+import { placeOf } from './senders/send.ts';
+import type { Send } from './senders/send.ts';
+import type { Sent } from './senders/sent.ts';
+
+/** Somebody waits at a terminal. */
+const longestMs = 20_000;
+
+/** Sends a test message to every target at once, past their outbox, and says what each answered. @param now epoch milliseconds */
+export function tryTargets(
+  targets: readonly NotifyTarget[],
+  { send, now, host }: { readonly send: Send; readonly now: number; readonly host: string },
+): Promise<readonly TargetAnswer[]> {
+  const signal = AbortSignal.timeout(longestMs);
+  const timeoutMs = (target: NotifyTarget): number => Math.min(target.timeoutMs, longestMs - 1_000);
+  const message: Envelope = {
+    type: 'test',
+    title: `Test message of dropcast on ${host}`,
+    body: 'Notifications work: this is what `dropcast notify test` sends.',
+    level: 'info',
+    cause: 'test',
+    at: now,
+    count: 0,
+    files: [],
+    id: `test-${now}`,
+    isRepeat: false,
+  };
+  return Promise.all(
+    targets.map(async (target): Promise<TargetAnswer> => {
+      const limited = { ...target, timeoutMs: timeoutMs(target) };
+      const sent =
+        limited.type === 'heartbeat'
+          ? await beat(limited, true, { timeoutMs: limited.timeoutMs, signal })
+          : await send(limited, message, signal);
+      return { name: target.name, type: target.type, place: placeOf(target), ...answerOf(sent) };
+    }),
+  );
+}
+
+function answerOf(sent: Sent | null): Pick<TargetAnswer, 'ok' | 'answer'> {
+  if (sent === null) return { ok: true, answer: 'nothing to ask' };
+  return sent.ok ? { ok: true, answer: sent.answer } : { ok: false, answer: sent.why };
+}

@@ -1,0 +1,78 @@
+import { facts, fileSize, grouped, named, visibleText } from '@dropcast/pages';
+import type { Html } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { Daemon } from '../../../daemon/daemon.ts';
+import type { FileView } from '../../../daemon/file-view.ts';
+import type { Facts } from '../../../pipeline/file/facts.ts';
+import { momentAndSpan } from '../moment.ts';
+import { filesAddress } from './address.ts';
+
+/** Where the file is, and what it is called on both sides. */
+export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder' | 'path'>): Html {
+  return html`<section class="card" data-key="where">
+    <div class="head"><h2>Where it is</h2></div>
+    <div class="body">
+      ${facts([
+        ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
+        ['Path', named(path)],
+        ['Size', `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
+        ['Local file', file.local],
+        ['File id', code(file.id)],
+        ['Video id', file.video_id === null ? null : code(file.video_id)],
+        ['The service says', file.remote_status],
+        ['Imported from', file.source_url],
+        ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
+      ])}
+    </div>
+  </section>`;
+}
+
+/** What is sent to the service, and which rule says so. */
+export function planFacts(file: FileView, config: ReturnType<Daemon['config']>, now: number): Html | '' {
+  if (file.rule === null) return '';
+  const feeds = file.publish.map((feed) => {
+    const at = file.published[feed];
+    return html`<li>
+      <a href="${filesAddress({ feed })}">${named(feed)}</a>
+      ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`}
+    </li>`;
+  });
+  return html`<section class="card" data-key="plan">
+    <div class="head"><h2>What is sent</h2></div>
+    <div class="body">
+      ${facts([
+        [
+          'Channel',
+          file.channel === null
+            ? null
+            : html`<a href="${filesAddress({ channel: file.channel })}">${named(file.channel)}</a>`,
+        ],
+        ['Title', file.title === null ? null : named(file.title)],
+        ['Description', file.description === null ? null : named(file.description)],
+        ['Tags', file.tags.length === 0 ? null : visibleText(file.tags.join(', '))],
+        [
+          'Feeds',
+          feeds.length === 0
+            ? null
+            : html`<ul>
+                ${feeds}
+              </ul>`,
+        ],
+        ['Priority', file.priority],
+        ['Rule', ruleWords(file.rule, config)],
+      ])}
+    </div>
+  </section>`;
+}
+
+/** The rule as it is now may be another one than that which took the file. */
+function ruleWords(key: string, config: ReturnType<Daemon['config']>): Html {
+  const rule = config.folders.flatMap(({ rules }) => rules).find((one) => one.key === key);
+  return rule === undefined
+    ? html`${code(key)}, which the configuration no longer has`
+    : html`${code(key)} ${code(rule.match)}, line ${String(rule.line)} of the configuration`;
+}
+
+function code(text: string): Html {
+  return html`<code>${visibleText(text)}</code>`;
+}

@@ -1,0 +1,41 @@
+import { fileSize, named, table } from '@dropcast/pages';
+import type { Column, Html } from '@dropcast/pages';
+import { html } from 'hono/html';
+import { basename, dirname } from 'node:path/posix';
+import type { FileView } from '../../../daemon/file-view.ts';
+import { reasonWords } from '../../../daemon/files/next-words.ts';
+import { moment } from '../moment.ts';
+import { fileAddress } from './address.ts';
+import { stateBadge } from './state-badge.ts';
+import { visibleText } from '@dropcast/pages';
+
+/** Files, one per row, with the reason in the row. @param hasTicks a box before each, for commands on many */
+export function fileRows(
+  files: readonly FileView[],
+  { now, hasTicks }: { readonly now: number; readonly hasTicks: boolean },
+): Html {
+  const tick: Column<FileView> = {
+    heading: 'Tick',
+    kind: 'picture',
+    cell: ({ id, path }) =>
+      html`<input type="checkbox" name="id" value="${id}" aria-label="Select ${visibleText(basename(path))}" />`,
+  };
+  return table({
+    label: 'Files',
+    items: files,
+    keyOf: ({ id }) => id,
+    columns: [
+      ...(hasTicks ? [tick] : []),
+      { heading: 'File', kind: 'main', cell: nameCell },
+      { heading: 'State', cell: stateBadge },
+      { heading: 'Why, and what is next', cell: (file) => visibleText(reasonWords(file, now)) },
+      { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
+      { heading: 'When', kind: 'minor', cell: ({ times }) => moment(times.ended ?? times.discovered, now) },
+    ],
+  });
+}
+
+function nameCell({ id, path }: FileView): Html {
+  return html`<a href="${fileAddress(id)}">${named(basename(path))}</a>
+    <span class="under">${named(dirname(path))}</span>`;
+}

@@ -1,0 +1,26 @@
+import { badge, percent } from '@dropcast/pages';
+import type { BadgeKind, Html } from '@dropcast/pages';
+import type { FileView } from '../../../daemon/file-view.ts';
+
+/** The state of a file: its word with a shape, and how much of it is sent. */
+export function stateBadge({ state, sent, size }: Pick<FileView, 'state' | 'sent' | 'size'>): Html {
+  const isSent = state === 'uploading' && size > 0;
+  return badge(
+    kinds[state] ?? 'off',
+    isSent ? `${state} ${percent(Math.floor((100 * (sent ?? 0)) / size) / 100)}` : state,
+  );
+}
+
+const kinds: Readonly<Record<string, BadgeKind | undefined>> = {
+  settling: 'waiting',
+  queued: 'waiting',
+  creating: 'busy',
+  'awaiting upload': 'waiting',
+  uploading: 'busy',
+  processing: 'busy',
+  'awaiting publish': 'waiting',
+  retrying: 'notice',
+  done: 'good',
+  failed: 'bad',
+  held: 'notice',
+};

@@ -1,0 +1,118 @@
+import { addressOf, badge, counted, emptyState, named, select, table, time, visibleText } from '@dropcast/pages';
+import type { BadgeKind, Html, View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import { clockTime } from '../../../daemon/clock-time.ts';
+import type { NewsLine } from '../../../daemon/news-lines.ts';
+import { isAtLeast, isIn } from '../../../daemon/news-selection.ts';
+import type { Asked, PageEvent, PageWorld } from '../world.ts';
+
+const MOST_SHOWN = 100;
+
+/** What happened last, newest first. `dropcast events` prints the same lines. */
+export function events({ daemon, now }: PageWorld, { query }: Asked): View<PageEvent> {
+  const wanted = filterOf(query);
+  const all = daemon.news.since(0);
+  const found = all.filter((line) => isWanted(line, wanted)).toReversed();
+  const shown = found.slice(0, wanted.isAll ? undefined : MOST_SHOWN);
+  const folders = daemon.config().folders.map(({ path }) => path);
+  return {
+    title: 'Events',
+    section: '/events',
+    changesWith: ['news', 'command'],
+    aside: html`<span class="muted">${counted(found.length, 'event')}</span>`,
+    body: html`${filterForm(wanted, { folders, types: typesOf(all) })}
+      <section class="card" id="events">
+        ${found.length === 0 ? nothing(all.length) : eventTable(shown, now)}
+        ${shown.length < found.length ? html`<p class="pages"><a href="${addressOf({ ...queryOf(wanted), all: 'yes' })}">All ${found.length}</a></p>` : ''}
+      </section>`,
+  };
+}
+
+interface Filter {
+  readonly level: string;
+  readonly folder: string;
+  readonly type: string;
+  readonly text: string;
+  readonly isAll: boolean;
+}
+
+function filterOf(query: URLSearchParams): Filter {
+  const of = (name: string): string => query.get(name)?.trim() ?? '';
+  return { level: of('level'), folder: of('folder'), type: of('type'), text: of('text'), isAll: of('all') !== '' };
+}
+
+function queryOf({ level, folder, type, text }: Filter): Readonly<Record<string, string>> {
+  return { level, folder, type, text };
+}
+
+function isWanted(line: NewsLine, { level, folder, type, text }: Filter): boolean {
+  if (!isAtLeast(line, level) || (type !== '' && line.type !== type)) return false;
+  if (folder !== '' && !isIn(line, folder)) return false;
+  if (text === '') return true;
+  const said = [line.folder, line.path, line.state, line.text, line.file].join('\n').toLowerCase();
+  return said.includes(text.toLowerCase());
+}
+
+function typesOf(lines: readonly NewsLine[]): readonly string[] {
+  return [...new Set(lines.map(({ type }) => type))].toSorted();
+}
+
+function filterForm(
+  { level, folder, type, text }: Filter,
+  { folders, types }: { readonly folders: readonly string[]; readonly types: readonly string[] },
+): Html {
+  const choices = (label: string, values: readonly string[], chosen: string) => [
+    { value: '', label },
+    ...[...new Set([...values, ...(chosen === '' ? [] : [chosen])])].map((value) => ({ value, label: value })),
+  ];
+  const levels = [
+    { value: '', label: 'All' },
+    { value: 'warn', label: 'Warnings and errors' },
+    { value: 'error', label: 'Errors' },
+  ];
+  return html`<form method="get" action="/events" class="row" id="filter">
+    ${select('level', 'Level', level === 'info' ? '' : level, levels)}
+    ${select('type', 'Type', type, choices('All', types, type))}
+    ${folders.length > 1 || folder !== '' ? select('folder', 'Folder', folder, choices('All', folders, folder)) : ''}
+    <label>Text <input type="search" name="text" value="${text}" maxlength="200" spellcheck="false" /></label>
+    <button>Show</button>
+  </form>`;
+}
+
+function nothing(remembered: number): Html {
+  return remembered === 0
+    ? emptyState('Nothing has happened since the start of dropcast.', 'dropcast events --follow')
+    : emptyState(`None of the ${counted(remembered, 'remembered event')} matches.`);
+}
+
+const KINDS: Readonly<Record<NewsLine['level'], BadgeKind>> = { info: 'off', warn: 'notice', error: 'bad' };
+
+const WORDS: Readonly<Record<NewsLine['level'], string>> = { info: 'info', warn: 'warning', error: 'error' };
+
+function eventTable(lines: readonly NewsLine[], now: number): Html {
+  return table({
+    label: 'Events, newest first',
+    items: lines,
+    keyOf: ({ seq, at }) => `event-${seq}-${at}`,
+    columns: [
+      { heading: 'Time', cell: ({ at }) => time(at, exactTime(at, now)) },
+      { heading: 'Level', kind: 'minor', cell: ({ level }) => badge(KINDS[level], WORDS[level]) },
+      { heading: 'About', kind: 'main', cell: about },
+      {
+        heading: 'What happened',
+        cell: ({ text, level }) => html`<span class="said ${level}">${visibleText(text)}</span>`,
+      },
+    ],
+  });
+}
+
+function about({ folder, path, file }: NewsLine): Html {
+  const place = path ?? folder ?? 'dropcast';
+  if (file !== null) return html`<a class="title" href="/files/${encodeURIComponent(file)}">${named(place)}</a>`;
+  return folder === null ? named(place) : html`<a class="title" href="/folders">${named(place)}</a>`;
+}
+
+/** With seconds: events of one minute have an order. */
+function exactTime(at: number, now: number): string {
+  return `${clockTime(at, now)}:${String(new Date(at).getSeconds()).padStart(2, '0')}`;
+}

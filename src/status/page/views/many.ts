@@ -1,0 +1,69 @@
+import { counted, grouped, visibleText } from '@dropcast/pages';
+import type { Html, View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import { whenSentMs } from '../../../daemon/commands/when-sent.ts';
+import { readQuery } from '../../../daemon/files/query.ts';
+import type { FileSelection } from '../../../pipeline/file/selection.ts';
+import { filesAddress, queryOf } from '../files/address.ts';
+import { bulkCommands } from '../files/bulk-commands.ts';
+import type { BulkCommand } from '../files/bulk-commands.ts';
+import { moment } from '../moment.ts';
+import { PageError } from '../world.ts';
+import type { Asked, PageEvent, PageWorld } from '../world.ts';
+
+/** Before something is done with many files: how many, what it costs, and when it is done. @throws {PageError} */
+export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
+  const { command, selection } = manyOf(query, now);
+  const { files, requests, left } = await command.run(daemon, selection, { isPlanned: true });
+  return {
+    title: `${command.label} ${counted(files, 'file')}`,
+    section: '/files',
+    changesWith: [],
+    body: html`<section class="card">
+      <div class="body">
+        <p>${command.deed}</p>
+        <p>
+          <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
+          ${budgetWords(requests, { daemon, now })}
+        </p>
+        ${left.map((some) => html`<p class="muted">${counted(some.files, 'file')} left: ${visibleText(some.why)}</p>`)}
+        ${mayChange && files > 0 ? form(command, files) : ''}
+        <p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>
+      </div>
+    </section>`,
+  };
+}
+
+/** What is to be done with which files, as the forms of this page say it. @throws {PageError} 400 */
+export function manyOf(
+  asked: URLSearchParams,
+  now: number,
+): {
+  readonly command: BulkCommand;
+  readonly selection: FileSelection;
+} {
+  const command = bulkCommands.find(({ name }) => name === asked.get('do'));
+  if (command === undefined) throw new PageError(400, 'Choose what is to be done with the files.');
+  const { selection, problems } = readQuery(queryOf(asked), now);
+  if (problems.length > 0) throw new PageError(400, problems.join('; '));
+  const ids = asked.getAll('id');
+  const isAll = asked.get('which') === 'all';
+  if (!isAll && ids.length === 0) throw new PageError(400, 'Tick the files that you mean, or choose all that match.');
+  return { command, selection: isAll ? selection : { ids } };
+}
+
+/** Without an address of its own: that of this view says which files. */
+function form({ label }: BulkCommand, files: number): Html {
+  return html`<form method="post"><button class="main">${label} ${counted(files, 'file')}</button></form>`;
+}
+
+/** When the hourly budget has let all of them through. */
+function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon' | 'now'>): Html | string {
+  if (requests === 0) return '';
+  const inMs = whenSentMs(daemon, requests);
+  const { used, limit } = daemon.gate.snapshot();
+  const budget = `${grouped(used)} of ${grouped(limit)} requests of this hour are used`;
+  return inMs < 1_000
+    ? `${budget}: all of them may leave at once.`
+    : html`${budget}: the last of them leaves at about ${moment(now + inMs, now)}.`;
+}

@@ -1,0 +1,37 @@
+import { badge, grouped, span, time, visibleText } from '@dropcast/pages';
+import type { Html } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { OverviewView, StageView } from '../../../../daemon/overview/overview-view.ts';
+import { moment } from '../../moment.ts';
+
+/** Where all files are on their way. Each stage leads to its files; the one where they wait most says why. */
+export function stageStrip({ stages, retrying }: OverviewView, now: number): Html {
+  return html`<nav class="stages" aria-label="Stages" data-key="stages">
+      <ol>
+        ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
+      </ol>
+    </nav>
+    ${
+      retrying.files === 0
+        ? ''
+        : html`<p data-key="retrying">
+            ${badge('waiting', 'retrying')}
+            <a href="/files?state=retrying">${grouped(retrying.files)} waiting to be tried again</a
+            >${retrying.next_at === null || retrying.next_at < now ? '' : html`, the next at ${moment(retrying.next_at, now)}`}
+          </p>`
+    }`;
+}
+
+function link({ name, files, last_hour: lastHour, oldest_since: since, bottleneck }: StageView, now: number): Html {
+  return html`<a href="/files?stage=${name}" class="${bottleneck === null ? 'stage' : 'stage slow'}">
+    <span class="name">${name}</span>
+    <strong>${grouped(files)}</strong>
+    <span class="muted">${name === 'live' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
+    <span class="muted">${grouped(lastHour)} in the last hour</span>
+    ${bottleneck === null ? '' : html`<span class="why">${badge('notice', 'slowest')} ${visibleText(bottleneck)}</span>`}
+  </a>`;
+}
+
+function ago(at: number, now: number): Html {
+  return time(at, span(Math.max(1_000, Math.round((now - at) / 1_000) * 1_000)));
+}

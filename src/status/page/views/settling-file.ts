@@ -1,0 +1,43 @@
+import { basename } from 'node:path/posix';
+import { facts, fileSize, named, visibleText } from '@dropcast/pages';
+import type { View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import { settlingView } from '../../../daemon/files/files-view.ts';
+import { fileAddress } from '../files/address.ts';
+import { stateBadge } from '../files/state-badge.ts';
+import { PageError } from '../world.ts';
+import type { Asked, PageEvent, PageWorld } from '../world.ts';
+
+/** A file that has no row yet: why it waits. @throws {PageError} 404 when it does not settle, nor has any file its path */
+export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
+  const path = query.get('path') ?? '';
+  const file = daemon.folders
+    .settling()
+    .map(settlingView)
+    .find((one) => one.path === path);
+  const [known] = file === undefined ? await daemon.ledger.find(path) : [];
+  const isKnown = known !== undefined && `${known.folder}/${known.path}` === path;
+  if (file === undefined && !isKnown)
+    throw new PageError(404, 'Nothing settles at this path. The file may be gone, or be left alone: see its folder.');
+  return {
+    title: visibleText(basename(path)),
+    heading: named(basename(path)),
+    section: '/files',
+    aside: file === undefined ? html`` : stateBadge({ ...file, state: 'settling', sent: null }),
+    changesWith: ['arrival', 'file', 'folder', 'command'],
+    body: html`<section class="card">
+      <div class="body">
+        ${
+          file === undefined
+            ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
+            : facts([
+                ['Path', named(path)],
+                ['Waits', visibleText(file.why)],
+                ['Size', fileSize(file.size)],
+                ['Next', 'when it has settled, a rule takes it or it is held with the reason'],
+              ])
+        }
+      </div>
+    </section>`,
+  };
+}

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { doctor } from '../../../src/cli/doctor/doctor.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { readBundle, replay } from '../../../scripts/replay-bundle.ts';
+import { created, someFacts } from '../../pipeline/some-facts.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
+import { fakeShell } from '../api/fake-shell.ts';
+
+const failed = { end: 'failed', endedAt: 9, why: 'refused' } as const;
+const held = { end: 'held', endedAt: 9 } as const;
+const installed = { version: '1.2.3', samples: 'test/media' };
+
+/** Must be nowhere in a bundle. */
+const secrets = {
+  key: 'sk_live_PLANTEDKEY0001',
+  webhook: 'whsec_UExBTlRFRFdFQkhPT0s=',
+  token: 'PLANTEDPAGETOKEN0003',
+  signature: 'PLANTEDSIGNATURE0004',
+  mail: 'anna.planted@example.com',
+  path: 'hooks/PLANTEDPATH0006',
+};
+
+/** Must be in a bundle only when they are wanted. */
+const names = [
+  'Divorce_of_the_Minister',
+  'Säkret Töpic',
+  'confidential show',
+  'Top Secret Title',
+  'private tag',
+  'quote"name',
+];
+
+async function sick(scratch: ScratchDirectory): Promise<readonly Facts[]> {
+  await mkdir(scratch.file('in'));
+  await writeFile(
+    scratch.file('dropcast.yaml'),
+    `service: { base_url: http://127.0.0.1:9/v1, api_key: ${secrets.key}, webhook_secret: ${secrets.webhook} }
+# ask ${secrets.mail} or https://hooks.example.com/${secrets.path}
+state_dir: state
+folders:
+  - { path: in, rules: [{ match: "**", channel: ch_main }] }
+status: { listen: off }
+`,
+    { mode: 0o600 },
+  );
+  const folder = scratch.file('in');
+  const plan = {
+    ...someFacts().plan,
+    title: 'Top Secret Title',
+    description: null,
+    tags: ['private tag'],
+  } as Facts['plan'];
+  const upload = { uploadUrl: `https://up.example.com/x?X-Amz-Signature=${secrets.signature}` };
+  const rows = [
+    someFacts({ ...created, ...upload, ...failed, folder, plan, id: 'f_1', path: `confidential show/${names[0]}.mp4` }),
+    someFacts({
+      ...held,
+      folder,
+      plan,
+      id: 'f_2',
+      path: `${names[1]}.mov`,
+      why: `sidecar of ${names[1]}.mov is broken`,
+    }),
+    someFacts({ ...failed, folder, plan, id: 'f_3', path: `${names[5]}.mp4` }),
+  ];
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    for (const facts of rows) await ledger.insert(facts);
+  }
+  await scratch.write('state/page-token', secrets.token);
+  const failure = {
+    v: 1,
+    file: 'f_1',
+    path: `${folder}/confidential show/${names[0]}.mp4`,
+    message: `${secrets.key} ${names[0]} ${upload.uploadUrl}`,
+  };
+  await scratch.write('state/failures.jsonl', `${JSON.stringify(failure)}\n`);
+  return rows;
+}
+
+async function bundle(scratch: ScratchDirectory, withNames: boolean): Promise<string> {
+  const shell = fakeShell({ cwd: scratch.path });
+  const config = scratch.file('dropcast.yaml');
+  await doctor(shell, installed, { config, json: true, bundle: 'report.tar.gz', withNames });
+  const { stdout } = await promisify(execFile)('tar', ['-xzOf', scratch.file('report.tar.gz')]);
+  return stdout;
+}
+
+test('a bundle holds rows, findings, configuration and failures, and nothing of it is secret or names a file', async () => {
+  await using scratch = await scratchDirectory();
+  await sick(scratch);
+  const text = await bundle(scratch, false);
+  for (const part of [
+    '"version": "1.2.3"',
+    '"f_1"',
+    'the daemon is not running',
+    'base_url: http://127.0.0.1:9/v1',
+    'ch_main',
+  ])
+    expect(text).toContain(part);
+  for (const secret of Object.values(secrets)) expect(text, secret).not.toContain(secret);
+  for (const name of names) expect(text.toLowerCase(), name).not.toContain(name.toLowerCase());
+  expect(text).toMatch(/"path": "n-[0-9a-f]{10}\/n-[0-9a-f]{10}\.mp4"/);
+  expect((await stat(scratch.file('report.tar.gz'))).mode & 0o777).toBe(0o600);
+});
+
+test('with --with-names the names stay, and the secrets do not', async () => {
+  await using scratch = await scratchDirectory();
+  await sick(scratch);
+  const text = await bundle(scratch, true);
+  for (const secret of Object.values(secrets)) expect(text, secret).not.toContain(secret);
+  for (const name of names.slice(0, 5)) expect(text).toContain(name);
+});
+
+test('the same name has the same pseudonym everywhere, and a sidecar still has the name of its video', async () => {
+  await using scratch = await scratchDirectory();
+  await sick(scratch);
+  const text = await bundle(scratch, false);
+  const [, mark] = /"path": "(n-[0-9a-f]{10})\.mov"/.exec(text) ?? [];
+  expect(text).toContain(`sidecar of ${mark}.mov is broken`);
+});
+
+test('the machine decides about the rows of a bundle as it did about the rows themselves', async () => {
+  await using scratch = await scratchDirectory();
+  const rows = await sick(scratch);
+  await bundle(scratch, false);
+  const bundled = await readBundle(scratch.file('report.tar.gz'));
+  expect(Object.fromEntries(bundled.rows.map(({ facts, state }) => [facts.id, state]))).toEqual(
+    Object.fromEntries(rows.map((facts) => [facts.id, stateOf(facts)])),
+  );
+  const replayed = replay(bundled);
+  expect(replayed.every(({ isSame }) => isSame)).toBe(true);
+  expect(replayed.map(({ line }) => line).join('\n')).toContain('RETRY → awaiting upload');
+  // A row that lost what the machine decides by is noticed.
+  const first = bundled.rows.find(({ facts }) => facts.id === 'f_1');
+  const torn = { ...bundled, rows: [{ ...first!, facts: { ...first!.facts, videoId: null, uploadUrl: null } }] };
+  expect(replay(torn)[0]?.isSame).toBe(false);
+});
+
+test('a bundle of an installation without a configuration says so', async () => {
+  await using scratch = await scratchDirectory();
+  expect(await bundle(scratch, false)).toContain('no configuration says where the ledger is');
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import type { Config, Expectation } from '../../../src/config/config.ts';
+import { createEventStream } from '../../../src/daemon/events.ts';
+import { createExpectations } from '../../../src/daemon/expectations/expectations.ts';
+import { expectationWords } from '../../../src/daemon/expectations/expectation-words.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { silentLogger } from '../../pipeline/silent-logger.ts';
+import { someFacts } from '../../pipeline/some-facts.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+
+const evening: Expectation = {
+  match: 'evening/*.mp4',
+  by: 18 * 60 + 30,
+  from: 0,
+  days: [1, 2, 3, 4, 5],
+  count: 1,
+  zone: 'Europe/Berlin',
+  until: 'live',
+  graceMs: 0,
+};
+const utc = (text: string): number => Date.parse(`${text}Z`);
+
+/** Expectations on a real ledger, with a clock that only moves when told. */
+async function folderThatExpects(directory: string, start: string, expect: readonly Expectation[] = [evening]) {
+  const stack = new AsyncDisposableStack();
+  const ledger = stack.use(await openLedger(directory));
+  const events = createEventStream(silentLogger);
+  const world = { now: utc(start), config: { folders: [{ path: '/in', expect }] } as unknown as Config };
+  const told: string[] = [];
+  const expectations = stack.use(
+    createExpectations({
+      rows: ledger.news,
+      events,
+      config: () => world.config,
+      logger: silentLogger,
+      now: () => world.now,
+      changed: ({ day, state }) => told.push(`${day} ${state}`),
+    }),
+  );
+  const write = async (id: string, change: Partial<Facts>): Promise<void> => {
+    const [known = null] = await ledger.find(id);
+    const fresh = someFacts({ id, folder: '/in', path: `evening/${id}.mp4`, discoveredAt: world.now, ...change });
+    const facts = known === null ? fresh : { ...known, ...change };
+    if (known === null) await ledger.insert(facts);
+    else await ledger.save(facts);
+    events.emit({ type: 'file', before: known, facts, note: null });
+  };
+  await expectations.refresh();
+  return {
+    world,
+    told,
+    expectations,
+    write,
+    states: () => expectations.list().map(({ day, state }) => `${day} ${state}`),
+    at: async (moment: string): Promise<void> => {
+      world.now = utc(moment);
+      await expectations.refresh();
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+describe('what a folder expects', () => {
+  test('a day on which it comes, a day on which it is late, a day on which it is missing, and the weekend', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    expect(here.states()).toEqual(['2026-11-18 expected']);
+    await here.write('f_wed', {});
+    expect(here.states()).toEqual(['2026-11-18 arrived']);
+    await here.write('f_wed', { end: 'done', endedAt: utc('2026-11-18T09:00') });
+    await here.at('2026-11-18T18:00');
+    expect(here.states()).toEqual(['2026-11-18 live']);
+
+    await here.at('2026-11-19T17:30');
+    expect(here.states()).toEqual(['2026-11-19 expected']);
+    await here.at('2026-11-19T17:31');
+    expect(here.states()).toEqual(['2026-11-19 missing']);
+    await here.write('f_thu', {});
+    await here.at('2026-11-19T17:45');
+    expect(here.states()).toEqual(['2026-11-19 late']);
+    await here.write('f_thu', { end: 'done', endedAt: utc('2026-11-19T17:46') });
+    await here.at('2026-11-19T18:00');
+    expect(here.states()).toEqual(['2026-11-19 recovered']);
+
+    await here.at('2026-11-20T18:00');
+    await here.at('2026-11-22T12:00');
+    expect(here.states()).toEqual(['2026-11-20 missing']);
+    await here.at('2026-11-22T23:00');
+    expect(here.states()).toEqual(['2026-11-23 expected']);
+    expect(here.told).toEqual(['2026-11-19 missing', '2026-11-19 late', '2026-11-19 recovered', '2026-11-20 missing']);
+  });
+
+  test('other files, files of another folder and files that are gone do not count', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', { path: 'morning/a.mp4' });
+    await here.write('f_2', { folder: '/elsewhere' });
+    await here.write('f_3', {});
+    await here.write('f_3', { end: 'vanished', endedAt: 1 });
+    expect(here.states()).toEqual(['2026-11-18 expected']);
+    await here.write('f_1', { path: 'evening/renamed.mp4' });
+    expect(here.states()).toEqual(['2026-11-18 arrived']);
+  });
+
+  test('a restart forgets nothing, not even a file that was moved since', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00', [{ ...evening, count: 2 }]);
+      await here.write('f_moved', { afterReady: { kind: 'move', to: 'done' } });
+      await here.write('f_moved', {
+        end: 'done',
+        endedAt: utc('2026-11-18T08:05'),
+        disposal: 'moved',
+        path: 'done/x.mp4',
+      });
+      await here.write('f_kept', {});
+      expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'arrived' }]);
+    }
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T18:00', [{ ...evening, count: 2 }]);
+    expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'late' }]);
+    expect(here.told).toEqual(['2026-11-18 late']);
+  });
+
+  test.each([
+    ['spring', '2026-03-28T12:00', ['2026-03-28', '2026-03-29', '2026-03-30'], ['01:30', '01:00', '00:30']],
+    ['autumn', '2026-10-24T12:00', ['2026-10-24', '2026-10-25', '2026-10-26'], ['00:30', '00:30', '01:30']],
+  ])(
+    'is said once each day of the week in which the clock changes, in %s, at the time that the clock shows',
+    async (_, start, days, minutes) => {
+      await using scratch = await scratchDirectory();
+      const nightly: Expectation = { ...evening, by: 2 * 60 + 30, days: [0, 1, 2, 3, 4, 5, 6] };
+      const begin = utc(start) - 2 * 86_400_000;
+      await using here = await folderThatExpects(scratch.path, new Date(begin).toISOString().slice(0, 16), [nightly]);
+      const first = new Map<string, string>();
+      for (let at = begin; at < begin + 7 * 86_400_000; at += 10 * 60_000) {
+        await here.at(new Date(at + 1).toISOString().replace('Z', ''));
+        for (const line of here.told) if (!first.has(line)) first.set(line, new Date(at).toISOString().slice(11, 16));
+      }
+      expect(new Set(here.told).size).toBe(here.told.length);
+      expect(here.told.length).toBeGreaterThanOrEqual(7);
+      expect(days.map((day) => first.get(`${day} missing`))).toEqual(minutes);
+    },
+  );
+
+  test('a clock that jumps over the time and back asks for nothing twice', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.at('2026-11-18T20:00');
+    await here.at('2026-11-18T08:00');
+    expect(here.states()).toEqual(['2026-11-18 expected']);
+    await here.write('f_1', { end: 'done', endedAt: utc('2026-11-18T08:01') });
+    await here.at('2026-11-18T20:00');
+    expect(here.told).toEqual(['2026-11-18 missing']);
+    expect(here.states()).toEqual(['2026-11-18 live']);
+  });
+
+  test('a reload keeps what is still expected, and begins with what is new by reading the ledger', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', {});
+    const arrived: Expectation = { ...evening, until: 'arrived' };
+    here.world.config = { folders: [{ path: '/in', expect: [arrived, evening] }] } as unknown as Config;
+    await here.at('2026-11-18T20:00');
+    expect(here.states()).toEqual(['2026-11-18 arrived', '2026-11-18 late']);
+    here.world.config = { folders: [{ path: '/in' }] } as unknown as Config;
+    await here.at('2026-11-18T20:01');
+    expect(here.states()).toEqual([]);
+  });
+});
+
+test.each([
+  ['expected', '2 files expected by 18:30, 1 there'],
+  ['arrived', 'there, to be live by 18:30'],
+  ['live', 'live, in time for 18:30'],
+  ['missing', '1 of 2 files missing since 18:30'],
+  ['late', 'there, but 2 of 2 files not live since 18:30'],
+  ['recovered', 'live, too late for 18:30'],
+] as const)('%s is told as: %s', (state, words) => {
+  const by = new Date('2026-11-18T18:30').getTime();
+  expect(expectationWords({ state, by, count: 2, arrived: 1, live: 0, until: 'live' }, by)).toBe(words);
+});

@@ -1,0 +1,112 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { planText } from '../../src/cli/reload-plan-text.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { planReload } from '../../src/daemon/plan-reload.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import type { Rule } from '../../src/routing/plan.ts';
+import { fakeShell } from '../cli/api/fake-shell.ts';
+import { failure, ready, someFacts, somePlan } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+
+test('a reload is planned: what it changes, what new rules would cost for what was sent, and which folders', async () => {
+  await using scratch = await scratchDirectory();
+  for (const folder of ['in', 'old', 'new']) await mkdir(scratch.file(folder));
+  const environment = { cwd: scratch.path, env: { KEY: 'k' }, home: scratch.path };
+  const configOf = async (folders: string): Promise<Config> => {
+    const text = `service: { base_url: "http://127.0.0.1:9/v1", api_key: !env KEY }\nstate_dir: state\nfolders:\n${folders}`;
+    await writeFile(scratch.file('dropcast.yaml'), text);
+    const { config, problems } = await loadConfig(scratch.file('dropcast.yaml'), environment);
+    return config ?? expect.fail(JSON.stringify(problems));
+  };
+  const before = await configOf(`
+  - { path: in, rules: [{ match: "*.mp4", channel: ch_main, title: "{name}" }] }
+  - { path: old, rules: [{ match: "**", channel: ch_main }] }`);
+  const after = await configOf(`
+  - { path: in, rules: [{ match: "a*", channel: ch_a, title: "New {name}" }, { match: "d*", channel: ch_d, title: "New {name}" }, { match: "*.mov", channel: ch_main }] }
+  - { path: new, rules: [{ match: "**", channel: ch_main }] }`);
+  const folder = scratch.file('in');
+  const plan = { ...somePlan, channel: 'ch_main', tags: [], publish: [] };
+  const held = { plan: null, end: 'held', why: 'no rule matches', endedAt: 1 } as const;
+  const rows = [
+    someFacts({ id: 'f_a', folder, path: 'a.mp4', plan: { ...plan, title: 'a' } }),
+    someFacts({ id: 'f_b', folder, path: 'b.mp4', plan: { ...plan, title: 'b' } }),
+    someFacts({ id: 'f_c', folder, path: 'c.mov', ...held, lastFailure: failure('permanent', { code: 'no_rule' }) }),
+    someFacts({
+      ...ready,
+      id: 'f_d',
+      folder,
+      path: 'd.mp4',
+      plan: { ...plan, title: 'd' },
+      end: 'done',
+      disposal: 'kept',
+      endedAt: 5,
+    }),
+    someFacts({
+      ...ready,
+      id: 'f_gone',
+      folder,
+      path: 'gone.mp4',
+      plan: { ...plan, title: 'd' },
+      end: 'done',
+      disposal: 'kept',
+      endedAt: 5,
+    }),
+  ];
+  for (const { path } of rows.slice(0, 4)) await writeFile(scratch.file('in', path), 'x');
+  await using ledger = await openLedger(scratch.file('state'));
+  for (const row of rows) await ledger.insert(row);
+  const reload = await planReload(ledger, { before, after, now: 10 });
+  expect(reload.folders.map(({ path, becomes }) => [path.slice(scratch.path.length + 1), becomes])).toEqual([
+    ['old', 'left'],
+    ['in', 'watched anew'],
+    ['new', 'watched'],
+  ]);
+  const byFile = new Map(reload.waiting.changes.map((change) => [change.file, change]));
+  expect(reload.waiting.files).toBe(3);
+  expect(byFile.get('f_a')).toMatchObject({ what: ['channel', 'title'], after: { channel: 'ch_a', title: 'New a' } });
+  expect(byFile.get('f_b')).toMatchObject({ what: ['held'], after: { held: 'no rule matches' } });
+  expect(byFile.get('f_c')).toMatchObject({
+    what: ['held'],
+    before: { held: 'no rule matches' },
+    after: { held: null },
+  });
+  // The channel of a video cannot be changed.
+  expect(reload.sent).toMatchObject({ files: 1, requests: 1, left: 0, changes: [{ file: 'f_d', what: ['title'] }] });
+  expect((await ledger.load('f_a'))?.plan?.channel).toBe('ch_main');
+  const text = planText(reload, fakeShell({ cwd: scratch.path }));
+  expect(text).toContain('A reload changes 3 files of which nothing was sent yet.');
+  expect(text).toContain('costs 1 request.');
+  expect(text).toMatch(/Nothing was changed\.\n$/u);
+});
+
+test('a configuration that only moves lines changes nothing', async () => {
+  const rule: Rule = {
+    key: 'folders[0].rules[0]',
+    line: 3,
+    match: '**',
+    channel: 'c',
+    title: '{title}',
+    description: null,
+    tags: [],
+    publish: [],
+  };
+  const folder = { path: '/in', key: 'folders[0]', rules: [rule] } as unknown as Config['folders'][number];
+  const before = { folders: [folder] } as unknown as Config;
+  const after = { folders: [{ ...folder, rules: [{ ...rule, line: 9 }] }] } as unknown as Config;
+  // No router is needed for no rows.
+  const ledger = { list: async () => [], counts: async () => ({}) };
+  const full = (config: Config): Config => ({
+    ...config,
+    folders: config.folders.map((one) => ({
+      ...one,
+      include: ['**'],
+      exclude: [],
+      doneMarker: null,
+      afterReady: { kind: 'keep' },
+    })),
+  });
+  const reload = await planReload(ledger, { before: full(before), after: full(after), now: 0 });
+  expect(reload).toMatchObject({ folders: [], waiting: { files: 0 }, sent: { files: 0, requests: 0, left: 0 } });
+});

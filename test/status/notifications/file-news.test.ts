@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { fileMessages } from '../../../src/status/notifications/file-news.ts';
+import type { FileNews } from '../../../src/status/notifications/file-news.ts';
+
+const files = (n: number, news: Partial<FileNews> = {}): FileNews[] =>
+  Array.from({ length: n }, (_, i) => ({
+    id: `f_${i}`,
+    path: `/in/clip${i}.mp4`,
+    happened: 'live',
+    cause: '',
+    why: '',
+    next: '',
+    ...news,
+  }));
+const needing = (n: number, cause = 'no rule', why = 'no rule matches it'): FileNews[] =>
+  files(n, { happened: 'needs you', cause, why, next: 'add a rule, then run dropcast retry' });
+
+const told = (news: readonly FileNews[]): string[] =>
+  fileMessages(news, 1).map(({ type, title }) => `${type}: ${title}`);
+
+describe('what is told of files', () => {
+  test.each<[string, FileNews[], string[]]>([
+    ['nothing', [], []],
+    ['one that is live', files(1), ['live: clip0.mp4 is live']],
+    ['many that are live, in one message', files(14), ['live: 14 files are live']],
+    ['one that needs a person', needing(1), ['needs_you: clip0.mp4 needs you']],
+    ['seven of one cause, in one message', needing(7), ['needs_you: 7 files need you: no rule matches it']],
+    [
+      'each cause by itself',
+      [...needing(2), ...needing(1, 'flawed', 'it is cut short'), ...files(3)],
+      ['needs_you: 2 files need you: no rule matches it', 'needs_you: clip0.mp4 needs you', 'live: 3 files are live'],
+    ],
+    [
+      'many causes, in one message',
+      [1, 2, 3, 4, 5].flatMap((n) => needing(n, `c${n}`, `why ${n}`)),
+      ['needs_you: 15 files need you, for 5 reasons'],
+    ],
+    ['what was mended', files(1, { happened: 'recovered' }), ['recovered: clip0.mp4 is live, and needed you before']],
+  ])('%s', (_, news, lines) => {
+    expect(told(news)).toEqual(lines);
+  });
+
+  test('reason, next step, and the first of the names', () => {
+    const [message] = fileMessages(needing(7), 1);
+    expect(message?.body.split('\n')).toEqual([
+      'No rule matches it. Add a rule, then run dropcast retry.',
+      '/in/clip0.mp4 (f_0)',
+      '/in/clip1.mp4 (f_1)',
+      '/in/clip2.mp4 (f_2)',
+      '/in/clip3.mp4 (f_3)',
+      '/in/clip4.mp4 (f_4)',
+      'and 2 more files',
+    ]);
+    expect(message).toMatchObject({ count: 7, files: ['f_0', 'f_1', 'f_2', 'f_3', 'f_4'], level: 'warn' });
+  });
+});

@@ -1,0 +1,460 @@
+import { describe, expect, test } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import type { MessageTarget } from '../../../src/config/notify-config.ts';
+import { newsKinds } from '../../../src/config/schema-notify.ts';
+import { secret } from '../../../src/config/secrets.ts';
+import { createEventStream } from '../../../src/daemon/events.ts';
+import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import type { Pause } from '../../../src/pipeline/events.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Envelope } from '../../../src/status/notifications/message.ts';
+import { createNotifications } from '../../../src/status/notifications/notifications.ts';
+import type { NotificationsWorld } from '../../../src/status/notifications/notifications.ts';
+import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import { failure, someFacts } from '../../pipeline/some-facts.ts';
+import { recordingLogger } from '../../pipeline/silent-logger.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { startServer } from '../../support/server.ts';
+import { eventually } from '../../support/until.ts';
+
+const minute = 60_000;
+const noon = new Date('2026-11-22T12:00:00').getTime();
+const taken: Sent = { ok: true, answer: 'answered 200' };
+const away: Sent = { ok: false, why: 'nobody listens there', mayHaveArrived: false, isRefusal: false };
+
+const target = (name: string, more: Partial<MessageTarget> = {}): MessageTarget =>
+  ({
+    type: 'webhook',
+    name,
+    url: secret('https://hooks.example.com/secret'),
+    token: null,
+    headers: {},
+    timeoutMs: 1_000,
+    on: [...newsKinds],
+    quiet: null,
+    daily: { at: 23 * 60 + 59, isForIdleDays: false },
+    ...more,
+  }) as MessageTarget;
+
+/** Notifications on a real ledger, beside a daemon that is only told about, with a clock that stands still. */
+async function desk(directory: string, notify: Config['notify'], at = noon) {
+  const stack = new AsyncDisposableStack();
+  const ledger = stack.use(await openLedger(directory));
+  const logger = recordingLogger();
+  const events = createEventStream(logger);
+  const world = {
+    now: at,
+    notify,
+    pause: null as Pause | null,
+    isHanging: false,
+    frozen: [] as string[],
+    expectations: [] as ExpectationView[],
+    gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
+    stopped: new AbortController().signal,
+    answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
+  };
+  const sent: (Envelope & { target: string })[] = [];
+  const notifications = stack.use(
+    createNotifications({
+      daemon: {
+        ledger,
+        events,
+        conductor: { pause: () => world.pause },
+        folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
+        gate: { snapshot: () => world.gate },
+        expectations: { list: () => world.expectations },
+        config: () => ({ notify: world.notify }),
+      } as unknown as NotificationsWorld['daemon'],
+      logger,
+      now: () => world.now,
+      env: {},
+      send: async ({ name }, message, signal) => {
+        world.stopped = signal;
+        const answer = await world.answer(name);
+        if (answer.ok) sent.push({ ...message, target: name });
+        return answer;
+      },
+    }),
+  );
+  const settle = async (): Promise<void> => {
+    await notifications.tick();
+    // A target that never answers is never idle.
+    if (!world.isHanging) await notifications.idle();
+  };
+  return {
+    world,
+    ledger,
+    logger,
+    events,
+    notifications,
+    sent,
+    titles: () => sent.map(({ title, target: name }) => `${name}: ${title}`),
+    /** Time passes, and it is looked every 15 s. */
+    pass: async (ms: number) => {
+      for (const end = world.now + ms; world.now < end;) {
+        world.now = Math.min(end, world.now + 15_000);
+        await settle();
+      }
+    },
+    settle,
+    async becomes(id: string, change: Partial<Facts>): Promise<void> {
+      const facts = someFacts({ id, path: `${id}.mp4`, discoveredAt: world.now, ...change });
+      const [known] = await ledger.find(id);
+      if (known === undefined) await ledger.insert(facts);
+      else await ledger.save({ ...known, ...change, rev: known.rev });
+      events.emit({ type: 'file', before: null, facts, note: null });
+    },
+    /** As kill -9: nothing of what is under way ends well. */
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const done: Partial<Facts> = { end: 'done', endedAt: noon, why: null };
+const held: Partial<Facts> = {
+  end: 'held',
+  endedAt: noon,
+  why: 'no rule matches it',
+  lastFailure: { ...failure('permanent'), code: 'no_rule' },
+};
+
+describe('notifications', () => {
+  test('without a target nothing is read or said, and it is no news for one that comes later', async () => {
+    await using scratch = await scratchDirectory();
+    await using here: Awaited<ReturnType<typeof desk>> = await desk(scratch.path, []);
+    await here.becomes('f_1', held);
+    await here.pass(5 * minute);
+    here.world.notify = [target('a')];
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual([]);
+    await here.becomes('f_2', held);
+    await here.pass(2 * minute);
+    expect(here.titles()).toEqual(['a: f_2.mp4 needs you']);
+  });
+
+  test('what happens within a minute is one message for each cause, to each target that wants it', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a'), target('b', { on: ['live'] })]);
+    await here.settle();
+    for (let n = 0; n < 7; n += 1) await here.becomes(`f_h${n}`, held);
+    for (let n = 0; n < 14; n += 1) await here.becomes(`f_d${n}`, done);
+    await here.pass(30_000);
+    expect(here.titles()).toEqual([]);
+    await here.pass(minute);
+    expect(here.titles().toSorted()).toEqual([
+      'a: 14 files are live',
+      'a: 7 files need you: no rule matches it',
+      'b: 14 files are live',
+    ]);
+    expect(here.sent.find(({ type }) => type === 'needs_you')?.body).toContain('dropcast retry f_h0');
+  });
+
+  test('what is mended is told to those who knew of it, and not what was mended before anybody was told', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [
+      target('a', { on: ['needs_you', 'recovered'] }),
+      target('b', { on: ['recovered'] }),
+    ]);
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.becomes('f_2', held);
+    await here.becomes('f_2', done);
+    await here.pass(2 * minute);
+    await here.becomes('f_1', done);
+    await here.pass(2 * minute);
+    expect(here.titles()).toEqual(['a: f_1.mp4 needs you', 'a: f_1.mp4 is live, and needed you before']);
+  });
+
+  test('what is killed between a row and its message is told at the next start, and once', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await desk(scratch.path, [target('a')]);
+      await here.settle();
+      await here.becomes('f_1', held);
+    }
+    {
+      await using here = await desk(scratch.path, [target('a')], noon + minute);
+      await here.pass(2 * minute);
+      expect(here.titles()).toEqual(['a: f_1.mp4 needs you']);
+    }
+    await using here = await desk(scratch.path, [target('a')], noon + 10 * minute);
+    await here.pass(2 * minute);
+    expect(here.titles()).toEqual([]);
+  });
+
+  test('messages wait for a target that is away, over a restart, and come as one; others get theirs', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await desk(scratch.path, [target('a'), target('b')]);
+      here.world.answer = (name) => (name === 'a' ? away : taken);
+      await here.settle();
+      for (let n = 0; n < 5; n += 1) {
+        await here.becomes(`f_${n}`, held);
+        await here.pass(2 * minute);
+      }
+      expect(here.titles()).toEqual([0, 1, 2, 3, 4].map((n) => `b: f_${n}.mp4 needs you`));
+      expect(
+        here.logger.lines.filter(({ message }) => message === 'A notification target does not take messages'),
+      ).toHaveLength(1);
+      expect(JSON.stringify(here.logger.lines)).not.toContain('/secret');
+    }
+    await using here = await desk(scratch.path, [target('a'), target('b')], noon + 60 * minute);
+    await here.pass(minute);
+    expect(here.titles()).toEqual(['a: 5 messages from dropcast']);
+    expect(here.sent[0]?.body.split('\n')).toHaveLength(5);
+    expect(here.sent[0]?.isRepeat).toBe(false);
+  });
+
+  test('a message whose answer never came is sent again, and says that it may be a repeat', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await desk(scratch.path, [target('a')]);
+      const asked = Promise.withResolvers<void>();
+      here.world.answer = () => {
+        asked.resolve();
+        return { ...away, mayHaveArrived: true };
+      };
+      await here.settle();
+      await here.becomes('f_1', held);
+      await here.pass(minute);
+      await asked.promise;
+    }
+    await using here = await desk(scratch.path, [target('a')], noon + 2 * minute);
+    await here.pass(minute);
+    expect(here.sent).toMatchObject([{ title: 'f_1.mp4 needs you', isRepeat: true }]);
+  });
+
+  test('a target that never answers holds up neither the others nor the stop', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('hanging'), target('b')]);
+    const asked: string[] = [];
+    here.world.isHanging = true;
+    here.world.answer = (name) => {
+      asked.push(name);
+      return name === 'b'
+        ? taken
+        : new Promise((resolve) => here.world.stopped.addEventListener('abort', () => resolve(away)));
+    };
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    await eventually('the other one has its message', () => expect(here.titles()).toEqual(['b: f_1.mp4 needs you']));
+    await here.notifications[Symbol.asyncDispose]();
+    expect(asked).toEqual(['hanging', 'b']);
+  });
+
+  test('what a target keeps refusing is given up, so that the next messages come through', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    let refused = 0;
+    here.world.answer = () => (refused < 5 ? ((refused += 1), { ...away, isRefusal: true }) : taken);
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.pass(10 * minute);
+    await here.becomes('f_2', held);
+    await here.pass(20 * minute);
+    expect(here.titles()).toEqual(['a: f_2.mp4 needs you']);
+    expect(here.logger.lines.map(({ message }) => message)).toContain('A notification was refused and is given up');
+  });
+
+  test('a reload changes the targets; what waits for one that is gone is dropped with a line', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    here.world.answer = (name) => (name === 'a' ? away : taken);
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    here.world.notify = [target('b')];
+    await here.becomes('f_2', held);
+    await here.pass(2 * minute);
+    expect(here.titles()).toEqual(['b: f_2.mp4 needs you']);
+    expect(here.logger.lines.find(({ message }) => message.includes('configured no more'))?.fields).toEqual({
+      target: 'a',
+      messages: 1,
+    });
+    expect(await here.ledger.news.countWaiting()).toEqual(new Map());
+  });
+
+  test('quiet hours keep everything until the morning, in one message', async () => {
+    await using scratch = await scratchDirectory();
+    const quiet = { from: 22 * 60, to: 7 * 60 };
+    const evening = new Date('2026-11-22T21:55:00').getTime();
+    await using here = await desk(scratch.path, [target('a', { quiet, on: ['needs_you'] })], evening);
+    await here.settle();
+    for (const at of ['2026-11-22T22:30:00', '2026-11-23T03:00:00']) {
+      here.world.now = new Date(at).getTime();
+      await here.becomes(`f_${at}`, held);
+      await here.pass(2 * minute);
+    }
+    expect(here.titles()).toEqual([]);
+    here.world.now = new Date('2026-11-23T07:00:00').getTime();
+    await here.settle();
+    expect(here.titles()).toEqual(['a: 2 messages from dropcast']);
+    expect(here.sent[0]?.body).toMatch(/22:3\d.*needs you\n03:01.*needs you/);
+  });
+
+  test('a folder, a pause, a key, a feed and the budget: told when they last, and when they are over', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    const pause: Pause = {
+      kind: 'offline',
+      holds: 'everything',
+      why: 'the service does not answer',
+      code: 'ECONNREFUSED',
+      since: 0,
+      probes: 0,
+      nextProbeAt: 0,
+    };
+    here.world.frozen = ['/in'];
+    here.world.pause = pause;
+    here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: failure('permanent') });
+    here.world.gate = { ...here.world.gate, used: 1000, waiting: 3 };
+    await here.pass(4 * minute);
+    expect(here.titles()).toEqual(['a: The feed feed_news is not published', 'a: /in cannot be used: its files wait']);
+    await here.pass(2 * minute);
+    expect(here.titles().slice(2)).toEqual(['a: The service cannot be reached: all work waits']);
+    await here.pass(30 * minute);
+    expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used for half an hour']);
+    here.world.pause = { ...pause, kind: 'suspended', code: 'unauthorized' };
+    await here.pass(30_000);
+    expect(here.titles().slice(4)).toEqual(['a: The service refuses the account or key: all work waits']);
+    here.world.pause = null;
+    here.world.frozen = [];
+    here.world.gate = { ...here.world.gate, used: 10, waiting: 0 };
+    here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: null });
+    await here.pass(10 * minute);
+    expect(here.titles().slice(5).toSorted()).toEqual([
+      'a: /in is back',
+      'a: All work goes on',
+      'a: The feed feed_news is published again',
+      'a: The service accepts the key again: all work goes on',
+      'a: There are requests again',
+    ]);
+  });
+
+  test('what was told before a restart is not told again, and its end is', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await desk(scratch.path, [target('a')]);
+      here.world.frozen = ['/in'];
+      await here.pass(3 * minute);
+      expect(here.titles()).toEqual(['a: /in cannot be used: its files wait']);
+    }
+    await using here = await desk(scratch.path, [target('a')], noon + 10 * minute);
+    here.world.frozen = ['/in'];
+    await here.pass(3 * minute);
+    expect(here.titles()).toEqual([]);
+    here.world.frozen = [];
+    await here.pass(3 * minute);
+    expect(here.titles()).toEqual(['a: /in is back']);
+  });
+
+  test('what is expected is told when it is missing, late, and there, once over restarts, and not of days past', async () => {
+    await using scratch = await scratchDirectory();
+    const view: ExpectationView = {
+      key: 'k',
+      folder: '/in',
+      match: 'evening/*.mp4',
+      day: '2026-11-22',
+      from: 0,
+      by: noon,
+      count: 1,
+      arrived: 0,
+      live: 0,
+      until: 'live',
+      state: 'missing',
+    };
+    const all: string[] = [];
+    let at = noon;
+    const run = async (states: readonly (Partial<ExpectationView> | null)[]): Promise<void> => {
+      await using here = await desk(scratch.path, [target('a', { on: ['missing', 'recovered'] })], at);
+      for (const state of states) {
+        here.world.expectations = state === null ? [] : [{ ...view, ...state }];
+        await here.pass(2 * minute);
+      }
+      at = here.world.now;
+      all.push(...here.titles());
+    };
+    await run([{ state: 'expected' }, { state: 'missing' }, { state: 'missing' }]);
+    await run([{ state: 'missing' }, { state: 'late', arrived: 1 }]);
+    await run([
+      { state: 'late', arrived: 1 },
+      { state: 'recovered', arrived: 1, live: 1 },
+    ]);
+    await run([
+      { state: 'recovered' },
+      { day: '2026-11-23', state: 'missing' },
+      { day: '2026-11-24', state: 'expected' },
+    ]);
+    expect(all).toEqual([
+      'a: /in/evening/*.mp4 is missing: expected by 12:00',
+      'a: /in/evening/*.mp4 is late: expected by 12:00',
+      'a: /in/evening/*.mp4 is there now, too late for 12:00',
+      'a: /in/evening/*.mp4 is missing: expected by 12:00',
+    ]);
+  });
+
+  test('the daily receipt comes once, at its hour', async () => {
+    await using scratch = await scratchDirectory();
+    const receipts = target('a', { on: ['daily'], daily: { at: 12 * 60 + 10, isForIdleDays: false } });
+    await using here = await desk(scratch.path, [receipts]);
+    await here.settle();
+    await here.becomes('f_1', { ...done, endedAt: noon + 1 });
+    await here.becomes('f_2', held);
+    await here.pass(20 * minute);
+    expect(here.sent.map(({ title, body }) => [title, body])).toEqual([
+      [
+        '2 in, 1 out',
+        '2 files came in, 1 file went live (2 kB).\n1 file needs you: see dropcast status.'.replace(
+          '2 kB',
+          here.sent[0]?.body.match(/\((.*)\)/)?.[1] ?? '',
+        ),
+      ],
+    ]);
+  });
+
+  test('a thousand messages for a target that is away take bounded room, and the next one says how many were dropped', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    here.world.answer = () => away;
+    await here.settle();
+    const post = Array.from({ length: 1_000 }, (_, n) => ({
+      target: 'a',
+      message: { title: `t${n}`, body: '', cause: `${n}`, at: noon, level: 'info', type: 'live', count: 1, files: [] },
+      at: noon,
+    }));
+    await here.ledger.news.commit({ post });
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    expect(await here.ledger.news.countWaiting()).toEqual(new Map([['a', 500]]));
+    here.world.answer = () => taken;
+    await here.pass(20 * minute);
+    expect(here.titles()).toEqual(['a: 500 messages from dropcast']);
+    expect(here.sent[0]?.body).toMatch(/And 501 older messages were dropped\.$/);
+  });
+
+  test('a heartbeat is asked while all is well, and says when it is not', async () => {
+    await using scratch = await scratchDirectory();
+    const asked: string[] = [];
+    await using server = await startServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.end();
+    });
+    await using here = await desk(scratch.path, [
+      {
+        type: 'heartbeat',
+        name: 'h',
+        url: secret(`${server.origin}/ping`),
+        everyMs: 5 * minute,
+        fail: '/fail',
+        timeoutMs: 5_000,
+      },
+    ]);
+    await here.pass(11 * minute);
+    here.world.frozen = ['/in'];
+    await here.pass(3 * minute);
+    await here.notifications[Symbol.asyncDispose]();
+    expect(asked).toEqual(['/ping', '/ping', '/ping', '/ping/fail']);
+  });
+});

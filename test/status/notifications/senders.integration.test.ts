@@ -1,0 +1,319 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
+import type { SMTPServerOptions } from 'smtp-server';
+import { describe, expect, test } from 'vitest';
+import type { MessageTarget } from '../../../src/config/notify-config.ts';
+import { secret } from '../../../src/config/secrets.ts';
+import type { Envelope } from '../../../src/status/notifications/message.ts';
+import { beat, failAddress } from '../../../src/status/notifications/senders/heartbeat.ts';
+import { createSend, placeOf } from '../../../src/status/notifications/senders/send.ts';
+import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+const message: Envelope = {
+  type: 'needs_you',
+  title: '7 files need you: Größe',
+  body: 'No rule matches it.\n/in/a.mp4',
+  level: 'warn',
+  cause: 'needs you: no_rule',
+  at: 0,
+  count: 7,
+  files: ['f_1'],
+  id: 'l-1',
+  isRepeat: false,
+};
+const common = { name: 'x', timeoutMs: 5_000, on: [], quiet: null, daily: { at: 0, isForIdleDays: false } } as const;
+const hidden = secret('tk_very_secret');
+const send = createSend({ PATH: process.env['PATH'], DROPCAST_API_KEY: 'key' });
+const never = new AbortController().signal;
+const to = (target: object, more: Partial<Envelope> = {}, signal = never): Promise<Sent> =>
+  send({ ...common, ...target } as unknown as MessageTarget, { ...message, ...more }, signal);
+
+interface Request {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+async function listen(answer: (response: ServerResponse, request: Request) => void = (response) => response.end()) {
+  const requests: Request[] = [];
+  const server = await startServer((request, response) => {
+    void text(request).then((body) => {
+      const { url = '', method = '', headers } = request;
+      const seen = { url, method, headers, body };
+      requests.push(seen);
+      answer(response, seen);
+    });
+  });
+  return { ...server, requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+const webhook = (origin: string, more = {}): object => ({
+  type: 'webhook',
+  url: secret(`${origin}/hook/very-secret-path`),
+  token: hidden,
+  headers: { 'X-Site': secret('north') },
+  ...more,
+});
+
+describe('a webhook', () => {
+  test('gets the message as JSON, with token and headers', async () => {
+    await using server = await listen();
+    expect(await to(webhook(server.origin))).toEqual({ ok: true, answer: 'answered 200' });
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: 'POST', url: '/hook/very-secret-path' });
+    expect(request?.headers).toMatchObject({ authorization: 'Bearer tk_very_secret', 'x-site': 'north' });
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      v: 1,
+      title: '7 files need you: Größe',
+      body: 'No rule matches it.\n/in/a.mp4',
+      type: 'warning',
+      event: 'needs_you',
+      cause: 'needs you: no_rule',
+      at: '1970-01-01T00:00:00.000Z',
+      count: 7,
+      files: ['f_1'],
+      id: 'l-1',
+      repeat: false,
+    });
+  });
+
+  test('that redirects is not followed: the other address would get the token', async () => {
+    await using other = await listen();
+    await using server = await listen((response) => response.writeHead(302, { location: other.origin }).end());
+    const sent = await to(webhook(server.origin));
+    expect(sent).toMatchObject({ ok: false, isRefusal: false });
+    expect(JSON.stringify(sent)).toContain('answered 302');
+    expect(other.requests).toEqual([]);
+  });
+
+  test.each([
+    [400, true],
+    [413, true],
+    [401, false],
+    [404, false],
+    [429, false],
+    [503, false],
+  ])('that answers %i: %s', async (status, isRefusal) => {
+    await using server = await listen((response, { url, headers }) =>
+      response.writeHead(status, { 'retry-after': '7' }).end(`bad ${headers.authorization} ${url}\nmore`),
+    );
+    const sent = await to(webhook(server.origin));
+    expect(sent).toMatchObject({ ok: false, isRefusal, mayHaveArrived: false, retryAfterMs: 7_000 });
+    expect(JSON.stringify(sent)).not.toMatch(/tk_very_secret/);
+  });
+
+  test('that does not listen, does not answer, or hangs up', async () => {
+    const gone = await listen();
+    await gone[Symbol.asyncDispose]();
+    expect(await to(webhook(gone.origin))).toMatchObject({ ok: false, mayHaveArrived: false });
+    await using silent = await listen(() => undefined);
+    expect(await to(webhook(silent.origin, { timeoutMs: 50 }))).toMatchObject({ ok: false, mayHaveArrived: true });
+    await using rude = await listen((response) => response.destroy());
+    expect(await to(webhook(rude.origin))).toMatchObject({ ok: false, mayHaveArrived: true });
+  });
+
+  test('that is slow is left at once when dropcast stops', async () => {
+    await using silent = await listen(() => undefined);
+    const stop = new AbortController();
+    const sending = to(webhook(silent.origin, { timeoutMs: 300_000 }), {}, stop.signal);
+    await until('it is asked', () => silent.requests.length === 1);
+    stop.abort();
+    expect(await sending).toMatchObject({ ok: false, mayHaveArrived: true });
+  });
+
+  test('that answers without end costs no memory', async () => {
+    await using server = await listen((response) => {
+      const write = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', write);
+      write();
+    });
+    expect(await to(webhook(server.origin))).toMatchObject({ ok: true });
+  });
+});
+
+test('ntfy gets topic, title, text and priority', async () => {
+  await using server = await listen();
+  const target = { type: 'ntfy', url: server.origin, topic: secret('station'), token: hidden, priority: 'auto' };
+  expect(await to(target)).toMatchObject({ ok: true });
+  await to({ ...target, priority: 'min' }, { body: '', isRepeat: true });
+  expect(
+    server.requests.map(({ url, headers, body }) => [url, headers.authorization, JSON.parse(body) as unknown]),
+  ).toEqual([
+    ['/', 'Bearer tk_very_secret', { topic: 'station', title: message.title, message: message.body, priority: 4 }],
+    [
+      '/',
+      'Bearer tk_very_secret',
+      { topic: 'station', title: `${message.title} (may be a repeat)`, message: message.title, priority: 1 },
+    ],
+  ]);
+});
+
+describe('e-mail', () => {
+  async function mailServer(options: SMTPServerOptions = {}) {
+    const mails: { from: string; to: string[]; text: string; user: unknown }[] = [];
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _, done) =>
+        password === hidden.reveal() ? done(null, { user: username }) : done(new Error('no such user')),
+      onData: (stream, { envelope, user }, done) => {
+        stream.once('end', () => done());
+        void text(stream).then((content) => {
+          const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+          mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), text: content, user });
+        });
+      },
+      ...options,
+    });
+    server.on('error', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.server.address() as AddressInfo;
+    return { mails, port, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
+  }
+  const email = (port: number, more = {}): object => ({
+    type: 'email',
+    smtp: { host: '127.0.0.1', port, security: 'plain' },
+    user: 'u',
+    password: hidden,
+    from: 'dropcast@example.com',
+    to: ['a@example.com', 'b@example.com'],
+    ...more,
+  });
+
+  test('goes to all recipients, with login', async () => {
+    await using server = await mailServer();
+    expect(await to(email(server.port), { title: 'Größe\r\nBcc: x@evil.example' })).toMatchObject({ ok: true });
+    const [mail] = server.mails;
+    expect(mail).toMatchObject({ from: 'dropcast@example.com', to: ['a@example.com', 'b@example.com'], user: 'u' });
+    expect(mail?.text).toMatch(/^Message-ID: <l-1@dropcast>/im);
+    expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated/m);
+    expect(mail?.text).not.toMatch(/^Bcc:/im);
+  });
+
+  test('says what the server answered, and no password', async () => {
+    await using server = await mailServer({ authOptional: false });
+    const sent = await to(email(server.port, { password: secret('wrong-password') }));
+    expect(sent).toMatchObject({ ok: false, isRefusal: false });
+    expect(JSON.stringify(sent)).toMatch(/535/);
+    expect(JSON.stringify(sent)).not.toMatch(/wrong-password|very_secret/);
+  });
+
+  test('that the server refuses for its content is not sent for ever', async () => {
+    await using server = await mailServer({
+      onData: (stream, _, done) => {
+        stream.resume();
+        stream.on('end', () => done(Object.assign(new Error('spam'), { responseCode: 554 })));
+      },
+    });
+    expect(await to(email(server.port))).toMatchObject({ ok: false, isRefusal: true });
+  });
+
+  test('does not go out in plain text where TLS is expected', async () => {
+    await using server = await mailServer();
+    const sent = await to(email(server.port, { smtp: { host: '127.0.0.1', port: server.port, security: 'starttls' } }));
+    expect(sent).toMatchObject({ ok: false });
+    expect(server.mails).toEqual([]);
+  });
+
+  test('to a server that says nothing ends in time', async () => {
+    await using silent = await startServer(() => undefined);
+    expect(await to(email(silent.port, { timeoutMs: 100 }))).toMatchObject({ ok: false });
+  });
+});
+
+describe('a command', () => {
+  async function script(lines: string) {
+    const scratch = await scratchDirectory();
+    const path = scratch.file('tell');
+    await writeFile(path, `#!/bin/sh\n${lines}\n`);
+    await chmod(path, 0o755);
+    return { ...scratch, path };
+  }
+
+  test('gets arguments as they are, the message as JSON, and no key', async () => {
+    await using here = await script('cat > "$1.json"; env > "$1.env"; echo "$2" > "$1.arg"');
+    const out = here.path;
+    expect(await to({ type: 'command', argv: [here.path, out, '$(id); "x"'] })).toEqual({
+      ok: true,
+      answer: 'exited with 0',
+    });
+    expect(JSON.parse(await readFile(`${out}.json`, 'utf8'))).toMatchObject({
+      title: message.title,
+      event: 'needs_you',
+    });
+    expect(await readFile(`${out}.env`, 'utf8')).not.toContain('DROPCAST');
+    expect(await readFile(`${out}.arg`, 'utf8')).toBe('$(id); "x"\n');
+  });
+
+  test('that fails says why', async () => {
+    await using here = await script('echo "no route" >&2; exit 3');
+    expect(await to({ type: 'command', argv: [here.path] })).toMatchObject({
+      ok: false,
+      why: 'exited with 3: no route',
+    });
+    expect(await to({ type: 'command', argv: [`${here.path}-not-there`] })).toMatchObject({
+      ok: false,
+      why: expect.stringContaining('ENOENT') as string,
+    });
+  });
+
+  test('that hangs is ended, with all that it started', async () => {
+    await using here = await script('echo $$ > "$1"; sleep 600 & echo $! > "$1.child"; wait');
+    const pids = `${here.path}.pid`;
+    expect(await to({ type: 'command', argv: [here.path, pids], timeoutMs: 500 })).toMatchObject({
+      ok: false,
+      mayHaveArrived: true,
+    });
+    const child = Number(await readFile(`${pids}.child`, 'utf8'));
+    await until('its child is gone', async () => {
+      const stat = await readFile(`/proc/${child}/stat`, 'utf8').catch(() => null);
+      return stat === null || / Z /.test(stat);
+    });
+  });
+});
+
+describe('a heartbeat', () => {
+  test('asks its address while all is well, and the other one when not', async () => {
+    await using server = await listen();
+    const target = {
+      type: 'heartbeat',
+      name: 'h',
+      everyMs: 1,
+      timeoutMs: 5_000,
+      url: secret(`${server.origin}/ping/uuid?a=1`),
+      fail: '/fail',
+    } as const;
+    const attempt = { timeoutMs: 5_000, signal: never };
+    expect(await beat(target, true, attempt)).toMatchObject({ ok: true });
+    expect(await beat(target, false, attempt)).toMatchObject({ ok: true });
+    expect(await beat({ ...target, fail: null }, false, attempt)).toBe(null);
+    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /ping/uuid?a=1',
+      'GET /ping/uuid/fail?a=1',
+    ]);
+  });
+
+  test.each([
+    ['https://hc-ping.com/uuid', '/fail', 'https://hc-ping.com/uuid/fail'],
+    ['https://hc-ping.com/uuid/', '/fail', 'https://hc-ping.com/uuid/fail'],
+    ['https://kuma.example/api/push/T?status=up&msg=OK', '?status=down', 'https://kuma.example/api/push/T?status=down'],
+  ])('%s with %s', (url, fail, address) => {
+    expect(failAddress(url, fail)).toBe(address);
+  });
+});
+
+test('the place of a target shows no secret', () => {
+  const of = (target: object): string => placeOf({ ...common, ...target } as unknown as MessageTarget);
+  expect(of(webhook('https://hooks.example.com'))).toBe('https://hooks.example.com/…');
+  expect(of({ type: 'ntfy', url: 'https://ntfy.sh', topic: hidden })).toBe('https://ntfy.sh/…');
+});

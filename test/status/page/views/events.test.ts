@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { createNewsLines } from '../../../../src/daemon/news-lines.ts';
+import type { News } from '../../../../src/daemon/news-words.ts';
+import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import { events } from '../../../../src/status/page/views/events.ts';
+import { wordsOf } from '../words-of.ts';
+
+const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
+
+const some = (news: Partial<News>): News => ({
+  level: 'info',
+  type: 'file',
+  file: null,
+  folder: null,
+  path: null,
+  state: null,
+  text: 'Something happened',
+  ...news,
+});
+
+const all: readonly News[] = [
+  some({ type: 'arrival', file: 'f_1', folder: '/srv/in', path: 'news/a.mp4', state: 'queued', text: 'Came in, 3 MB' }),
+  some({ level: 'warn', type: 'folder', folder: '/mnt/nas', text: 'Scans only' }),
+  some({
+    level: 'error',
+    type: 'failure',
+    file: 'f_2',
+    folder: '/srv/in',
+    path: 'b\u202e.mp4',
+    text: 'Refused: <b>title</b>',
+  }),
+  some({ type: 'resumed', text: 'All work goes on' }),
+];
+
+function show(query: Record<string, string> = {}, lines = all) {
+  const news = createNewsLines({ now: () => now }, (error) => expect.unreachable(String(error)));
+  for (const line of lines) news.add(line);
+  const folders = [{ path: '/srv/in' }, { path: '/mnt/nas' }];
+  const daemon = { news, config: () => ({ folders }) } as unknown as Daemon;
+  const world = { daemon, now, mayChange: false, status: () => Promise.reject(new Error('not needed')) };
+  return events(world, { query: new URLSearchParams(query), part: () => '' });
+}
+
+const told = async (query: Record<string, string>): Promise<string[]> => {
+  const words = await wordsOf(show(query));
+  return ['Came in', 'Scans only', 'Refused', 'All work'].filter((text) => words.includes(text));
+};
+
+test('the newest is first, with its time, level, place and words', async () => {
+  const words = await wordsOf(show());
+  expect(words).toMatch(/All work goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Came in, 3 MB/);
+  expect(words).toMatch(/14:02:11 error b\[U\+202E\]\.mp4 Refused/);
+});
+
+test.each<[Record<string, string>, string[]]>([
+  [{}, ['Came in', 'Scans only', 'Refused', 'All work']],
+  [{ level: 'warn' }, ['Scans only', 'Refused']],
+  [{ level: 'error' }, ['Refused']],
+  [{ type: 'folder' }, ['Scans only']],
+  // What concerns everything concerns each folder.
+  [{ folder: '/srv/in' }, ['Came in', 'Refused', 'All work']],
+  [{ text: 'NEWS/A' }, ['Came in']],
+  [{ text: 'f_2', level: 'error' }, ['Refused']],
+  [{ level: 'unheard of', type: '' }, ['Came in', 'Scans only', 'Refused', 'All work']],
+])('asked for %j it shows these', async (query, texts) => {
+  expect(await told(query)).toEqual(texts);
+});
+
+test('an event leads to its file', async () => {
+  expect(String(await show().body)).toContain('href="/files/f_1"');
+});
+
+test('says so when nothing happened, and when nothing matches', async () => {
+  expect(await wordsOf(show({}, []))).toContain('Nothing has happened since the start');
+  expect(await wordsOf(show({ text: 'zzz' }))).toContain('None of the 4 remembered events matches');
+});
+
+test('of a thousand events a hundred are shown, and an address leads to all', async () => {
+  const many = Array.from({ length: 1_000 }, (_, n) => some({ text: `number ${n}.` }));
+  const rows = async (query: Record<string, string>) =>
+    String(await show(query, many).body).split('data-key="event-').length - 1;
+  expect(await rows({})).toBe(100);
+  expect(String(await show({}, many).body)).toContain('href="?all=yes"');
+  expect(await rows({ all: 'yes' })).toBe(1_000);
+});
+
+test('a filter that was chosen stays chosen, also when no event of it is left', async () => {
+  expect(String(await show({ type: 'feed' }).body)).toMatch(/<option value="feed" selected\s*>/);
+});

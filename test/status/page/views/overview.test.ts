@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import type { OverviewView } from '../../../../src/daemon/overview/overview-view.ts';
+import { overview } from '../../../../src/status/page/views/overview.ts';
+import type { PageWorld } from '../../../../src/status/page/world.ts';
+import { busyOverview, noon, someNowFile, someOverview } from '../some-overview.ts';
+import { idleDaemon } from '../idle-daemon.ts';
+
+const status = {
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  accounts: { unaccounted: 0 },
+  uploads: null,
+};
+
+async function shown(view: OverviewView): Promise<string> {
+  const daemon: Daemon = Object.assign(idleDaemon(), { overview: async () => view });
+  const world = { daemon, now: noon, mayChange: true, status: async () => status } as unknown as PageWorld;
+  const { body } = await overview(world);
+  return String(await body);
+}
+
+const text = (page: string): string =>
+  page
+    .replaceAll(/<title>.*?<\/title>/gs, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+test('the sentence comes first and is the one thing that screen readers are told of', async () => {
+  const page = await shown(busyOverview());
+  expect(page.match(/role="status"/g)).toHaveLength(1);
+  expect(page.indexOf('role="status"')).toBeLessThan(page.indexOf('class="stages"'));
+  expect(text(page)).toContain('Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.');
+});
+
+test('each stage leads to its files, and the slowest says so in a word', async () => {
+  const page = await shown(busyOverview());
+  for (const stage of ['settling', 'queued', 'uploading', 'processing', 'publishing', 'live'])
+    expect(page).toContain(`href="/files?stage=${stage}"`);
+  expect(page.match(/class="stage slow"/g)).toHaveLength(1);
+  expect(text(page)).toMatch(/uploading 2 .*slowest all 4 are in use/);
+  expect(text(page)).toContain('queued 12 oldest 14 min');
+});
+
+test('60 files of one cause are one line with what to do, and lead to all of them', async () => {
+  const words = text(await shown(busyOverview()));
+  expect(words).toContain('60 .mkv files could not be processed by the service');
+  expect(words).toContain('Look at one of them');
+  expect(words).toMatch(/And 5 files for 2 other reasons/);
+  expect(await shown(busyOverview())).toContain('href="/files?cause=processing_failed"');
+});
+
+test('a file says how far it is, when it is ready, and when it is looked at', async () => {
+  const words = text(await shown(busyOverview()));
+  expect(words).toContain('uploading 62 %');
+  expect(words).toContain('4.1 GB of 6.6 GB, 38 MB/s');
+  expect(words).toContain('ready at 12:32');
+  expect(words).toContain('next look in 40 s');
+  expect(words).toContain('next try in 3 min ; the service answered 503'.replace(' ;', ';'));
+});
+
+test('budget, feeds, day, pauses and frozen folders are said in words', async () => {
+  const words = text(await shown(busyOverview()));
+  expect(words).toMatch(/412 of 1,000 used in the last hour; others use about 120\./);
+  expect(words).toContain('15 free again at 12:14');
+  expect(words).toMatch(/feed_news .*3 newer files, by 12:11/);
+  expect(words).toMatch(/feed_sport not yet failed the service knows no feed feed_sport/);
+  expect(words).toMatch(/214 files live, 1.2 TB; 12 files failed or held/);
+  expect(words).toMatch(/frozen \/mnt\/nas : nothing is mounted/);
+  expect(words).toMatch(/waits \/srv\/late : paused by anna/);
+});
+
+test('before the first file there are no empty panels, and it says what to do next', async () => {
+  const page = await shown(someOverview());
+  expect(text(page)).toContain('Copy a video into a watched folder');
+  for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'retrying', 'limit', 'notes'])
+    expect(page).not.toContain(`data-key="${panel}"`);
+});
+
+test('names cannot become markup, turn the text around or leave their link', async () => {
+  const path = '/in/<img src=x onerror=alert(1)>"\u202Egpj.mp4';
+  const page = await shown(someOverview({ now: { files: [someNowFile({ id: '"><b>', path })], more: 0 } }));
+  expect(page).not.toMatch(/<img|<b>|\u202E/);
+});
+
+test.each([0, 1, 999, 1_000, 5_000])('the gauge stays in its frame with %i requests of 1,000', async (used) => {
+  const budget = { used, limit: 1_000, others: 900, blocked_until: null, frees: [] };
+  const page = await shown(someOverview({ budget }));
+  const widths = [...page.matchAll(/class="(?:own|others)" width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  expect(widths).toHaveLength(2);
+  for (const width of widths) expect(width).toBeLessThanOrEqual(100);
+});
