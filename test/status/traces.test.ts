@@ -79,7 +79,13 @@ describe('with an SDK', () => {
     const sending = someFacts({ ...created, uploadStartedAt: 2 });
     const retrying = { ...sending, notBefore: 99 };
     walk(events, way.slice(0, 4));
-    events.emit({ type: 'failure', facts: retrying, failure: failure('transient'), next: 'tried again' });
+    events.emit({
+      type: 'failure',
+      facts: retrying,
+      failure: failure('transient'),
+      next: 'tried again',
+      isRepeated: false,
+    });
     events.emit({ type: 'file', before: sending, facts: retrying, note: null });
     events.emit({ type: 'file', before: retrying, facts: sending, note: null });
     events.emit({
