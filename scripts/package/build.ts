@@ -1,7 +1,10 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { packageContents } from './contents.ts';
 import { architectureOf, sha256Of, writeDeb } from './deb.ts';
+import type { Deb } from './deb.ts';
+import { archFiles } from './pkgbuild.ts';
+import { machineOf, writeRpm } from './rpm.ts';
 import type { PackagedFile } from './packaged-file.ts';
 import { privateNode } from './private-node.ts';
 import { sourceDate } from './source-date.ts';
@@ -16,6 +19,8 @@ export interface BuildOptions {
   readonly isFast: boolean;
   /** Another version than package.json has, to try an upgrade. */
   readonly version?: string;
+  /** Also for other distributions than Debian: needs rpmbuild. */
+  readonly others?: boolean;
   /** Told what was done. */
   readonly tell: (text: string) => void;
 }
@@ -45,11 +50,30 @@ export async function buildPackage(options: BuildOptions): Promise<BuiltPackage>
   await mkdir(directory, { recursive: true });
   const file = join(directory, `dropcast_${version}_${architecture}.deb`);
   const files = [...contents, { path: 'usr/lib/dropcast/bin/node', content: node.binary, mode: 0o755 }];
-  await writeDeb({ version, architecture, files, scripts: await maintainerScripts(root), epochSeconds }, file, isFast);
+  const deb = { version, architecture, files, scripts: await maintainerScripts(root), epochSeconds };
+  await writeDeb(deb, file, isFast);
   const sha256 = await sha256Of(file);
+  if (options.others === true) await writeOthers(deb, { file, sha256 }, isFast, tell);
   tell(`${file}: ${megabytes((await stat(file)).size)}`);
   tell(`SHA-256 ${sha256}`);
   return { file, sha256 };
+}
+
+/** For Fedora and its kind, and for Arch Linux. */
+async function writeOthers(
+  deb: Deb,
+  { file, sha256 }: BuiltPackage,
+  isFast: boolean,
+  tell: BuildOptions['tell'],
+): Promise<void> {
+  const directory = dirname(file);
+  const rpm = join(directory, `dropcast-${deb.version}-1.${machineOf(deb.architecture)}.rpm`);
+  await writeRpm(deb, rpm, isFast);
+  tell(`${rpm}: ${megabytes((await stat(rpm)).size)}`);
+  for (const [name, text] of Object.entries(archFiles(deb, { name: basename(file), sha256 }))) {
+    await writeFile(join(directory, name), text);
+    tell(join(directory, name));
+  }
 }
 
 async function ownVersion(root: string): Promise<string> {

@@ -99,7 +99,7 @@ function problems(issue: z.core.$ZodIssue): string[] {
 }
 
 function unknownKey(key: string): string {
-  const known = Object.keys(SIDECAR.shape);
+  const known = SIDECAR_KEYS;
   const meant = didYouMean(key, known);
   return `${quoted(key)}: unknown key, ${meant === null ? `use one of ${known.join(', ')}` : `did you mean "${meant}"?`}`;
 }

@@ -46,6 +46,8 @@ const sources = {
   mount: { otherwise: 'run as root where mounting is allowed', isThere: canMount },
   'readable clone': { otherwise: 'clone to where other users can read', isThere: othersCanRead },
   'older Node': { otherwise: 'put a Node 20 to 23 on the PATH', isThere: () => findOlderNode() !== undefined },
+  rpm: { package: 'rpm' },
+  rpmbuild: { package: 'rpm' },
   root: { otherwise: 'run as root', isThere: () => process.getuid?.() === 0 },
   'not root': { otherwise: 'run as another user than root', isThere: () => process.getuid?.() !== 0 },
 } satisfies Record<string, Source>;
