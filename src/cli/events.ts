@@ -83,7 +83,7 @@ class Following {
 
   /** Said once. */
   lost(): void {
-    if (!this.#isLost) this.#note('The daemon has ended the connection; waiting for it.');
+    if (!this.#isLost) this.#note('The daemon closed the connection; waiting for it to come back.');
     this.#isLost = true;
   }
 
@@ -101,11 +101,9 @@ class Following {
 
   #begin({ started_at: run, forgotten }: NewsHead): void {
     if (this.#run !== null && run !== this.#run) {
-      this.#note(
-        'The daemon was started again: its numbers begin at 1, and what it said last before may be missing here.',
-      );
+      this.#note('The daemon restarted: its numbers begin at 1 again, and its last lines before that may be missing.');
       this.#seq = 0;
-    } else if (this.#isLost) this.#note('The daemon is there again.');
+    } else if (this.#isLost) this.#note('The daemon is back.');
     if (forgotten > 0)
       this.#note(`${counted(forgotten, 'line')} in between are missing: the daemon keeps the last 1,000.`);
     this.#run = run;

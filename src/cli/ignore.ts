@@ -39,11 +39,11 @@ function print(shell: Shell, result: IgnoreResult, isUndone: boolean): void {
   const lines: string[] = [];
   const which = counted(files, 'file');
   if (isPlanned)
-    lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'} would be ${which}, with ${costWords(result)}.`);
+    lines.push(`${which} would ${isUndone ? 'no longer be ignored' : 'be ignored'}, with ${costWords(result)}.`);
   else if (files === 0) lines.push('Nothing to ignore.');
   else lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'}: ${which}: ${done.join(', ')}`);
   if (records > 0)
-    lines.push(`${counted(records, 'record')} without bytes will be deleted on the service, in a minute or later.`);
+    lines.push(`${counted(records, 'record')} without bytes will be deleted on the service in a minute or more.`);
   for (const { folder, key, pattern } of excludes)
     lines.push(
       `To ignore the next ones too, add to ${key} (${escapeControls(folder)}) in the configuration:`,

@@ -36,7 +36,7 @@ function textOf(result: ReapplyResult): string {
   const { changes, files, isPlanned, patches, publishes, same } = result;
   const lines = changes.slice(0, mostShown).flatMap(changeLines);
   if (files > mostShown) lines.push(`… and ${counted(files - Math.min(mostShown, changes.length), 'more file')}`);
-  if (same > 0) lines.push(`${counted(same, 'file')}: as the rules say already.`);
+  if (same > 0) lines.push(`${counted(same, 'file')}: already as the rules say.`);
   if (files === 0) return `${[...lines, 'Nothing to change.'].join('\n')}\n`;
   const feeds = publishes.length === 0 ? '' : `, then ${publishes.join(', ')} published again`;
   const cost = `new metadata for ${counted(patches, 'video')}${feeds}: ${costWords(result)}`;

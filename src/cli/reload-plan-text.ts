@@ -11,9 +11,9 @@ export function planText({ folders, waiting, sent }: ReloadPlan, shell: Shell): 
     `A reload changes ${counted(waiting.files, 'file')} of which nothing was sent yet.`,
     ...(waiting.files > 0 ? [table(waiting.changes, shell)] : []),
     sent.files === 0
-      ? 'No file that has a video would get other metadata by the new rules.'
-      : `${counted(sent.files, 'file')} with a video would get other metadata by the new rules; a reload leaves them as they are. ` +
-        `To apply the rules to them costs ${counted(sent.requests, 'request')}.`,
+      ? 'The new rules change no metadata of files that have a video.'
+      : `${counted(sent.files, 'file')} with a video would get other metadata by the new rules; a reload does not change them. ` +
+        `Applying the rules to them costs ${counted(sent.requests, 'request')}.`,
     ...(sent.files > 0 ? [table(sent.changes, shell)] : []),
     ...(sent.left > 0 ? [`${counted(sent.left, 'older file')} not looked at.`] : []),
     'Nothing was changed.',
@@ -22,7 +22,7 @@ export function planText({ folders, waiting, sent }: ReloadPlan, shell: Shell): 
 }
 
 const folderWords: Readonly<Record<ReloadPlan['folders'][number]['becomes'], string>> = {
-  watched: 'would be watched from then on',
+  watched: 'would be watched',
   left: 'would no longer be watched; its files stay where they are',
   'watched anew': 'would be scanned again, because its settings change',
 };

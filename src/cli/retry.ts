@@ -53,6 +53,6 @@ function textOf(result: RetryResult, channel: string | undefined): string {
   else lines.push(`Retrying ${counted(files, 'file')}${to}: ${retried.join(', ')}`);
   if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
   for (const { rule, channel: said, at } of mend)
-    lines.push(`The next files go to ${said} as before: mend ${rule}${at === null ? '' : ` (${at})`}.`);
+    lines.push(`The next files go to ${said} as before: correct ${rule}${at === null ? '' : ` (${at})`}.`);
   return lines.map((line) => `${line}\n`).join('');
 }

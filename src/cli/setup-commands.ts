@@ -18,12 +18,12 @@ export function addSetupCommands(
     program
       .command('setup')
       .description(
-        'set up the installed service, as root: asks for address, key, folder and channel, writes configuration, key, permissions and drop-in, starts the service, and waits until it is ready; running it again goes on where it stopped',
+        'set up the installed service, as root: asks for address, key, folder and channel, writes configuration, key, permissions and drop-in, starts the service, and waits until it is ready; run again, it continues where it stopped',
       )
       .summary('set up the installed service; asks, or takes flags'),
   )
     .option('--instance <name>', 'set up dropcast@NAME.service, which reads /etc/dropcast/NAME.yaml', instanceName)
-    .option('--group <name>', 'group that shares a new folder; made if there is none (default: dropcast)')
+    .option('--group <name>', 'group that shares a new folder; created if missing (default: dropcast)')
     .option('--test-clip', 'then send a test clip and remove it again')
     .action(async (options: SetupOptions) =>
       (await import('./setup/setup.ts')).setup(shell, installed.samples, options),
@@ -40,14 +40,14 @@ export function addSetupCommands(
   program
     .command('doctor')
     .description(
-      'look for everything that is wrong with this installation or will be: configuration, unit, permissions, disks, clock, key, ledger; each finding names the command that mends it',
+      'look for everything that is wrong with this installation or will be: configuration, unit, permissions, disks, clock, key, ledger; each finding names the command that fixes it',
     )
-    .summary('find what is wrong, with the command that mends it')
+    .summary('find what is wrong, with the command that fixes it')
     .option('-c, --config <path>', 'configuration file')
     .option('--json', 'print JSON, {"v":1,…}')
     .option('--canary', 'also send a test clip through the running daemon, and remove it again')
     .option('--bundle <file>', 'write findings, configuration, log and rows to a .tar.gz for a report, without secrets')
-    .option('--with-names', 'leave the names of files in the bundle')
+    .option('--with-names', 'keep file names in the bundle')
     .action(async (options: DoctorOptions) =>
       exit(await (await import('./doctor/doctor.ts')).doctor(shell, installed, options)),
     );
@@ -58,10 +58,10 @@ function withAnswers(command: Command): Command {
     .option('--service <url>', 'address of the API, like https://video.example.com/v1')
     .addOption(new Option('--key-file <path>', 'file with the API key; - is standard input').conflicts('keyEnv'))
     .option('--key-env <name>', 'environment variable with the API key')
-    .option('--folder <dir>', 'folder to watch; made if there is none')
+    .option('--folder <dir>', 'folder to watch; created if missing')
     .option('--channel <id>', 'channel of its videos')
     .option('--title <template>', 'title of each video, like "{title} ({date})"')
     .option('--feed <id>', 'feed to publish with each video; repeatable', collect)
-    .option('-y, --yes', 'ask nothing: agree to changes of permissions, and skip what is optional')
-    .option('--force', 'replace a configuration or key that says something else');
+    .option('-y, --yes', 'do not ask: accept changes of permissions, and skip optional steps')
+    .option('--force', 'replace an existing configuration or key');
 }

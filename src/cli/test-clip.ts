@@ -79,7 +79,7 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
   const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
   if (router.accepts(video) !== 'media' || router.accepts(sidecar) !== 'sidecar') {
     const message = `${folder.path} takes no ${video} with its sidecar ${sidecar}: its include and exclude decide`;
-    throw new CommandError(`no test clip can be dropped: ${message}`, exitCodes.failed);
+    throw new CommandError(`cannot drop a test clip: ${message}`, exitCodes.failed);
   }
   const marker = router.markerOf(video);
   const inFolder = (path: string): string => join(folder.path, path);

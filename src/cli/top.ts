@@ -140,7 +140,7 @@ class Screen {
   #foot(width: number, colour: boolean): string {
     const now = Date.now();
     if (this.#awaySince === null) return paint('dim', cutEnd('q quits, arrows scroll', width), colour);
-    const words = `The daemon is gone since ${clockTime(this.#awaySince, now)}; this is how it was. Waiting for it.`;
+    const words = `The daemon is gone since ${clockTime(this.#awaySince, now)}; this is what it said last. Waiting for it to come back.`;
     return paint('red', cutEnd(words, width), colour);
   }
 }

@@ -5,7 +5,7 @@ import { count, duration, parsed, text } from './schema-values.ts';
 const timeOfDay = (shown: string) => parsed(TIME_FORM, parseTimeOfDay, { examples: [shown] });
 
 const fields = {
-  by: timeOfDay('18:30').describe('Time of day by which they are there.'),
+  by: timeOfDay('18:30').describe('Time of day by which they must be there.'),
   from: timeOfDay('00:00')
     .prefault('00:00')
     .describe(
@@ -25,7 +25,7 @@ const fields = {
     .describe(
       'What must have happened by then: live (published, as its rule says), or arrived (complete in the folder).',
     ),
-  grace: duration('0s', 'How much later it may be before anybody is told.', { min: '0s', max: '12h' }),
+  grace: duration('0s', 'How much longer to wait before it is reported.', { min: '0s', max: '12h' }),
 };
 
 /** What a folder expects. */
@@ -37,7 +37,7 @@ export const folderExpect = z
     }),
   )
   .prefault([])
-  .describe('Files that must be there by a time of day. Nothing is asked of the service for it.');
+  .describe('Files that must be there by a time of day. Checking this costs no requests.');
 
 /** What a rule expects of the files that it matches. */
 export const ruleExpect = z

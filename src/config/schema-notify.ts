@@ -37,7 +37,7 @@ const common = {
     .min(1, 'needs at least one kind of news; remove on to get the usual ones')
     .prefault([...usualKinds])
     .describe(
-      'What to tell: live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
+      'Which notifications to send: live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
     ),
   quiet: parsed(WINDOW_FORM, parseWindow, { examples: ['22:00-07:00'] })
     .optional()
@@ -79,7 +79,7 @@ const ntfy = z.strictObject({
   priority: z
     .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
     .prefault('auto')
-    .describe('auto is high for what needs a person, and low for what is live.'),
+    .describe('auto is high for problems, and low for live files.'),
   timeout,
   ...common,
 });
@@ -122,7 +122,7 @@ const command = z.strictObject({
 const heartbeat = z.strictObject({
   type: z.literal('heartbeat'),
   url: secret(
-    'Address that is asked with GET while dropcast works, as of Healthchecks.io or Uptime Kuma; written like the key, or as it is.',
+    'Address to GET while dropcast works, like one of Healthchecks.io or Uptime Kuma; written like the key, or as it is.',
   ),
   every: duration('5m', 'How often.', { min: '10s', max: '24h' }),
   fail: z
@@ -130,7 +130,7 @@ const heartbeat = z.strictObject({
     .regex(/^(?:off|[/?]\S*)$/, 'write a path like /fail, a query like "?status=down", or off')
     .prefault('/fail')
     .describe(
-      'Asked instead while a folder is away, the service does not answer, or the key is refused: a path is added to the address, a query replaces the one of the address; off asks nothing then.',
+      'Requested instead while a folder is away, the service does not answer, or the key is refused: a path is added to the address, a query replaces the one of the address; off requests nothing then.',
     ),
   timeout,
   name,

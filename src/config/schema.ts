@@ -86,7 +86,7 @@ const retry = z
 const poll = z
   .strictObject({
     interval: duration('15s', 'How often to check videos in processing; less often when the request budget is short.'),
-    give_up_after: duration('24h', 'A video still in processing after this long needs a person.'),
+    give_up_after: duration('24h', 'A video still in processing after this long needs you.'),
   })
   .refine((value) => value.interval <= value.give_up_after, {
     path: ['interval'],
@@ -140,7 +140,7 @@ export const configSchema = z.strictObject({
   publish: publish.prefault({}).describe('How to publish feeds: many videos, one request.'),
   folders: z.array(folder).min(1, 'needs at least one folder').describe('The watched folders and their rules.'),
   status: status.prefault({}).describe('Status page and control socket.'),
-  notify: notify.prefault([]).describe('Whom to tell what happens. Without it, nobody is told.'),
+  notify: notify.prefault([]).describe('Where to send notifications. Without it, none are sent.'),
   log: log.prefault({}).describe('What the daemon logs.'),
 });
 

@@ -44,8 +44,8 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         const { folder, by, until } = event.pause;
         const place = { ...(folder !== null && { folder }) };
         if (event.is === 'over')
-          return logger.info('A pause is over', { ...place, ...(event.by !== null && { by: event.by }) });
-        return logger.info('A person paused the work', {
+          return logger.info('A pause ended', { ...place, ...(event.by !== null && { by: event.by }) });
+        return logger.info('Work was paused', {
           ...place,
           by,
           ...(until !== null && { until: new Date(until).toISOString() }),
@@ -82,7 +82,7 @@ function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, lo
   if (refusal !== null && before !== null && channelRefusal(before) !== refusal)
     logger.warn('Not done', { file: id, path: `${folder}/${path}`, why: refusal });
   if (isIgnored(facts) && before !== null && !isIgnored(before))
-    return logger.info('A person ignores a file', { file: id, path: `${folder}/${path}`, why });
+    return logger.info('A file was ignored', { file: id, path: `${folder}/${path}`, why });
   const state = stateOf(facts);
   // What comes in held, or comes back so, is an arrival.
   const wasOnItsWay = before !== null && before.end !== 'held' && before.end !== 'vanished';

@@ -86,7 +86,7 @@ function arrivalWords(facts: Facts): Words | null {
   if (wasThereBefore(facts)) return null;
   const what = facts.sourceUrl === null ? `Came in, ${size(facts.version.size)}` : 'Came in, a link to import';
   if (facts.end === null) return info(what);
-  return warn(`${what}, and is ${facts.end}: ${facts.why ?? 'nobody knows why'}`);
+  return warn(`${what}, and is ${facts.end}: ${facts.why ?? 'unknown reason'}`);
 }
 
 function movedWords(before: Facts, facts: Facts, note: string | null): Words | null {
@@ -117,13 +117,13 @@ function putAwayWords({ disposal, why }: Facts): Words | null {
 function stateWords(before: Facts, facts: Facts, note: string | null): Words | null {
   switch (stateOf(facts)) {
     case 'queued':
-      return info(note === null ? 'Waits for its turn' : `Waits for its turn: ${note}`);
+      return info(note === null ? 'Waiting for its turn' : `Waiting for its turn: ${note}`);
     case 'awaiting upload':
-      return before.videoId === facts.videoId ? null : info(`Has its record: video ${facts.videoId ?? ''}`);
+      return before.videoId === facts.videoId ? null : info(`Record created: video ${facts.videoId ?? ''}`);
     case 'processing':
       return info(`Uploaded; the service processes it`);
     case 'awaiting publish':
-      return info(`Ready; waits to be published in ${(facts.plan?.publish ?? []).join(', ')}`);
+      return info(`Ready; waiting to be published in ${(facts.plan?.publish ?? []).join(', ')}`);
     case 'done':
       return info(doneWords(facts));
     case 'held':
@@ -131,7 +131,9 @@ function stateWords(before: Facts, facts: Facts, note: string | null): Words | n
     case 'vanished':
       return facts.lastFailure?.kind === 'vanished' ? null : info('The file is no longer there');
     case 'superseded':
-      return facts.lastFailure?.kind === 'changed' ? null : info('The file has new content, which came in by itself');
+      return facts.lastFailure?.kind === 'changed'
+        ? null
+        : info('The file changed; its new content is a file of its own');
     default:
       return null;
   }
@@ -156,10 +158,10 @@ function retryWords({ notBefore }: Facts, next: string, now: number): string {
 
 const endWords: Readonly<Record<string, string>> = {
   failed: 'failed: `dropcast retry` tries it again',
-  held: 'held until somebody decides',
+  held: 'held: it needs you',
   skipped: 'skipped',
   vanished: 'nothing is left to do',
-  superseded: 'the new content comes in by itself',
+  superseded: 'its new content is a file of its own',
 };
 
 function ofFeed({ feed, files, failure }: Extract<DropcastEvent, { type: 'feed' }>): News {

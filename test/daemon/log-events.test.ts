@@ -128,7 +128,7 @@ test('the same failure of a file is one line until it ends, however often it is 
 test('a file that somebody ignores is one line', () => {
   const ignored = { ...facts, end: 'skipped', why: 'ignored by anna', lastFailure: ignoredBy('anna') } as const;
   expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual([
-    'info A person ignores a file',
+    'info A file was ignored',
   ]);
 });
 
@@ -151,5 +151,5 @@ test('a pause that a person set is one line, and another when it is over', () =>
       { type: 'operator pause', pause, is: 'set', by: 'anna' },
       { type: 'operator pause', pause, is: 'over', by: null },
     ),
-  ).toEqual(['info A person paused the work', 'info A pause is over']);
+  ).toEqual(['info Work was paused', 'info A pause ended']);
 });

@@ -42,10 +42,10 @@ test.each<[string, DropcastEvent, string | null]>([
   ['a file that came in held', change(null, held), 'warn Came in, 5 kB, and is held: no rule matches'],
   ['a file of an archive', change(null, { ...held, lastFailure: leftFromBefore.adopt }), null],
   ['a row that stays in its state', change({}, { intent: 't' }), null],
-  ['a record', change({}, created), 'info Has its record: video vid_1'],
+  ['a record', change({}, created), 'info Record created: video vid_1'],
   ['the first byte', change(created, { ...created, uploadStartedAt: 2 }), 'info Upload started'],
   ['the last byte', change(created, uploaded), 'info Uploaded; the service processes it'],
-  ['a ready video', change(uploaded, ready), 'info Ready; waits to be published in feed_news'],
+  ['a ready video', change(uploaded, ready), 'info Ready; waiting to be published in feed_news'],
   ['a live video', change(ready, done), 'info Done: live in feed_news (video vid_1)'],
   ['a video of no feed', change(uploaded, { ...done, published: {} }), 'info Done: the video is ready (video vid_1)'],
   [
@@ -63,7 +63,7 @@ test.each<[string, DropcastEvent, string | null]>([
   [
     'a rule that takes it again',
     change(held, {}, 'rules or sidecar changed'),
-    'info Waits for its turn: rules or sidecar changed',
+    'info Waiting for its turn: rules or sidecar changed',
   ],
   ['a failed file before its failure is told', change({}, { end: 'failed', endedAt: 1 }), null],
   ['a failure with a next attempt', failed({ notBefore: inMinutes(3) }), 'warn It was transient; tried again at 17:03'],

@@ -40,7 +40,7 @@ export async function doctor(shell: Shell, installed: Installed, options: Doctor
   const isWell =
     findings.length === 0 && (canary === null || (canary.problem === null && canary.leftovers.length === 0));
   if (options.json === true) printJson({ v: 1, ok: isWell, checks: results.map(resultJson), canary }, shell.stdout);
-  else shell.stdout.write(`\n${isWell ? 'Nothing is wrong.' : conclusion(findings, canary)}\n`);
+  else shell.stdout.write(`\n${isWell ? 'No problems found.' : conclusion(findings, canary)}\n`);
   return isWell ? exitCodes.fine : exitCodes.failed;
 }
 
@@ -60,7 +60,7 @@ async function writeBundle(
   await writeFile(file, tarball(entries, patient.now), { mode: 0o600 });
   const names = hasNames ? 'with the names of your files' : 'file names are replaced';
   shell.stderr.write(
-    `Wrote ${file} (${names}; keys and signed addresses are left out). Look into it before you send it.\n`,
+    `Wrote ${file} (${names}; keys and signed addresses are left out). Check it before you send it.\n`,
   );
 }
 
@@ -76,7 +76,7 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
   stdout.write(`${name}: ${escapeControls(state)}\n`);
   for (const { level, what, why, fix } of findings) {
     stdout.write(`  ${level}: ${escapeControls(what)}\n    why it matters: ${escapeControls(why)}\n`);
-    if (fix !== null) stdout.write(`    to mend it: ${escapeControls(fix)}\n`);
+    if (fix !== null) stdout.write(`    fix: ${escapeControls(fix)}\n`);
   }
 }
 

@@ -42,7 +42,7 @@ async function resultOf({ name, run }: Check, patient: Patient): Promise<CheckRe
     if (error instanceof SkippedError) return { name, findings: [], skipped: error.message, isHung: false };
     // A check that fails must not hide the others.
     const what = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
-    const finding = { level: 'warning' as const, what, why: 'what it looks for is not known', fix: null };
+    const finding = { level: 'warning' as const, what, why: 'so its result is unknown', fix: null };
     return { name, findings: [finding], skipped: null, isHung: false };
   }
 }
@@ -52,7 +52,7 @@ function hung({ name }: Check, limitMs: number): CheckResult {
     level: 'problem',
     what: `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`,
     why: 'dropcast waits for it as well',
-    fix: 'df    # the mount that makes it hang is the one',
+    fix: 'df    # it hangs at the mount that does not respond',
   };
   return { name, findings: [finding], skipped: null, isHung: true };
 }

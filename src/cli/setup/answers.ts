@@ -61,7 +61,7 @@ export async function collectAnswers(
 ): Promise<Answers> {
   const missing = missingFlags(flags);
   if (questions === null && missing.length > 0) {
-    const message = `nobody can be asked here, so each answer must be a flag; missing: ${missing.join(', ')}`;
+    const message = `there is no terminal to ask on, so every answer must be a flag; missing: ${missing.join(', ')}`;
     throw new CommandError(message, exitCodes.usage);
   }
   const signal = shell.stopping;

@@ -27,7 +27,7 @@ export async function requireReplaceable(file: NewFile, isForced: boolean): Prom
   if (isForced || before === null || before.trim() === '' || before === file.text || before === file.replaceable)
     return;
   const difference = file.isSecret === true ? [] : differenceOf(before, file.text).map(escapeControls);
-  const what = file.isSecret === true ? 'already holds another key' : 'already exists and says something else';
+  const what = file.isSecret === true ? 'already holds another key' : 'already exists with other content';
   const lines = [`${file.path} ${what}; --force replaces it`, ...difference];
   throw new CommandError(lines.join('\n'), exitCodes.failed);
 }

@@ -70,7 +70,7 @@ const clipPatienceMs = 180_000;
 async function requireMachine(service: InstalledService): Promise<void> {
   if (!existsSync('/run/systemd/system'))
     throw new CommandError(
-      'systemd does not run this machine (as in most containers), so there is no service to set up: `dropcast init` writes a configuration, and `dropcast run` works with it',
+      'this machine does not run systemd (most containers do not), so there is no service to set up: `dropcast init` writes a configuration, and `dropcast run` works with it',
       exitCodes.failed,
     );
   if (process.geteuid?.() !== 0)

@@ -28,7 +28,7 @@ export async function runSteps(
     } catch (error) {
       if (!(error instanceof CommandError) && !(error instanceof Error && 'syscall' in error)) throw error;
       const exitCode = error instanceof CommandError ? error.exitCode : exitCodes.failed;
-      const message = `setup stopped at this step: ${name}\n${error.message}\nOnce that is mended, run ${again} again: it goes on here.`;
+      const message = `setup stopped at this step: ${name}\n${error.message}\nFix this, then run ${again} again: it continues here.`;
       throw new CommandError(message, exitCode, { cause: error });
     }
   }

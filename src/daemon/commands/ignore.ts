@@ -78,8 +78,7 @@ function whyNot(facts: Facts): string | null {
   }
 }
 
-const whyTooLate =
-  'all of it was sent: the service has its video, or will have it in a moment; delete the video there if nobody wants it';
+const whyTooLate = 'it was sent completely: delete its video on the service if you do not want it';
 
 async function doIgnore({ conductor }: Daemon, { facts }: WantedFile, by: string): Promise<string | null> {
   const applied = await conductor.interrupt(facts.id, { type: 'IGNORE', by });

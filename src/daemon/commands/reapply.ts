@@ -128,7 +128,7 @@ function channelWords(to: string): string {
 /** @returns why nobody can say where the rules would send it */
 async function routeOf(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
-  if (!states.includes(stateOf(facts))) return `${stateOf(facts)}: the rules are asked when it is tried again`;
+  if (!states.includes(stateOf(facts))) return `${stateOf(facts)}: the rules apply when it is tried again`;
   if (disposal === 'moved') return 'moved after it was done: its rule goes by the path that it had before';
   if (disposal === 'deleted' && plan?.sidecar !== undefined)
     return 'its sidecar was deleted with it, and said a part of it';

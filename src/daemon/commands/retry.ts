@@ -124,7 +124,7 @@ function isLeftOnDisk({ disposal }: Facts): boolean {
 /** Why a retry of many files leaves one alone, or null. */
 function whyLeft(facts: Facts, force: boolean): string | null {
   if (isWithoutPlan(facts))
-    return 'no rule takes them, or their sidecar is broken: they go on by themselves once that is mended';
+    return 'no rule takes them, or their sidecar is broken: they go on by themselves once that is fixed';
   const rule = retryRule(facts.lastFailure);
   if (rule.takes === 'any' || force) return null;
   return `${rule.because}; ${rule.takes === 'named' ? 'name one to retry it' : '--force uploads them as they are'}`;

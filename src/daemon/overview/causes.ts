@@ -89,8 +89,11 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
     actions: ['retry', 'ignore'],
   },
   import_in_doubt: {
-    is: says('may have been imported: no answer came', 'may have been imported: no answers came'),
-    next: 'Look on the service first. Retry those that are not there; ignore the others.',
+    is: says(
+      'may have been imported: the service did not answer',
+      'may have been imported: the service did not answer',
+    ),
+    next: 'Check the service first. Retry files that are not there, and ignore the others.',
     actions: ['ignore', 'retry'],
   },
   upload_address_dead: {

@@ -26,7 +26,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   suspended: any,
   'address dead': any,
   permanent: 'see code',
-  gone: { takes: 'named', because: 'somebody deleted their videos on the service' },
+  gone: { takes: 'named', because: 'their videos were deleted on the service' },
   // Only `--state skipped` and a name reach it, and both mean it.
   duplicate: any,
   vanished: any,
@@ -40,7 +40,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
   existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },
-  ignored: { takes: 'named', because: 'somebody ignored them' },
+  ignored: { takes: 'named', because: 'they are ignored' },
   no_rule: any,
   sidecar: any,
   // The channel of the rule, which may be right by now. A video that was deleted is of the kind `gone`.

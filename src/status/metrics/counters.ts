@@ -12,7 +12,7 @@ export function countEvents(registry: Registry, daemon: Pick<Daemon, 'events' | 
   const registers = [registry];
   const finished = new Counter({
     name: 'dropcast_files_finished_total',
-    help: 'Files that came to an end, by its name.',
+    help: 'Files that ended, by outcome.',
     labelNames: ['outcome'],
     registers,
   });

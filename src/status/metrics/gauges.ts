@@ -27,7 +27,7 @@ export function createGauges(registry: Registry, daemon: MeasuredDaemon): () => 
 function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
   const gauge = gaugesOf(registry);
   const states = gauge('dropcast_files', 'Files by state, as in status.', ['state']);
-  const needsYou = gauge('dropcast_needs_you', 'Files that a person must look at.');
+  const needsYou = gauge('dropcast_needs_you', 'Files that need you.');
   const ledger = gauge('dropcast_ledger_up', '1 when the ledger could be read; 0: numbers of files are NaN.');
   const oldest = gauge(
     'dropcast_oldest_waiting_timestamp_seconds',
@@ -56,8 +56,8 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
 function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
   const gauge = gaugesOf(registry);
   const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads do.', ['holds']);
-  const limit = gauge('dropcast_api_budget_limit', 'Requests that one hour allows.');
-  const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may leave now before the hour allows more.');
+  const limit = gauge('dropcast_api_budget_limit', 'Requests allowed per hour.');
+  const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may be sent now.');
   return () => {
     const pause = daemon.conductor.pause();
     for (const holds of ['everything', 'uploads'] as const) paused.set({ holds }, pause?.holds === holds ? 1 : 0);

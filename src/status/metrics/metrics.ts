@@ -50,7 +50,7 @@ function createSums(registry: Registry, daemon: MeasuredDaemon): () => void {
   const registers = [registry];
   const bytes = new Counter({
     name: 'dropcast_upload_bytes_total',
-    help: 'Bytes that left in uploads, also in those that broke off.',
+    help: 'Bytes sent in uploads, including those that broke off.',
     registers,
   });
   const waits = new Counter({

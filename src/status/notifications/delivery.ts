@@ -62,7 +62,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       if (!sent.ok) return refused(seqs, sent, waiting[0]?.refusals ?? 0);
       if (dropped > 0) await rows.commit({ remember: { [droppedName(name)]: null } });
       await rows.remove(seqs);
-      if (failures > 0) logger.info('A notification target takes messages again', { target: name });
+      if (failures > 0) logger.info('A notification target accepts messages again', { target: name });
       failures = 0;
     }
   };
@@ -80,7 +80,9 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     const pauseMs = Math.max(sent.retryAfterMs ?? 0, Math.min(longestPauseMs, firstPauseMs * 2 ** failures));
     if (failures === 0 || isGivenUp)
       logger.warn(
-        isGivenUp ? 'A notification was refused and is given up' : 'A notification target does not take messages',
+        isGivenUp
+          ? 'A notification target refused a message, which was dropped'
+          : 'A notification target does not accept messages',
         {
           target: name,
           place: placeOf(target),

@@ -45,7 +45,7 @@ function newsOf(facts: Facts, isMended: boolean): readonly FileNews[] {
   const shown = { id, path: escapeControls(`${folder}/${path}`), cause: lastFailure?.code ?? '', why: '', next: '' };
   if (end === 'done') return [{ ...shown, happened: isMended ? 'recovered' : 'live' }];
   if (end !== 'failed' && end !== 'held') return [];
-  const reason = escapeControls(why ?? lastFailure?.message ?? 'nobody knows why');
+  const reason = escapeControls(why ?? lastFailure?.message ?? 'unknown reason');
   return [
     {
       ...shown,

@@ -106,7 +106,7 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
       const names = new Set(targets.map(({ name }) => name));
       for (const [name, messages] of await rows.countWaiting()) {
         if (names.has(name)) continue;
-        logger.warn('The messages for a notification target that is configured no more are dropped', {
+        logger.warn('The messages for a notification target that is no longer configured were dropped', {
           target: name,
           messages,
         });

@@ -18,8 +18,8 @@ export function tryTargets(
   const timeoutMs = (target: NotifyTarget): number => Math.min(target.timeoutMs, longestMs - 1_000);
   const message: Envelope = {
     type: 'test',
-    title: `Test message of dropcast on ${host}`,
-    body: 'Notifications work: this is what `dropcast notify test` sends.',
+    title: `Test message from dropcast on ${host}`,
+    body: 'This is the test message of `dropcast notify test`: notifications work.',
     level: 'info',
     cause: 'test',
     at: now,
@@ -41,6 +41,6 @@ export function tryTargets(
 }
 
 function answerOf(sent: Sent | null): Pick<TargetAnswer, 'ok' | 'answer'> {
-  if (sent === null) return { ok: true, answer: 'nothing to ask' };
+  if (sent === null) return { ok: true, answer: 'nothing to send' };
   return sent.ok ? { ok: true, answer: sent.answer } : { ok: false, answer: sent.why };
 }

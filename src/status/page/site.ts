@@ -67,7 +67,7 @@ export function createSite(
     return refuse(
       context,
       500,
-      'This is an error of dropcast, and its log has it: please report it. Files go on all the same.',
+      'This is a bug in dropcast: please report it with the lines of its log. Uploads are not affected.',
     );
   });
   // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
@@ -127,7 +127,7 @@ function signedIn(access: PageAccess) {
 }
 
 const fromThisPage = createMiddleware<Signed>(async (context, next) =>
-  isFromThisPage(context.req) ? next() : refuse(context, 403, 'Changes are taken from this page alone.'),
+  isFromThisPage(context.req) ? next() : refuse(context, 403, 'Only this page itself may send changes.'),
 );
 
 const mayChange = createMiddleware<Signed>(async (context, next) =>
@@ -135,7 +135,7 @@ const mayChange = createMiddleware<Signed>(async (context, next) =>
 );
 
 const MAY_ONLY_LOOK =
-  'You may look, and change nothing. Root and the user of the service get a link that may: sudo dropcast open.';
+  'You may look, but not change anything. For a link that lets you change things, run: sudo dropcast open.';
 
 const onlyReading = createMiddleware<Signed>(async (context, next) => {
   if (['GET', 'HEAD'].includes(context.req.method)) return next();

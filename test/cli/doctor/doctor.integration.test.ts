@@ -68,7 +68,7 @@ test('a target of notifications that nobody answers for is named, without its ad
   const { findings } = by('notifications');
   expect(findings.map(({ what }) => what)).toEqual([
     'the webhook target "desk" does not answer',
-    'the command target "command" is no program that can be run',
+    'the command target "command" is not an executable program',
   ]);
   expect(JSON.stringify(findings)).not.toContain('secret-path');
 });

@@ -33,7 +33,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   [
     'state disk without inodes',
     stateVerdict('/s', { freeBytes: 2 * GB, freeInodes: 7 }),
-    'warning: the disk of /s has room for 7 more files only',
+    'warning: the disk of /s has room for only 7 more files',
   ],
   [
     'folder with room for the largest file',
@@ -71,16 +71,8 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ],
   ['the right time', clockVerdict(60_000, 0), null],
   ['a service without a clock', clockVerdict(null, 0), null],
-  [
-    'a clock ahead',
-    clockVerdict(0, 90_000),
-    'warning: the clock of this machine is 90 s ahead of the one of the service',
-  ],
-  [
-    'a clock behind',
-    clockVerdict(hour, 0),
-    'warning: the clock of this machine is 3600 s behind the one of the service',
-  ],
+  ['a clock ahead', clockVerdict(0, 90_000), "warning: the clock of this machine is 90 s ahead of the service's"],
+  ['a clock behind', clockVerdict(hour, 0), "warning: the clock of this machine is 3600 s behind the service's"],
   ['clocks that agree', jumpVerdict({ wallMs: day, monotonicMs: day - 59_000 }), null],
   [
     'a clock that was set forward',
@@ -103,7 +95,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   [
     'an old backup',
     backupVerdict({ backupAt: 5 * hour, writtenAt: 8.5 * hour, runningSince: 0, now: 9 * hour }),
-    'warning: the newest backup of the ledger is over an hour older',
+    'warning: the newest backup is more than an hour older',
   ],
   [
     'no backup',
@@ -130,7 +122,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ['a key of one’s own', othersFinding({ limit: 1000, others: 50 }), null],
   ['a shared key', othersFinding({ limit: 1000, others: 51 }), 'warning: something else used 51 of the 1000 requests'],
   ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waiting: null }), null],
-  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }), 'warning: 1 file needs a person'],
+  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }), 'warning: 1 file needs you'],
   [
     'suspects',
     filesVerdict({ stuck: 0, suspects: 2, waiting: null }),
@@ -143,7 +135,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ],
   ['enough inotify instances', instanceFindings(128), null],
   ['unknown instances', instanceFindings(null), null],
-  ['too few instances', instanceFindings(8), 'warning: a user may have 8 inotify instances only'],
+  ['too few instances', instanceFindings(8), 'warning: a user may have only 8 inotify instances'],
 ];
 
 test.each(cases)('%s', (_, findings, said) => {

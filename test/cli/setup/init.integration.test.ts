@@ -38,7 +38,7 @@ test('without a terminal init names every flag that is missing, and writes nothi
   await expect(init(here.shell, {})).rejects.toMatchObject({
     exitCode: 2,
     message:
-      'nobody can be asked here, so each answer must be a flag; missing: --service URL, --key-file FILE (or --key-env NAME), --folder DIR, --channel ID',
+      'there is no terminal to ask on, so every answer must be a flag; missing: --service URL, --key-file FILE (or --key-env NAME), --folder DIR, --channel ID',
   });
   expect(await readdir(here.scratch.path)).toEqual(['given.key']);
 });

@@ -29,7 +29,7 @@ test('each step says what it did, and the first that fails is named with the way
   await expect(failed).rejects.toMatchObject({
     exitCode: 1,
     message:
-      'setup stopped at this step: Unit\nno room\nOnce that is mended, run `sudo dropcast setup` again: it goes on here.',
+      'setup stopped at this step: Unit\nno room\nFix this, then run `sudo dropcast setup` again: it continues here.',
   });
   expect(shell.out.text).toBe('Key: wrote \\x1b[31mit\n');
   expect(done).toEqual(['Key', 'Silent', 'Unit']);

@@ -194,7 +194,7 @@ describe('notifications', () => {
       }
       expect(here.titles()).toEqual([0, 1, 2, 3, 4].map((n) => `b: f_${n}.mp4 needs you`));
       expect(
-        here.logger.lines.filter(({ message }) => message === 'A notification target does not take messages'),
+        here.logger.lines.filter(({ message }) => message === 'A notification target does not accept messages'),
       ).toHaveLength(1);
       expect(JSON.stringify(here.logger.lines)).not.toContain('/secret');
     }
@@ -254,7 +254,9 @@ describe('notifications', () => {
     await here.becomes('f_2', held);
     await here.pass(20 * minute);
     expect(here.titles()).toEqual(['a: f_2.mp4 needs you']);
-    expect(here.logger.lines.map(({ message }) => message)).toContain('A notification was refused and is given up');
+    expect(here.logger.lines.map(({ message }) => message)).toContain(
+      'A notification target refused a message, which was dropped',
+    );
   });
 
   test('a reload changes the targets; what waits for one that is gone is dropped with a line', async () => {
@@ -268,7 +270,7 @@ describe('notifications', () => {
     await here.becomes('f_2', held);
     await here.pass(2 * minute);
     expect(here.titles()).toEqual(['b: f_2.mp4 needs you']);
-    expect(here.logger.lines.find(({ message }) => message.includes('configured no more'))?.fields).toEqual({
+    expect(here.logger.lines.find(({ message }) => message.includes('no longer configured'))?.fields).toEqual({
       target: 'a',
       messages: 1,
     });

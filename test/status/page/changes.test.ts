@@ -77,7 +77,9 @@ test.each<[string, Record<string, string>, number]>([
 
 test('a member of the group is told in words who may', async () => {
   const answer = await somePage().post({ ...OWN_FORM, cookie: cookieOf('look') });
-  expect(await answer.text()).toContain('You may look, and change nothing. Root and the user of the service');
+  expect(await answer.text()).toContain(
+    'You may look, but not change anything. For a link that lets you change things, run: sudo dropcast open.',
+  );
 });
 
 test('a form through a proxy comes from the name that the proxy serves', async () => {

@@ -18,7 +18,7 @@ export function checkDoctor(box: () => Box): void {
   test('the doctor finds nothing on a machine that was set up', async () => {
     const { code, stdout, stderr } = await box().run('dropcast doctor --canary');
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
-    expect(stdout).toContain('\nNothing is wrong.\n');
+    expect(stdout).toContain('\nNo problems found.\n');
     expect(stdout).toMatch(/ {2}done after \d/);
   });
 

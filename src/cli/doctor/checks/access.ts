@@ -34,7 +34,7 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   return [{ level: 'problem', what, why: refused.why, fix: FIX }];
 }
 
-const FIX = 'sudo dropcast setup    # gives the service the access that it lacks, after asking';
+const FIX = 'sudo dropcast setup    # asks, then grants the missing access';
 
 const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
   11: { what: 'enter', why: 'none of its files is uploaded' },
@@ -93,7 +93,7 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
 /** The user of the service with the groups that its drop-in adds; null: the daemon is our own. */
 async function userOf({ service, isRoot }: Patient): Promise<Credentials | null> {
   if (service === null) return null;
-  if (!isRoot) throw new SkippedError('only root can become the user of the service: run it with sudo');
+  if (!isRoot) throw new SkippedError('this needs root: run it with sudo');
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
   if (machine.user === null) throw new SkippedError(`there is no user ${SERVICE_USER} on this machine`);
   const dropIn = await readFile(service.dropInFile, 'utf8').catch(() => '');

@@ -41,8 +41,8 @@ export function backupVerdict(at: {
       what:
         backupAt === null
           ? 'there is no backup of the ledger'
-          : 'the newest backup of the ledger is over an hour older than it',
-      why: 'a damaged disk would take more with it than it must; the log says why a backup failed',
+          : 'the newest backup is more than an hour older than the ledger',
+      why: 'if the ledger is damaged, more of it is lost; the log says why backups fail',
       fix: "journalctl -u 'dropcast*' --grep 'backed up'    # usually the disk is full",
     },
   ];

@@ -36,7 +36,7 @@ export function certificateVerdict(validTo: number | null, now: number): readonl
       level: 'warning',
       what: `the certificate of the service is valid for ${days} more ${days === 1 ? 'day' : 'days'}`,
       why: 'no request gets through after that',
-      fix: 'tell who runs the service',
+      fix: 'tell whoever runs the service',
     },
   ];
 }
@@ -50,7 +50,7 @@ export function clockVerdict(there: number | null, here: number): readonly Findi
   return [
     {
       level: 'warning',
-      what: `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the one of the service`,
+      what: `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the service's`,
       why: 'signed addresses and webhooks are refused, and upload windows are kept at the wrong time',
       fix: 'sudo timedatectl set-ntp true',
     },

@@ -28,7 +28,7 @@ function silent({ silence, service }: Patient): Finding {
   return {
     level: 'problem',
     what: isDown ? 'the daemon is not running' : `the daemon does not answer: ${silence ?? ''}`,
-    why: 'nothing is uploaded, or nobody can say what is',
+    why: 'uploads may have stopped, and no command can tell',
     fix: isDown || service === null ? start : `journalctl -u ${service.name} -n 50`,
   };
 }

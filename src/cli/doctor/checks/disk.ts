@@ -47,7 +47,7 @@ export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): rea
 /** @param largest the largest file that was seen, bytes */
 export function folderVerdict(path: string, { freeBytes, freeInodes }: Room, largest: number): readonly Finding[] {
   const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there, or set after_ready: { delete: { when_full: 85% } }`;
-  const why = 'who copies a file there gets only a part of it in';
+  const why = 'large files cannot be copied there completely';
   if (freeBytes < largest)
     return [
       {
@@ -62,7 +62,7 @@ export function folderVerdict(path: string, { freeBytes, freeInodes }: Room, lar
 
 function inodeFinding(path: string, free: number | null, rest: { why: string; fix: string }): readonly Finding[] {
   if (free === null || free >= fewInodes) return [];
-  return [{ level: 'warning', what: `the disk of ${path} has room for ${free} more files only (inodes)`, ...rest }];
+  return [{ level: 'warning', what: `the disk of ${path} has room for only ${free} more files (inodes)`, ...rest }];
 }
 
 async function look(path: string, verdict: (room: Room) => readonly Finding[]): Promise<readonly Finding[]> {

@@ -34,7 +34,7 @@ export function filesVerdict(of: {
       : [
           {
             level: 'warning' as const,
-            what: `${stuck} ${stuck === 1 ? 'file needs' : 'files need'} a person`,
+            what: `${stuck} ${stuck === 1 ? 'file needs' : 'files need'} you`,
             why: 'dropcast does nothing more with them on its own',
             fix: 'sudo dropcast ls --state failed,held',
           },

@@ -12,7 +12,7 @@ export const ledger: Check = {
   run: async (patient) => {
     const { checked, reach } = patient;
     if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
-    const why = 'without its ledger dropcast starts nothing, so that nothing is uploaded twice';
+    const why = 'without its ledger dropcast does not start, so that it uploads nothing twice';
     const found = await inspectState(checked.paths, reach.status.socket);
     return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];
   },
@@ -37,7 +37,7 @@ async function unknownReceipts({ reach, status, now }: Patient): Promise<readonl
 
 /** @param unknown receipts of files without a row @param strange lines that are no receipts */
 export function receiptVerdict(unknown: number, strange: number): readonly Finding[] {
-  const fix = 'sudo systemctl restart dropcast    # a start takes over what the ledger lacks';
+  const fix = 'sudo systemctl restart dropcast    # at the start dropcast adds what the ledger lacks';
   return [
     ...(unknown === 0
       ? []
@@ -54,8 +54,8 @@ export function receiptVerdict(unknown: number, strange: number): readonly Findi
       : [
           {
             level: 'warning' as const,
-            what: `receipts.jsonl has ${strange} lines that are no receipts`,
-            why: 'somebody edited it, or the disk damaged it; a lost ledger is rebuilt from it',
+            what: `receipts.jsonl has ${strange} lines that are not receipts`,
+            why: 'it was edited or damaged, and a lost ledger is rebuilt from it',
             fix: null,
           },
         ]),

@@ -39,7 +39,7 @@ export function frozen(path: string, reason: string): Finding {
   return {
     level: 'problem',
     what: `${path} is frozen: ${reason}`,
-    why: 'nothing of it is uploaded, so that what lies at its path instead is not taken for the folder',
-    fix: `mount it again; if it is meant to be as it is now: sudo dropcast resume ${shellWord(path)}`,
+    why: 'nothing in it is uploaded until the right directory is back',
+    fix: `mount it again; if the directory that is there now is the right one: sudo dropcast resume ${shellWord(path)}`,
   };
 }

@@ -39,11 +39,11 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
 
 /** Its address may be secret. */
 function away({ name, type }: NotifyTarget): Finding {
-  const what = type === 'command' ? 'is no program that can be run' : 'does not answer';
+  const what = type === 'command' ? 'is not an executable program' : 'does not answer';
   return {
     level: 'warning',
     what: `the ${type} target "${name}" ${what}`,
-    why: 'nobody is told when something is wrong; messages wait until it does',
+    why: 'its messages wait, so nobody learns what is wrong',
     fix: 'correct notify in the configuration, then: dropcast notify test',
   };
 }

@@ -8,7 +8,7 @@ export const unit: Check = {
   run: async ({ checked, service, isRoot }) => {
     if (checked === null || service === null)
       throw new SkippedError('this is not the configuration of an installed service');
-    if (!isRoot) throw new SkippedError('only root can find out: run it with sudo');
+    if (!isRoot) throw new SkippedError('this needs root: run it with sudo');
     return (await serviceProblems(checked)).map(({ message, severity }) =>
       findingFrom(
         severity === 'error' ? 'problem' : 'warning',

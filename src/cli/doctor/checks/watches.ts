@@ -31,8 +31,8 @@ const leastInstances = 32;
 /** @param instances the limit of the kernel; null: unknown */
 export function instanceFindings(instances: number | null): readonly Finding[] {
   if (instances === null || instances >= leastInstances) return [];
-  const what = `a user may have ${instances} inotify instances only`;
-  const why = 'another program may take the last one, and dropcast scans instead of watching';
+  const what = `a user may have only ${instances} inotify instances`;
+  const why = 'when other programs use them all, dropcast scans instead of watching';
   return [{ level: 'warning', what, why, fix: sysctlFix('fs.inotify.max_user_instances', 512) }];
 }
 

@@ -53,7 +53,7 @@ function mailOf(message: Envelope): {
   headers: Record<string, string>;
 } {
   const { title, body, id, isRepeat } = message;
-  const repeat = isRepeat ? ['', 'This message may be a repeat: nobody knows whether it arrived the first time.'] : [];
+  const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
     subject: `[dropcast] ${title}`,
     text: [body === '' ? title : body, ...repeat].join('\n'),
@@ -85,7 +85,7 @@ function failureOf(error: unknown, { password, smtp }: EmailTarget): Sent {
 const sentences: Readonly<Record<string, string>> = {
   EDNS: 'its host is unknown (EDNS)',
   ENOTFOUND: 'its host is unknown (ENOTFOUND)',
-  ECONNREFUSED: 'nobody listens there (ECONNREFUSED)',
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
   ESOCKET: 'no connection (ESOCKET)',
   ETIMEDOUT: 'no connection within 10 s (ETIMEDOUT)',
   ETLS: 'it offers no TLS (ETLS); write tls: off for a server without it',

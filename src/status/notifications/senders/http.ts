@@ -50,7 +50,7 @@ export async function sendHttp({ url, method, headers, json, secrets }: HttpMess
       ...waitOf(answered['retry-after']),
     });
   } catch (error) {
-    if (tooLong.signal.aborted) return { ok: true, answer: 'answered, with more than anybody reads' };
+    if (tooLong.signal.aborted) return { ok: true, answer: 'its answer is too large' };
     return failure(error, attempt);
   }
 }
@@ -72,7 +72,7 @@ function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
 const sentences: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host is unknown (ENOTFOUND)',
   EAI_AGAIN: 'name resolution does not work at present (EAI_AGAIN)',
-  ECONNREFUSED: 'nobody listens there (ECONNREFUSED)',
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
   EHOSTUNREACH: 'its host cannot be reached (EHOSTUNREACH)',
   ENETUNREACH: 'its network cannot be reached (ENETUNREACH)',
   EPERM: 'the system forbids the connection (EPERM): the unit of the service blocks this address',

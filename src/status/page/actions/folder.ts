@@ -1,5 +1,5 @@
 import { pause, resume } from '../../../daemon/commands/pause.ts';
-import { somebody } from '../files/bulk-commands.ts';
+import { byPage } from '../files/bulk-commands.ts';
 import { PageError } from '../world.ts';
 import type { PageWorld, Sent } from '../world.ts';
 
@@ -8,7 +8,7 @@ const BACK = '/folders';
 /** Nothing new of a folder begins. @throws {PageError} 409 when it is not watched any more */
 export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
-  const { refused } = await pause(daemon, { folders: [folder], until: null, by: somebody });
+  const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
   if (refused.length > 0) throw new PageError(409, `${folder} is not a watched folder any more.`);
   return BACK;
 }
@@ -19,7 +19,7 @@ export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Prom
   // `resume` goes on with a frozen folder too, which nobody has asked for here.
   if (!daemon.pauses.list().some((each) => each.folder === folder))
     throw new PageError(409, `${folder} is not paused any more.`);
-  const result = await resume(daemon, { folder, by: somebody });
+  const result = await resume(daemon, { folder, by: byPage });
   if (!result.ok) throw new PageError(409, `${folder}: ${result.why}`);
   return BACK;
 }

@@ -15,7 +15,7 @@ export function attempts(history: ShowView['history'], now: number): Html | '' {
       items: failed.toReversed(),
       keyOf: ({ n }) => String(n),
       columns: [
-        { heading: 'What failed', kind: 'main', cell: ({ note }) => visibleText(note ?? 'nobody knows why') },
+        { heading: 'What failed', kind: 'main', cell: ({ note }) => visibleText(note ?? 'unknown reason') },
         { heading: 'Then', cell: ({ state }) => badge(state === 'failed' ? 'bad' : 'notice', state) },
         { heading: 'HTTP', kind: 'number', cell: ({ failure }) => String(failure?.status ?? '') },
         {

@@ -26,20 +26,20 @@ export interface BulkCommand {
 }
 
 /** Who ignores a file, for its row. */
-export const somebody = 'somebody on the page';
+export const byPage = 'the status page';
 
 export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'retry',
     label: 'Retry',
-    deed: 'Files that failed, are held or wait are tried again at once, if their cause may be cured by now.',
+    deed: 'Files that failed, are held or wait are tried again at once, unless a retry cannot help.',
     run: (daemon, { selection }, options) => retry(daemon, { names: [], selection }, options),
   },
   {
     name: 'ignore',
     label: 'Ignore',
-    deed: 'dropcast leaves these files alone until they have new content, or somebody takes it back.',
-    run: (daemon, { selection }, options) => ignore(daemon, { names: [], selection, by: somebody }, options),
+    deed: 'dropcast leaves these files alone until their content changes or you retry them.',
+    run: (daemon, { selection }, options) => ignore(daemon, { names: [], selection, by: byPage }, options),
   },
   {
     name: 'send elsewhere',
@@ -60,7 +60,7 @@ export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'reapply',
     label: 'Apply the rules again',
-    deed: 'The rules of now decide about these files again: changed metadata is sent, and their feeds are published again.',
+    deed: 'The current rules decide about these files again: changed metadata is sent, and their feeds are published again.',
     run: (daemon, { selection }, options) => reapply(daemon, { names: [], selection }, options),
   },
 ];

@@ -49,7 +49,7 @@ function tryForm(path: string, tried: TriedPath | null): Html {
     <div class="body">
       <form method="get" action="/configuration" class="row">
         <label class="wide"
-          >Path of a file, which need not be there
+          >Path of a file (it need not exist)
           <input name="path" value="${path}" autocomplete="off" spellcheck="false" required maxlength="4096"
         /></label>
         <button class="main">Explain</button>
@@ -129,7 +129,7 @@ function ruleTable(path: string, rules: FolderView['rules']): Html {
         kind: 'main',
         cell: ({ match, warning }) =>
           html`<code>${visibleText(match)}</code
-            >${warning === null ? '' : html`<span class="odd">${badge('notice', 'look at it')} ${visibleText(warning)}</span>`}`,
+            >${warning === null ? '' : html`<span class="odd">${badge('notice', 'check this')} ${visibleText(warning)}</span>`}`,
       },
       { heading: 'Channel', cell: ({ channel }) => named(channel) },
       { heading: 'Title', kind: 'minor', cell: ({ title }) => html`<code>${visibleText(title)}</code>` },

@@ -81,7 +81,7 @@ function filterForm(
 
 function nothing(remembered: number): Html {
   return remembered === 0
-    ? emptyState('Nothing has happened since the start of dropcast.', 'dropcast events --follow')
+    ? emptyState('Nothing has happened since dropcast started.', 'dropcast events --follow')
     : emptyState(`None of the ${counted(remembered, 'remembered event')} matches.`);
 }
 

@@ -58,7 +58,7 @@ async function relatives({ daemon }: PageWorld, facts: Facts): Promise<Html | ''
   if (facts.end !== 'superseded' && facts.end !== 'vanished') return '';
   const [newest] = await daemon.ledger.find(`${facts.folder}/${facts.path}`);
   if (newest === undefined || newest.id === facts.id) return '';
-  return html`<p><a href="${fileAddress(newest.id)}">The file that is at its path now</a> came later.</p>`;
+  return html`<p><a href="${fileAddress(newest.id)}">A newer file</a> is at its path now.</p>`;
 }
 
 function buttons({ id, state, local, code }: ShowView['file']): Html {
@@ -73,7 +73,7 @@ function buttons({ id, state, local, code }: ShowView['file']): Html {
       isIgnorable
         ? confirmed(`${at}/ignore`, {
             first: 'Ignore',
-            question: 'dropcast leaves this file alone until it has new content, or somebody retries it.',
+            question: 'dropcast leaves this file alone until its content changes or you retry it.',
             second: 'Ignore this file',
           })
         : ''

@@ -88,9 +88,9 @@ const WORDS: Readonly<Record<FolderStatus['state'], string>> = {
 };
 
 const BY: Readonly<Record<FolderStatus['by'], string>> = {
-  events: 'events, and a scan now and then',
+  events: 'events, and an occasional scan',
   'events and scans': 'events and frequent scans',
-  scans: 'scans alone',
+  scans: 'scans only',
 };
 
 type Fact = readonly [string, Html | string | null];

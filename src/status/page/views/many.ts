@@ -79,12 +79,12 @@ export function manyOf(
   readonly wanted: BulkWanted;
 } {
   const command = bulkCommands.find(({ name }) => name === asked.get('do'));
-  if (command === undefined) throw new PageError(400, 'Choose what is to be done with the files.');
+  if (command === undefined) throw new PageError(400, 'Choose what to do with the files.');
   const { selection, problems } = readQuery(queryOf(asked), now);
   if (problems.length > 0) throw new PageError(400, problems.join('; '));
   const ids = asked.getAll('id');
   const isAll = asked.get('which') === 'all';
-  if (!isAll && ids.length === 0) throw new PageError(400, 'Tick the files that you mean, or choose all that match.');
+  if (!isAll && ids.length === 0) throw new PageError(400, 'Select files, or choose all that match.');
   return { command, wanted: { selection: isAll ? selection : { ids }, channel: asked.get('to') ?? '' } };
 }
 
@@ -100,6 +100,6 @@ function budgetWords(requests: number, { daemon, now }: Pick<PageWorld, 'daemon'
   const { used, limit } = daemon.gate.snapshot();
   const budget = `${grouped(used)} of ${grouped(limit)} requests of this hour are used`;
   return inMs < 1_000
-    ? `${budget}: all of them may leave at once.`
-    : html`${budget}: the last of them leaves at about ${moment(now + inMs, now)}.`;
+    ? `${budget}: all of them can be sent at once.`
+    : html`${budget}: the last of them is sent at about ${moment(now + inMs, now)}.`;
 }

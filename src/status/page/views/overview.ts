@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<Sentence['level'], BadgeKind>> = {
 const WORDS: Readonly<Record<Sentence['level'], string>> = {
   ok: 'All is well',
   busy: 'Working',
-  attention: 'Look here',
+  attention: 'Needs attention',
   stopped: 'Stopped',
 };
 
@@ -84,7 +84,7 @@ function notes({ suspects, adoption, deletions, accounts, uploads }: Notes, now:
         service has.`,
     deletions.files > 0 && html`${counted(deletions.files, 'local file')} will be deleted later${next}.`,
     accounts.unaccounted !== 0 &&
-      html`${counted(accounts.unaccounted, 'file is', 'files are')} in no state. This is an error of dropcast: please
+      html`${counted(accounts.unaccounted, 'file is', 'files are')} in no state. This is a bug in dropcast: please
       report it.`,
   ].filter((each) => each !== false);
   if (all.length === 0) return '';

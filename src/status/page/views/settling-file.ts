@@ -18,7 +18,10 @@ export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Pro
   const [known] = file === undefined ? await daemon.ledger.find(path) : [];
   const isKnown = known !== undefined && `${known.folder}/${known.path}` === path;
   if (file === undefined && !isKnown)
-    throw new PageError(404, 'Nothing settles at this path. The file may be gone, or be left alone: see its folder.');
+    throw new PageError(
+      404,
+      'No file is settling at this path. The file may be gone, or be left alone: see its folder.',
+    );
   return {
     title: visibleText(basename(path)),
     heading: named(basename(path)),

@@ -126,7 +126,7 @@ describe('before something is done with many files', () => {
   test('the page says how many, what it costs and when it is done', async () => {
     const shown = await show(many, ask('do=retry&which=all&state=failed'), true);
     expect(shown.words).toMatch(
-      /20 files, 20 requests to the service\. 990 of 1,000 requests of this hour are used: the last of them leaves at about 14:32\./,
+      /20 files, 20 requests to the service\. 990 of 1,000 requests of this hour are used: the last of them is sent at about 14:32\./,
     );
     expect(shown.document.querySelector('form button')?.textContent).toBe('Retry: 20 files');
   });
@@ -165,9 +165,9 @@ describe('before something is done with many files', () => {
   });
 
   test.for([
-    ['do=retry&which=ticked', /Tick the files/],
-    ['do=erase&which=all', /Choose what is to be done/],
-    ['', /Choose what is to be done/],
+    ['do=retry&which=ticked', /Select files/],
+    ['do=erase&which=all', /Choose what to do/],
+    ['', /Choose what to do/],
     ['do=retry&which=all&state=faild', /unknown state/],
   ] as const)('a form that is incomplete is refused in words: %s', async ([words, why]) => {
     await expect(show(many, ask(words), true)).rejects.toThrow(why);
@@ -237,6 +237,6 @@ describe('the view of a file that settles', () => {
   });
 
   test('is a kind 404 for any other path', async () => {
-    await expect(show(settlingFile, ask('path=/in/none.mp4'))).rejects.toThrow(/Nothing settles at this path/);
+    await expect(show(settlingFile, ask('path=/in/none.mp4'))).rejects.toThrow(/No file is settling at this path/);
   });
 });

@@ -65,7 +65,7 @@ test('a file says how far it is, when it is ready, and when it is looked at', as
   expect(words).toContain('uploading 62 %');
   expect(words).toContain('4.1 GB of 6.6 GB, 38 MB/s');
   expect(words).toContain('ready at 12:32');
-  expect(words).toContain('next look in 40 s');
+  expect(words).toContain('next check in 40 s');
   expect(words).toContain('next try in 3 min ; the service answered 503'.replace(' ;', ';'));
 });
 

@@ -50,7 +50,7 @@ function stateCell({ state, sent, size, bytes_per_second: speed }: NowFile): Htm
 
 function whenCell({ ready_at: readyAt, sent_at: sentAt, next_look_at: look, state, why }: NowFile, now: number): Html {
   const inMs = look === null ? 0 : look - now;
-  const next = state === 'retrying' ? 'next try in' : 'next look in';
+  const next = state === 'retrying' ? 'next try in' : 'next check in';
   const parts = [
     readyAt === null ? '' : html`ready at ${moment(readyAt, now)}`,
     readyAt === null && sentAt !== null ? html`sent at ${moment(sentAt, now)}` : '',
