@@ -27,6 +27,9 @@ const commands = blocks('sh')
   .flatMap((block) => block.split('\n'))
   .flatMap((line) => /^npm run -s dropcast -- (.*)$/.exec(line)?.[1] ?? []);
 
+const init =
+  'init --service https://video.example.com/v1 --key-env DROPCAST_API_KEY --folder /srv/media/inbox --channel ch_main --yes';
+
 test('the commands and the configuration of the README work as they are written', async () => {
   await using service = await runSandbox();
   const { sandbox } = service;
@@ -42,11 +45,14 @@ test('the commands and the configuration of the README work as they are written'
   const say = async (command: string) => (await promisify(execFile)('npm', typed(command), { cwd: root, env })).stdout;
   expect(commands).toEqual([
     'sandbox',
+    init,
     'check --online',
     'run',
     'status',
     'explain /srv/media/inbox/news/evening/clip.mp4',
   ]);
+  const own = `${init.replace('https://video.example.com/v1', sandbox.baseUrl)} --config ${scratch.file('own.yaml')}`;
+  expect(await say(own)).toContain('own.yaml');
   expect(await say('check --online')).toContain('is fine');
   // A group of its own, as in a terminal: there Ctrl-C reaches npm and the daemon below it.
   const daemon = spawn('npm', typed('run'), { cwd: root, env, detached: true, stdio: 'ignore' });

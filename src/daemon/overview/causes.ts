@@ -89,10 +89,7 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
     actions: ['retry', 'ignore'],
   },
   import_in_doubt: {
-    is: says(
-      'may have been imported: the service did not answer',
-      'may have been imported: the service did not answer',
-    ),
+    is: both('may have been imported: the service did not answer'),
     next: 'Check the service first. Retry files that are not there, and ignore the others.',
     actions: ['ignore', 'retry'],
   },
