@@ -120,7 +120,7 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
       following: of('processing', 'awaiting publish'),
-      retrying: of('retrying'),
+      retrying: of('retrying') - (found.counts['without channel'] ?? 0),
       needsYou: needsYou.files,
       frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
       today: day.today,

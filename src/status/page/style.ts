@@ -37,6 +37,9 @@ export const OWN_STYLE = `
 .causes h3 .muted { font-weight: 400; }
 .examples { font-size: 14px; }
 .deeds { display: flex; flex-wrap: wrap; gap: 4px 18px; }
+.deeds form { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; }
+.deeds label { flex-direction: row; align-items: center; gap: 6px; }
+.deeds > a { display: inline-flex; align-items: center; min-height: 24px; }
 .when { overflow-wrap: anywhere; }
 .notes { color: var(--muted); }
 .kind { display: inline-block; width: 1.4em; color: var(--muted); }
