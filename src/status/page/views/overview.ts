@@ -9,6 +9,7 @@ import { channelsToChoose } from '../files/channels.ts';
 import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 import { budgetPanel } from './overview/budget.ts';
+import { expectedPanel } from './overview/expected.ts';
 import { dayPanel } from './overview/day.ts';
 import { feedsPanel } from './overview/feeds.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
@@ -23,9 +24,23 @@ export async function overview({ daemon, status, now, mayChange }: PageWorld): P
   return {
     title: 'Overview',
     section: '/',
-    changesWith: ['arrival', 'file', 'failure', 'feed', 'paused', 'resumed', 'folder', 'command', 'progress'],
+    changesWith: [
+      'arrival',
+      'file',
+      'failure',
+      'feed',
+      'paused',
+      'resumed',
+      'folder',
+      'name',
+      'operator-pause',
+      'news',
+      'command',
+      'reload',
+      'progress',
+    ],
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
-      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''}
+      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
       ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
       ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
