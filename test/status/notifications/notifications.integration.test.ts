@@ -213,6 +213,7 @@ describe('notifications', () => {
     await using scratch = await scratchDirectory();
     await using here: Awaited<ReturnType<typeof desk>> = await desk(scratch.path, [target('a'), target('b')]);
     here.world.answer = () => away;
+    await here.settle();
     await here.becomes('f_1', held);
     await here.pass(2 * minute);
     expect(here.deaf().map(([name]) => name)).toEqual(['a', 'b']);
