@@ -292,7 +292,7 @@ function addDemoCommand(program: Command, { shell, exit }: Registry, samples: st
 const AFTER_HELP = `
 Configuration: --config PATH, else $DROPCAST_CONFIG, else ./dropcast.yaml,
 else /etc/dropcast/dropcast.yaml.
-Exit codes: 0 fine, 1 something failed or needs a person, 2 wrong usage,
+Exit codes: 0 fine, 1 something failed or needs you, 2 wrong usage,
 3 the daemon is not running, 78 the configuration is wrong.`;
 
 /** The same as for `ls`. */

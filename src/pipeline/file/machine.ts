@@ -17,6 +17,7 @@ import {
   reasonOf,
   rearmed,
   remoteFailed,
+  waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
 
@@ -125,6 +126,7 @@ const machineSetup = setup({
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
+    waitsForChannel: ({ context: { facts } }) => waitsForChannel(facts) && facts.videoId === null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
     isBeingAdopted: ({ context }) => isBeingAdopted(context.facts),
     isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
@@ -292,6 +294,7 @@ export const fileMachine = machineSetup.createMachine({
       on: {
         GO: { target: 'resuming', actions: 'clearBackoff' },
         RETRY: { target: 'resuming', actions: 'rearm' },
+        SEND_ELSEWHERE: { ...sendElsewhere, guard: 'waitsForChannel' },
         IGNORE: ignoreUnlessSent,
         ...whileHere,
       },
