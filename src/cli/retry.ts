@@ -40,11 +40,11 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     printJson(result, shell.stdout);
     return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  shell.stdout.write(escapeControls(textOf(result, channel)));
+  for (const line of linesOf(result, channel)) shell.stdout.write(`${escapeControls(line)}\n`);
   return printRefusals(shell, result);
 }
 
-function textOf(result: RetryResult, channel: string | undefined): string {
+function linesOf(result: RetryResult, channel: string | undefined): readonly string[] {
   const { files, isPlanned, mend, retried, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
@@ -54,5 +54,5 @@ function textOf(result: RetryResult, channel: string | undefined): string {
   if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
   for (const { rule, channel: said, at } of mend)
     lines.push(`The next files go to ${said} as before: mend ${rule}${at === null ? '' : ` (${at})`}.`);
-  return lines.map((line) => `${line}\n`).join('');
+  return lines;
 }
