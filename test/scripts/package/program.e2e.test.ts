@@ -10,6 +10,7 @@ import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-d
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
 import { startServer } from '../../support/server.ts';
+import { LIVE_SCRIPT } from '../../../packages/pages/src/assets/live-script.ts';
 import { until } from '../../support/until.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 
