@@ -46,10 +46,10 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-function trouble({ pauses, folders, at }: OverviewView): readonly Line[] {
+function trouble({ pauses, folders }: OverviewView): readonly Line[] {
   return [
-    ...pauses.map(({ what, why, until }) => ({
-      text: `waits   ${what}: ${why}${until === null ? '' : ` (until ${clockTime(until, at)})`}`,
+    ...pauses.map(({ what, why }) => ({
+      text: `waits   ${what}: ${why}`,
       style: 'yellow' as const,
     })),
     ...folders.map(({ path, state, why }) => ({

@@ -158,7 +158,12 @@ export function busyOverview(): OverviewView {
     ],
     folders: [{ path: '/mnt/nas', state: 'frozen', why: 'nothing is mounted there since 11:55' }],
     pauses: [
-      { what: '/srv/late', why: 'paused by anna since 11:00 until 18:00', since: noon - 70 * minute, until: null },
+      {
+        what: '/srv/late',
+        why: 'paused by anna since 11:00 until 18:00',
+        since: noon - 70 * minute,
+        until: noon + 350 * minute,
+      },
     ],
   };
 }

@@ -22,7 +22,7 @@ export async function overview({ daemon, status, now, mayChange }: PageWorld): P
     title: 'Overview',
     section: '/',
     changesWith: ['arrival', 'file', 'failure', 'feed', 'paused', 'resumed', 'folder', 'command', 'progress'],
-    body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
+    body: html`${sentence(view.sentence)} ${troublePanel(view)} ${stageStrip(view, now)} ${limit(view, now)}
       ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''}
       ${needsYouPanel(view.needs_you, { now, mayChange })} ${nowPanel(view.now, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
