@@ -133,7 +133,7 @@ async function withBody(context: Context, answer: (body: unknown) => Promise<Res
 /** @returns what was sent, or the answer that refuses it */
 async function bodyOf(context: Context): Promise<unknown> {
   const body = await limitedBody(context.req.raw);
-  if (body !== null) return JSON.parse(new TextDecoder().decode(body)) as unknown;
+  if (body !== null) return JSON.parse(new TextDecoder().decode(body) || '{}') as unknown;
   return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
 }
 

@@ -2,16 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
+import { parse } from 'yaml';
+import { checkSidecar } from '../../src/routing/sidecar.ts';
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', second = '', withWebhook = '', timetable = '', ...further] = [
+const [first = '', sidecar = '', second = '', withWebhook = '', timetable = '', ...further] = [
   ...page.matchAll(/```yaml\n(.*?)```/gs),
 ].map(([, text]) => text);
 
 it('shows a first configuration without problems', async () => {
   await using here = await scratch();
   expect(await here.problems(first, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
+});
+
+it('shows a sidecar', () => {
+  expect(checkSidecar('clip.yaml', parse(sidecar))).toMatchObject({ ok: true });
 });
 
 it('shows a configuration with webhooks without problems', async () => {

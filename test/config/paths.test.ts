@@ -21,6 +21,7 @@ test('come from a tree that is wrong elsewhere', () => {
   expect(configPaths(tree, '/etc/dropcast/dropcast.yaml', environment)).toEqual({
     file: '/etc/dropcast/dropcast.yaml',
     stateDir: '/var/lib/dropcast',
+    socket: '/var/lib/dropcast/dropcast.sock',
     failureLog: '/var/log/dropcast/failures.jsonl',
     secretFiles: ['/home/op/hook'],
     folders: [

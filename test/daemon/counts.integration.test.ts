@@ -21,6 +21,7 @@ function working(ids: readonly string[]): Daemon {
   const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
   return {
     pauses: noPauses,
+    expectations: { list: () => [] },
     conductor: {
       pauses: noPauses,
       pause: () => null,

@@ -50,8 +50,9 @@ alongside('a ledger that is lost', () => {
     for (const file of [ledgerFile, `${ledgerFile}-wal`]) await rm(file);
 
     const command = `\`cp ${copy} ${ledgerFile} && chown --reference=${scratch.file('state')} ${ledgerFile}\``;
-    for (const args of [['run'], ['once'], ['status'], ['ls'], ['status', '--json']])
+    for (const args of [['run'], ['once'], ['status'], ['ls']])
       expectRefused(await run(...args), `${ledgerFile} is missing`, command, 'receipts.jsonl');
+    expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({ v: 1, error: { exit: 1 } });
     const checked = await run('check');
     expect(checked).toMatchObject({ code: 1, stderr: '' });
     expect(checked.stdout).toMatch(/dropcast\.yaml:3:12 state_dir: \S+ledger\.db is missing, /);

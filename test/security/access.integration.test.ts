@@ -84,12 +84,13 @@ folders: [{ path: ${scratch.file('inbox')}, rules: [{ match: "**", channel: c }]
 
 function countingLists(daemon: Daemon): Daemon {
   let atOnce = 0;
-  const list: Daemon['ledger']['list'] = async (filter) => {
+  const { selection } = daemon.ledger;
+  const page: typeof selection.page = async (...asked) => {
     mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
     await new Promise(setImmediate);
-    return daemon.ledger.list(filter).finally(() => (atOnce -= 1));
+    return selection.page(...asked).finally(() => (atOnce -= 1));
   };
-  const ledger = withOwn(daemon.ledger, { list });
+  const ledger = withOwn(daemon.ledger, { selection: withOwn(selection, { page }) });
   return withOwn(daemon, { ledger });
 }
 

@@ -143,7 +143,8 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const counts = await daemon.ledger.counts();
     const expected = daemon.expectations.list();
     const missing = expectationTroubles(expected, until).map(({ title }) => title);
-    const needsYou = (counts['failed'] ?? 0) + (counts['held'] ?? 0) + (counts['not put away'] ?? 0);
+    const states = ['failed', 'held', 'not put away', 'without channel'];
+    const needsYou = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
   };

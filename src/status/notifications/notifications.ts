@@ -18,7 +18,10 @@ export interface Notifications extends AsyncDisposable {
 }
 
 export interface NotificationsWorld {
-  readonly daemon: Pick<Daemon, 'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'config'>;
+  readonly daemon: Pick<
+    Daemon,
+    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'deafTargets' | 'config'
+  >;
   readonly logger: Logger;
   readonly now: () => number;
   /** Commands get some of it. */
@@ -118,11 +121,23 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
         });
         await rows.trim(name, { newest: 0, since: 0 });
       }
-      for (const name of deliveries.keys()) if (!names.has(name)) deliveries.delete(name);
+      for (const name of deliveries.keys()) {
+        if (names.has(name)) continue;
+        deliveries.delete(name);
+        daemon.deafTargets.told(name, null, now());
+      }
       for (const target of targets) {
         const known = deliveries.get(target.name);
         if (known === undefined)
-          deliveries.set(target.name, createDelivery(target, { ...world, rows, id: daemon.ledger.id.slice(0, 8) }));
+          deliveries.set(
+            target.name,
+            createDelivery(target, {
+              ...world,
+              deafTargets: daemon.deafTargets,
+              rows,
+              id: daemon.ledger.id.slice(0, 8),
+            }),
+          );
         else known.change(target);
       }
     },

@@ -43,6 +43,8 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
       pace: () => ({ bytesPerSecond: 100, processingMs: 10 * minute, latePoll: null }),
     },
     rows: { held: () => world.held, isHeld: (id: string) => world.held.includes(id) },
+    expectations: { list: () => [] },
+    deafTargets: { list: () => [] },
     gate: {
       snapshot: () => ({
         used: 412,

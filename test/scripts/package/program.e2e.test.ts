@@ -10,6 +10,7 @@ import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-d
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
 import { startServer } from '../../support/server.ts';
+import { LIVE_SCRIPT } from '../../../packages/pages/src/assets/live-script.ts';
 import { until } from '../../support/until.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 
@@ -125,7 +126,8 @@ test('the daemon uploads a file without a code compiler, and asks for neither fe
   expect(asked).toEqual([]);
   const least = availableParallelism() > 1 ? ['hash-thread.js'] : [];
   expect(answered.map((url) => basename(url))).toEqual(least);
-  const code = await sourcesOf(modules);
+  // The page's script runs in the browser.
+  const code = (await sourcesOf(modules)).replaceAll(LIVE_SCRIPT, '');
   expect(code).toContain('node:sqlite');
   expect(code).not.toMatch(/WebAssembly|undici|(?:await|return|=|\()\s*fetch\(|from "node:(?:wasi|vm|inspector)"/);
 });

@@ -1,3 +1,4 @@
+import { createDeafTargets } from '../../../src/daemon/deaf-targets.ts';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import type { MessageTarget } from '../../../src/config/notify-config.ts';
@@ -56,6 +57,7 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
     stopped: new AbortController().signal,
     answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
   };
+  const deafTargets = createDeafTargets();
   const sent: (Envelope & { target: string })[] = [];
   const notifications = stack.use(
     createNotifications({
@@ -66,6 +68,7 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
         folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
         gate: { snapshot: () => world.gate },
         expectations: { list: () => world.expectations },
+        deafTargets,
         config: () => ({ notify: world.notify }),
       } as unknown as NotificationsWorld['daemon'],
       logger,
@@ -86,6 +89,7 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
   };
   return {
     world,
+    deaf: () => deafTargets.list().map(({ name, since }) => [name, since]),
     ledger,
     logger,
     events,
@@ -299,6 +303,23 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: 5 messages from dropcast']);
     expect(here.sent[0]?.body.split('\n')).toHaveLength(5);
     expect(here.sent[0]?.isRepeat).toBe(false);
+  });
+
+  test('a target that takes nothing is known since its first refusal, until it takes messages or is configured no more', async () => {
+    await using scratch = await scratchDirectory();
+    await using here: Awaited<ReturnType<typeof desk>> = await desk(scratch.path, [target('a'), target('b')]);
+    here.world.answer = () => away;
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    expect(here.deaf().map(([name]) => name)).toEqual(['a', 'b']);
+    const before = here.deaf();
+    await here.pass(5 * minute);
+    expect(here.deaf()).toEqual(before);
+    here.world.notify = [target('a')];
+    here.world.answer = () => taken;
+    await here.pass(30 * minute);
+    expect(here.deaf()).toEqual([]);
   });
 
   test('a message whose answer never came is sent again, and says that it may be a repeat', async () => {
