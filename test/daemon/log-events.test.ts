@@ -153,8 +153,8 @@ test('a pause that a person set is one line, and another when it is over', () =>
   const pause = { folder: '/inbox', since: now, until: now + 1, by: 'anna' };
   expect(
     linesOf(
-      { type: 'operator pause', pause, is: 'set', by: 'anna' },
-      { type: 'operator pause', pause, is: 'over', by: null },
+      { type: 'operator-pause', pause, is: 'set', by: 'anna' },
+      { type: 'operator-pause', pause, is: 'over', by: null },
     ),
   ).toEqual(['info A person paused the work', 'info A pause is over']);
 });

@@ -19,6 +19,7 @@ import {
   reasonOf,
   rearmed,
   remoteFailed,
+  waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
 
@@ -135,6 +136,7 @@ const machineSetup = setup({
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
+    waitsForChannel: ({ context: { facts } }) => waitsForChannel(facts) && facts.videoId === null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
     wasHeldBefore: ({ context: { facts } }) => isIgnored(facts) && heldAgain(facts) !== null,
     isIgnoredWithRule: ({ context: { facts } }) => isIgnored(facts) && facts.plan !== null,
@@ -301,6 +303,7 @@ export const fileMachine = machineSetup.createMachine({
       on: {
         GO: { target: 'resuming', actions: 'clearBackoff' },
         RETRY: { target: 'resuming', actions: 'rearm' },
+        SEND_ELSEWHERE: { ...sendElsewhere, guard: 'waitsForChannel' },
         IGNORE: ignoreUnlessSent,
         ...whileHere,
       },

@@ -1,5 +1,6 @@
 import { mayHaveArrived, suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
+import { unknownNameCodes } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
@@ -107,6 +108,12 @@ export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' |
 /** Whether a file is left alone because a person said so. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
+}
+
+/** Whether a file waits for a channel that the service does not have. */
+export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): boolean {
+  const isWaiting = end === null && notBefore !== null && plan !== null;
+  return isWaiting && lastFailure?.code === unknownNameCodes.channel;
 }
 
 /**

@@ -315,9 +315,11 @@ describe('what an event leaves in the row', () => {
     expect(next(ignored, { type: 'RETRY' }, policy)).toMatchObject({ videoId: null, uploadedAt: null, end: null });
   });
 
-  test('a file that failed or is held without a video is sent to the channel that somebody chose', () => {
-    for (const end of ['failed', 'held'] as const) {
-      const facts = someFacts({ end, endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) });
+  test('a file that failed, is held or waits for a channel, without a video, is sent to the channel that somebody chose', () => {
+    const waiting = { notBefore: 9, lastFailure: failure('suspended', { code: 'unknown_channel' }) };
+    const ended = { endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) };
+    for (const other of [{ ...ended, end: 'failed' }, { ...ended, end: 'held' }, waiting] as const) {
+      const facts = someFacts(other);
       const after = next(facts, { type: 'SEND_ELSEWHERE', channel: 'ch_other' }, policy);
       expect(stateOf(after)).toBe('queued');
       expect(after.plan).toEqual({ ...somePlan, channel: 'ch_other', chosenChannel: 'ch_other' });
