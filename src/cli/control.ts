@@ -153,6 +153,20 @@ export async function commandDaemon<T>(config: DaemonPlace, path: string, body: 
   }
 }
 
+/** The same, for a command that can be carried out without a daemon. @param otherwise while none runs */
+export async function commandDaemonOr<T>(
+  config: DaemonPlace,
+  { path, body }: { readonly path: string; readonly body: unknown },
+  otherwise: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await commandDaemon<T>(config, path, body);
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+    return otherwise();
+  }
+}
+
 /**
  * Does something in the ledger itself, for commands that need no daemon.
  *
