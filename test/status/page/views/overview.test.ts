@@ -30,7 +30,9 @@ test('the sentence comes first and is the one thing that screen readers are told
   const page = await shown(busyOverview());
   expect(page.match(/role="status"/g)).toHaveLength(1);
   expect(page.indexOf('role="status"')).toBeLessThan(page.indexOf('class="stages"'));
-  expect(text(page)).toContain('Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.');
+  expect(text(page)).toContain(
+    'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 1 expected delivery is missing or late; 63 need you.',
+  );
 });
 
 test('each stage leads to its files, and the slowest says so in a word', async () => {

@@ -29,7 +29,7 @@ function link({ name, files, last_hour: lastHour, oldest_since: since, bottlenec
     <span class="name">${name}</span>
     <strong>${grouped(files)}</strong>
     <span class="muted">${name === 'live' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
-    <span class="muted">${grouped(lastHour)} in the last hour</span>
+    <span class="muted">${grouped(lastHour)} last hour</span>
     ${bottleneck === null ? '' : html`<span title="${visibleText(bottleneck)}">${badge('notice', 'slowest')}</span>`}
   </a>`;
 }
