@@ -80,7 +80,11 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     if (!sent.isRefusal && !sent.mayHaveArrived) await rows.markTried(seqs, null);
     if (sent.isRefusal) await rows.markRefused(seqs);
     const isGivenUp = sent.isRefusal && before + 1 >= mostRefusals;
-    if (isGivenUp) await rows.remove(seqs);
+    if (isGivenUp) {
+      const dropped = Number((await rows.recall(droppedName(name))) ?? 0) + seqs.length;
+      await rows.commit({ remember: { [droppedName(name)]: dropped } });
+      await rows.remove(seqs);
+    }
     const pauseMs = Math.max(sent.retryAfterMs ?? 0, Math.min(longestPauseMs, firstPauseMs * 2 ** failures));
     if (failures === 0 || isGivenUp)
       logger.warn(

@@ -62,6 +62,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     const { notify } = daemon.config();
     const targets = notify.filter((target) => target.type !== 'heartbeat');
     if (config !== notify) await outgoing.change(targets);
+    if (config !== null && config !== notify) await desk.forget(gone(config, targets));
     // Without a target nothing is read, and what happens then is no news for those that come later.
     if (notify.length === 0) await desk.close();
     else outgoing.wake(await desk.look(targets));
@@ -92,6 +93,11 @@ export function createNotifications(world: NotificationsWorld): Notifications {
       await idle();
     },
   };
+}
+
+/** Names of those that are targets no more. */
+function gone(before: Config['notify'], targets: readonly MessageTarget[]): readonly string[] {
+  return before.flatMap(({ name }) => (targets.some((target) => target.name === name) ? [] : [name]));
 }
 
 /** The ways to all targets. */
