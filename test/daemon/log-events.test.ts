@@ -126,7 +126,12 @@ test('the same failure of a file is one line until it ends, however often it is 
 });
 
 test('a file that somebody ignores is one line', () => {
-  const ignored = { ...facts, end: 'skipped', why: 'ignored by anna', lastFailure: ignoredBy('anna', { end: null, lastFailure: null }) } as const;
+  const ignored = {
+    ...facts,
+    end: 'skipped',
+    why: 'ignored by anna',
+    lastFailure: ignoredBy('anna', { end: null, lastFailure: null }),
+  } as const;
   expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual([
     'info A person ignores a file',
   ]);
