@@ -10,6 +10,8 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.',
     'waits   /srv/late: paused by anna since 11:00 until 18:00',
     'frozen  /mnt/nas: nothing is mounted there since 11:55',
+    'missing  evening/*.mp4 in /srv/in: 1 of 2 files missing since 11:30',
+    'not told  ops: messages wait since 11:50: it answered 503',
     '',
     'settling 1 → queued 12 → [uploading 2] → processing 3 → publishing 1 → live 214',
     'retrying 2, the next at 12:13',
@@ -36,6 +38,12 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
 test.each([1, 2, 10, 20, 40, 79])('no line is wider than a terminal of %i columns', (width) => {
   for (const view of [busyOverview(), someOverview()])
     for (const line of topLines({ view, width, colour: false })) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+});
+
+test('a look that is due within the second is a second away', () => {
+  const at = someOverview().at;
+  const view = someOverview({ now: { files: [someNowFile({ next_look_at: at + 300 })], more: 0 } });
+  expect(topLines({ view, ...wide }).join('')).toContain('next look in 1 s');
 });
 
 test('hostile names cannot move the cursor', () => {
