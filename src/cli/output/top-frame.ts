@@ -147,7 +147,7 @@ function meters(file: NowFile, at: number): string {
       : sentAt === null
         ? []
         : [`sent at ${clockTime(sentAt, at)}`]),
-    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.round((look - at) / 1_000) * 1_000)}`] : []),
+    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`] : []),
     ...(why === null ? [] : [why]),
   ].join('  ');
 }

@@ -40,6 +40,12 @@ test.each([1, 2, 10, 20, 40, 79])('no line is wider than a terminal of %i column
     for (const line of topLines({ view, width, colour: false })) expect(stringWidth(line)).toBeLessThanOrEqual(width);
 });
 
+test('a look that is due within the second is a second away', () => {
+  const at = someOverview().at;
+  const view = someOverview({ now: { files: [someNowFile({ next_look_at: at + 300 })], more: 0 } });
+  expect(topLines({ view, ...wide }).join('')).toContain('next look in 1 s');
+});
+
 test('hostile names cannot move the cursor', () => {
   const view = someOverview({
     now: { files: [someNowFile({ path: '/in/\u001B[2J\u009B31m\nx.mp4', why: '\u001B]0;x' })], more: 0 },
