@@ -13,7 +13,7 @@ export function judgedService(
   verdicts: {
     readonly breaker: Pick<Breaker, 'judge'>;
     readonly uploadHosts: Pick<UploadHosts, 'judge'>;
-    readonly names: Pick<ServiceNames, 'refused' | 'whyNot'>;
+    readonly names: Pick<ServiceNames, 'refused' | 'whyNot' | 'worked'>;
     /** Fires when the daemon is asked to stop: no verdict is waited for then. */
     readonly stopping: AbortSignal;
   },
@@ -33,6 +33,7 @@ export function judgedService(
     host: {
       create: async (facts, token, signal) => {
         const answer = await host.create(facts, token, signal);
+        if (answer.ok) names.worked('channel', facts.plan?.channel ?? '');
         const refused = answer.ok ? null : await whyRefused(answer.failure, 'channel', facts.plan?.channel ?? '');
         return refused ?? judged(Promise.resolve(answer), signal);
       },
@@ -54,6 +55,7 @@ export function judgedService(
         const unknown = names.whyNot('feed', feed);
         if (unknown !== null) return { ok: false, failure: unknown };
         const answer = await library.publish(feed, signal);
+        if (answer.ok) names.worked('feed', feed);
         const refused = answer.ok ? null : await whyRefused(answer.failure, 'feed', feed);
         return refused ?? judged(Promise.resolve(answer), signal);
       },

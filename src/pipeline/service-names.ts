@@ -16,7 +16,8 @@ export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
 
 /**
  * Which channels and feeds the service has. Its lists are asked at a start and a reload, when it refuses something that names one, and
- * while files wait for one: never for nothing. What goes to an unknown one waits as a group, without a request of its own.
+ * while files wait for one: never for nothing. A list alone keeps nothing back, for it may be wrong: what goes to a name that it does not
+ * have is tried, and once the service refuses that too, the rest waits as a group, without a request of its own.
  */
 export interface ServiceNames {
   /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
@@ -31,6 +32,8 @@ export interface ServiceNames {
     name: { readonly kind: NameKind; readonly name: string },
     signal: AbortSignal,
   ): Promise<Failure | null>;
+  /** The service took what named this, whatever its list says. */
+  worked(kind: NameKind, name: string): void;
   /** The service answers again: the lists that it did not give are asked for. */
   serviceBack(): void;
   isDue(): boolean;
@@ -57,7 +60,10 @@ const lookAgainMs = 10 * 60_000;
 /** Between two looks because something was refused: a thousand files may be refused for one name, or for what is no name at all. */
 const refusedAgainMs = 10_000;
 
-/** Each file that waits looks by itself too, at no request. */
+/**
+ * Each file that waits looks by itself too, at no request; but once in that time the first of them is tried, because the list may lack
+ * what works.
+ */
 const fileWaitsMs = 60 * 60_000;
 
 export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld): ServiceNames {
@@ -65,6 +71,10 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   /** What was asked last because of a refusal. */
   const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
   const unknown = new Map<string, UnknownName>();
+  /** When the service last refused what named them, by the monotonic clock. The others are tried. */
+  const refusedAt = new Map<string, number>();
+  /** The lists do not have them, and the service takes them all the same. */
+  const proven = new Set<string>();
   /** When a file or feed last waited for it. */
   const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
@@ -78,20 +88,22 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   const become = (kind: NameKind, name: string): void => {
     if (unknown.has(keyOf(kind, name))) return;
     unknown.set(keyOf(kind, name), { kind, name, since: clock.now() });
-    wantedAt.set(keyOf(kind, name), clock.elapsed());
     events.emit({ type: 'name', kind, name, isKnown: false });
+  };
+
+  const isThere = ({ kind, name }: UnknownName): void => {
+    const key = keyOf(kind, name);
+    unknown.delete(key);
+    wantedAt.delete(key);
+    refusedAt.delete(key);
+    events.emit({ type: 'name', kind, name, isKnown: true });
+    back();
   };
 
   const learn = (kind: NameKind, names: readonly string[]): void => {
     lists.set(kind, names);
-    for (const [key, one] of unknown) {
-      if (one.kind !== kind || !names.includes(one.name)) continue;
-      unknown.delete(key);
-      wantedAt.delete(key);
-      events.emit({ type: 'name', kind, name: one.name, isKnown: true });
-      back();
-    }
-    for (const name of used[kind]) if (!names.includes(name)) become(kind, name);
+    for (const one of unknown.values()) if (one.kind === kind && names.includes(one.name)) isThere(one);
+    for (const name of used[kind]) if (!names.includes(name) && !proven.has(keyOf(kind, name))) become(kind, name);
   };
 
   const askFor = async (kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>> => {
@@ -109,27 +121,40 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
 
   const planNext = (): void => {
     forget();
-    lookAt = unknown.size === 0 ? Infinity : clock.elapsed() + lookAgainMs;
+    lookAt = isWanted() ? clock.elapsed() + lookAgainMs : Infinity;
     if (lookAt < Infinity) ringAt(lookAt);
+  };
+
+  /** Whether anything waits for a name. */
+  const isWanted = (): boolean => {
+    const lately = clock.elapsed() - fileWaitsMs - lookAgainMs;
+    return [...unknown.keys()].some((key) => (wantedAt.get(key) ?? -Infinity) >= lately);
   };
 
   const whyNot = (kind: NameKind, name: string): Failure | null => {
     const key = keyOf(kind, name);
     if (!unknown.has(key)) return null;
     wantedAt.set(key, clock.elapsed());
-    return unknownName(kind, name);
+    if (lookAt === Infinity) planNext();
+    const isRefused = clock.elapsed() - (refusedAt.get(key) ?? -Infinity) < fileWaitsMs;
+    return isRefused ? unknownName(kind, name) : null;
   };
 
   /** What no rule names any more, and no file has waited for lately, is forgotten until a file is refused for it again. */
   const forget = (): void => {
     const lately = clock.elapsed() - 2 * fileWaitsMs;
     for (const [key, { kind, name }] of unknown)
-      if (!used[kind].includes(name) && (wantedAt.get(key) ?? -Infinity) < lately) unknown.delete(key);
+      if (!used[kind].includes(name) && (wantedAt.get(key) ?? -Infinity) < lately) {
+        unknown.delete(key);
+        refusedAt.delete(key);
+      }
   };
 
   return {
     change: (names, said) => {
       used = names;
+      // It may be another service.
+      proven.clear();
       isOwed = said === null;
       if (said !== null) learn('channel', said.channel);
       if (said !== null) learn('feed', said.feed);
@@ -145,7 +170,8 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     whyNot,
     refused: async ({ kind: failed, status }, { kind, name }, signal) => {
       const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
-      if (!isAnswer) return null;
+      // Its list is wrong about this one, and so no reason to blame the name.
+      if (!isAnswer || proven.has(keyOf(kind, name))) return null;
       // The list of the start may be months old.
       const last = refusals.get(kind);
       const isRecent = last !== undefined && clock.elapsed() - last.at < refusedAgainMs;
@@ -154,11 +180,17 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       const answer = await asked.answer;
       if (!answer.ok || answer.value.includes(name)) return null;
       become(kind, name);
-      planNext();
+      refusedAt.set(keyOf(kind, name), clock.elapsed());
       return whyNot(kind, name);
     },
+    worked: (kind, name) => {
+      const one = unknown.get(keyOf(kind, name));
+      if (one === undefined) return;
+      proven.add(keyOf(kind, name));
+      isThere(one);
+    },
     serviceBack: () => {
-      isDueNow = isOwed || unknown.size > 0;
+      isDueNow = isOwed || isWanted();
     },
     isDue: () => isDueNow || lookAt <= clock.elapsed(),
     look: async (signal) => {

@@ -18,12 +18,15 @@ export class FakeHost {
   mostSending = 0;
 
   readonly host: VideoHost = {
-    create: (facts) =>
-      this.#answer('create', () => {
+    create: async (facts) => {
+      const refused = this.failing.get(`create in ${facts.plan?.channel ?? ''}`);
+      if (refused !== undefined) return { ok: false, failure: refused };
+      return this.#answer('create', () => {
         const videoId = `vid_${this.videos.size + 1}`;
         this.videos.set(videoId, { title: facts.plan?.title ?? '', status: 'pending' });
         return { videoId, uploadUrl: `u:${videoId}`, status: 'pending' };
-      }),
+      });
+    },
     status: (videoId) => this.#video('status', videoId, ({ status }) => status),
     send: async (facts, hooks) => {
       this.sending += 1;

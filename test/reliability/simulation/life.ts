@@ -1,6 +1,7 @@
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
+import { Meddler } from './meddler.ts';
 import type { Config, FolderConfig } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
@@ -48,6 +49,7 @@ class Life {
   readonly #disk: Disk;
   readonly #service: Service;
   readonly #people: People;
+  readonly #meddler: Meddler;
   readonly #stormMs: number;
   readonly #folders: readonly FolderConfig[];
   readonly #meanCalls: number;
@@ -78,6 +80,7 @@ class Life {
       folders: this.#folders.map(({ path }) => path),
     });
     this.#people.plan(this.#stormMs);
+    this.#meddler = new Meddler(this.#machine, new Random(seed, 'meddler'), this.#folders);
     this.#meanCalls = this.#random.pick([Infinity, Infinity, 60, 200, 600, 2_000]);
     loseEvents(this.#random.pick([0, 0, 30, 100]));
     this.#planTroubles();
@@ -154,8 +157,10 @@ class Life {
     this.#machine.log('started');
     let why = '';
     while (time.elapsed < stopsAt) {
-      await time.sleep(this.#isCalm ? 20_000 : Math.min(5_000, Math.max(1, stopsAt - time.elapsed)), process);
-      if (!this.#isCalm) await this.#attend(daemon);
+      const lookMs = this.#meddler.everyMs ?? 5_000;
+      await time.sleep(this.#isCalm ? 20_000 : Math.min(lookMs, Math.max(1, stopsAt - time.elapsed)), process);
+      if (this.#isCalm) await this.#meddler.takeBack(daemon);
+      else await this.#attend(daemon);
       why = this.#isCalm ? await this.#whyNotOver(daemon) : '';
       if (this.#isCalm && why === '') break;
     }
@@ -176,6 +181,7 @@ class Life {
       this.#machine.log('operator', 'reload');
       await daemon.reload(this.#config());
     }
+    await this.#meddler.meddle(daemon);
   }
 
   async #whyNotOver(daemon: Daemon): Promise<string> {
