@@ -12,6 +12,7 @@ export const ledger: Check = {
   run: async (patient) => {
     const { checked, reach } = patient;
     if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
+    if (patient.isOutsider) throw new SkippedError('only root can look into it: run it with sudo');
     const why = 'without its ledger dropcast starts nothing, so that nothing is uploaded twice';
     const found = await inspectState(checked.paths, reach.status.socket);
     return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];
