@@ -16,7 +16,9 @@ import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /** Where a daemon is reached, and its ledger when it is down. */
-export type DaemonPlace = Pick<Config, 'file' | 'stateDir'> & { readonly status: Pick<Config['status'], 'socket'> };
+export type DaemonPlace = Pick<Config, 'file' | 'stateDir' | 'failureLog'> & {
+  readonly status: Pick<Config['status'], 'socket'>;
+};
 
 /**
  * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.

@@ -28,9 +28,9 @@ export async function pause(shell: Shell, names: readonly string[], options: Pau
   const until = options.until === undefined ? null : pauseEnd(options.until, Date.now());
   const place = await requireDaemonPlace(shell, options.config);
   const folders = names.map((name) => resolve(shell.cwd, name));
-  const wanted = { folders, until, by: userName(shell) };
+  const wanted: PauseWanted = { folders, until, by: userName(shell) };
   const result = await commandDaemonOr<PauseResult>(place, { path: '/pause', body: wanted }, async () =>
-    noteInLedger(await requireLoadable(shell, options.config), wanted),
+    pauseInLedger(await requireLoadable(shell, options.config), wanted),
   );
   if (options.json === true) printJson(result, shell.stdout);
   else print(shell, result);
@@ -46,9 +46,8 @@ function print(shell: Shell, { paused, running }: PauseResult): void {
   if (running > 0) shell.stdout.write(`${counted(running, 'file')} under way will be finished.\n`);
 }
 
-function noteInLedger(config: Config, wanted: PauseWanted): Promise<PauseResult> {
+async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted): Promise<PauseResult> {
   const known = config.folders.map(({ path }) => path);
-  const { folders, until, by } = wanted;
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
   return withLedger(config, async (ledger) => {
     const pauses = folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));

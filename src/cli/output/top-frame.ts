@@ -49,8 +49,8 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
 
 function trouble({ pauses, folders, expectations, deaf_targets: targets, at }: OverviewView): readonly Line[] {
   return [
-    ...pauses.map(({ what, why, until }) => ({
-      text: `waits   ${what}: ${why}${until === null ? '' : ` (until ${clockTime(until, at)})`}`,
+    ...pauses.map(({ what, why }) => ({
+      text: `waits   ${what}: ${why}`,
       style: 'yellow' as const,
     })),
     ...folders.map(({ path, state, why }) => ({

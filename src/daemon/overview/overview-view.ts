@@ -110,6 +110,7 @@ export interface FeedView {
 export interface PauseView {
   /** What waits: `everything`, `uploads`, `new files`, or a folder. */
   readonly what: string;
+  /** Says also until when. */
   readonly why: string;
   readonly since: number | null;
   readonly until: number | null;

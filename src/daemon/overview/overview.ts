@@ -171,7 +171,16 @@ function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly P
   const createsUntil = conductor.createsWaitUntil();
   const startAt = times.startAt();
   return [
-    ...(pause === null ? [] : [{ what: pause.holds, why: pause.why, since: pause.since, until: pause.nextProbeAt }]),
+    ...(pause === null
+      ? []
+      : [
+          {
+            what: pause.holds,
+            why: `${pause.why}; next check at ${clockTime(pause.nextProbeAt, now)}`,
+            since: pause.since,
+            until: pause.nextProbeAt,
+          },
+        ]),
     ...conductor.pauses.list().map((each) => ({
       what: each.folder ?? 'everything',
       why: pauseWords(each, now),

@@ -176,7 +176,12 @@ export function busyOverview(): OverviewView {
     ],
     deaf_targets: [{ name: 'ops', why: 'it answered 503', since: noon - 20 * minute }],
     pauses: [
-      { what: '/srv/late', why: 'paused by anna since 11:00 until 18:00', since: noon - 70 * minute, until: null },
+      {
+        what: '/srv/late',
+        why: 'paused by anna since 11:00 until 18:00',
+        since: noon - 70 * minute,
+        until: noon + 350 * minute,
+      },
     ],
   };
 }

@@ -10,11 +10,7 @@ export function troublePanel({ pauses, folders, deaf_targets: targets }: Overvie
   return html`<section class="card" data-key="trouble">
     <ul class="causes">
       ${pauses.map(
-        ({ what, why, until }) =>
-          html`<li>
-            ${badge('off', 'waits')} <strong>${named(what)}</strong>:
-            ${visibleText(why)}${until === null ? '' : html` (until ${moment(until, now)})`}
-          </li>`,
+        ({ what, why }) => html`<li>${badge('off', 'waits')} <strong>${named(what)}</strong>: ${visibleText(why)}</li>`,
       )}
       ${folders.map(
         ({ path, state, why }) =>
