@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { Help } from 'commander';
 import type { Argument, Command, Option } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell.ts';
@@ -57,22 +58,24 @@ export function allCommands(command: CommandDocument): readonly CommandDocument[
 
 const NOWHERE = new Writable({ write: (_part, _encoding, done) => done() });
 
+/** That of the program leaves out what one screen has no room for. */
+const plainHelp = new Help();
+
 function describe(command: Command, path: string): CommandDocument {
-  const help = command.createHelp();
   return {
     path,
     description: command.description(),
     summary: command.summary() || command.description(),
     group: command.helpGroup().replace(/:$/, ''),
     arguments: command.registeredArguments.map((argument) => describeArgument(argument, path)),
-    options: help.visibleOptions(command).map(describeOption),
+    options: plainHelp.visibleOptions(command).map(describeOption),
     after: helpAfter(command),
-    commands: help.visibleCommands(command).map((child) => describe(child, `${path} ${child.name()}`.trim())),
+    commands: command.commands.map((child) => describe(child, `${path} ${child.name()}`.trim())),
   };
 }
 
 /** Commands that take files by name; whatever else they take cannot be completed. */
-const takeFiles = new Set(['show', 'retry']);
+const takeFiles = new Set(['show', 'retry', 'ignore', 'reapply']);
 
 function describeArgument(argument: Argument, path: string): ArgumentDocument {
   const name = argument.name() + (argument.variadic ? '...' : '');
@@ -89,14 +92,14 @@ function describeOption(option: Option): OptionDocument {
     description: option.description,
     standard:
       option.defaultValueDescription ?? (option.defaultValue === undefined ? null : String(option.defaultValue)),
-    value: name === null ? null : { name, ...valueOf(name, option.argChoices) },
+    value: name === null ? null : { name, ...valueOf(option.long === '--folder' ? 'folder' : name, option.argChoices) },
   };
 }
 
 function valueOf(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { kind: 'one', of: choices };
   if (name === 'states') return { kind: 'list', of: knownStates };
-  if (name === 'directory') return { kind: 'directory' };
+  if (['dir', 'directory', 'folder', 'folders'].includes(name)) return { kind: 'directory' };
   return { kind: ['path', 'paths', 'file'].includes(name) ? 'file' : 'text' };
 }
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { LONGEST, parseDuration } from '../config/units.ts';
 
 /** Parses the value of an option as a whole number between two limits, inclusive. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -9,6 +10,13 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     }
     return number;
   };
+}
+
+/** Parses the value of an option as a duration. */
+export function duration(text: string): number {
+  const measured = parseDuration(text, { min: '0s', max: LONGEST });
+  if (!measured.ok) throw new InvalidArgumentError(measured.message);
+  return measured.value;
 }
 
 /** For an option that can be repeated: all its values, in order. */

@@ -16,7 +16,9 @@ import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /** Where a daemon is reached, and its ledger when it is down. */
-export type DaemonPlace = Pick<Config, 'file' | 'stateDir'> & { readonly status: Pick<Config['status'], 'socket'> };
+export type DaemonPlace = Pick<Config, 'file' | 'stateDir' | 'failureLog'> & {
+  readonly status: Pick<Config['status'], 'socket'>;
+};
 
 /**
  * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
@@ -150,6 +152,20 @@ export async function commandDaemon<T>(config: DaemonPlace, path: string, body: 
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
   } catch (error) {
     throw explain(error);
+  }
+}
+
+/** The same, for a command that can be carried out without a daemon. @param otherwise while none runs */
+export async function commandDaemonOr<T>(
+  config: DaemonPlace,
+  { path, body }: { readonly path: string; readonly body: unknown },
+  otherwise: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await commandDaemon<T>(config, path, body);
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+    return otherwise();
   }
 }
 

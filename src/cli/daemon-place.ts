@@ -21,8 +21,8 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   const { config, paths, problems } = await loadConfig(place, shell, 'without key');
   if (config !== null) return config;
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
-  const { file, stateDir, socket } = paths ?? (await salvaged(place.file, shell));
-  const reached: DaemonPlace = { file, stateDir, status: { socket } };
+  const { file, stateDir, failureLog, socket } = paths ?? (await salvaged(place.file, shell));
+  const reached: DaemonPlace = { file, stateDir, failureLog, status: { socket } };
   if (!(await isRunning(reached))) throw new CommandError(lines.join('\n'), exitCodes.badConfig);
   shell.stderr.write(
     `${escapeControls(file)} is broken, so a reload or restart would fail: \`dropcast check\` says why. ` +

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import { serviceOf } from '../config/installed-service.ts';
-import type { Config } from '../config/config.ts';
 import { ROTATED } from '../ledger/append-log.ts';
 import { createFailurePrinter, parseFailure } from './failures/failure-lines.ts';
 import { linesOf, tail } from './failures/tail.ts';
-import { requireLoadable } from './read-config.ts';
+import type { DaemonPlace } from './control.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -23,7 +23,7 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
   const reader = new AbortController();
   const leave = (): void => reader.abort();
   shell.stdout.once('error', leave);
-  const path = logOf(await requireLoadable(shell, options.config));
+  const path = logOf(await requireDaemonPlace(shell, options.config));
   const show = createShow(shell, options, Date.now() - options.since);
   try {
     for await (const line of linesOf(`${path}${ROTATED}`)) show.line(line);
@@ -63,7 +63,7 @@ function createShow(
 }
 
 /** The daemon knows its log directory from systemd; a person's shell does not. */
-function logOf({ file, failureLog }: Config): string {
+function logOf({ file, failureLog }: DaemonPlace): string {
   const service = serviceOf(file);
   return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));
 }

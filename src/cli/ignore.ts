@@ -40,7 +40,7 @@ function print(shell: Shell, result: IgnoreResult, isUndone: boolean): void {
   const which = counted(files, 'file');
   if (isPlanned)
     lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'} would be ${which}, with ${costWords(result)}.`);
-  else if (files === 0) lines.push('Nothing to ignore.');
+  else if (files === 0) lines.push(isUndone ? 'Nothing was taken back.' : 'Nothing to ignore.');
   else lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'}: ${which}: ${done.join(', ')}`);
   if (records > 0)
     lines.push(`${counted(records, 'record')} without bytes will be deleted on the service, in a minute or later.`);

@@ -4,9 +4,10 @@ import type { NotifyTested, TestNotifications } from '../daemon/routes/notify.ts
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { createSend } from '../status/notifications/senders/send.ts';
 import { tryTargets } from '../status/notifications/try-targets.ts';
-import { commandDaemon } from './control.ts';
+import { commandDaemonOr } from './control.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { printJson } from './output/json.ts';
-import { requireConfig, requireLoadable } from './read-config.ts';
+import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -19,11 +20,9 @@ export async function notifyTest(
   target: string | null,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
-  const { targets } = await testedByDaemon(await requireLoadable(shell, options.config), target).catch(
-    (error: unknown) => {
-      if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-      return testedHere(shell, target, options.config);
-    },
+  const place = await requireDaemonPlace(shell, options.config);
+  const { targets } = await commandDaemonOr<NotifyTested>(place, { path: '/notify/test', body: { target } }, () =>
+    testedHere(shell, target, options.config),
   );
   if (options.json === true) printJson({ v: 1, targets }, shell.stdout);
   else for (const each of targets) shell.stdout.write(`${escapeControls(lineOf(each))}\n`);
@@ -37,10 +36,6 @@ export function testNotifications(config: () => Config, env: Shell['env']): Test
     const targets = config().notify.filter((target) => name === null || target.name === name);
     return tryTargets(targets, { send: createSend(env), now: Date.now(), host: hostname() });
   };
-}
-
-function testedByDaemon(config: Config, target: string | null): Promise<NotifyTested> {
-  return commandDaemon<NotifyTested>(config, '/notify/test', { target });
 }
 
 async function testedHere(shell: Shell, target: string | null, option: string | undefined): Promise<NotifyTested> {

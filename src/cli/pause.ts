@@ -4,7 +4,8 @@ import { notWatched } from '../daemon/commands/pause.ts';
 import type { PauseResult, PauseWanted } from '../daemon/commands/pause.ts';
 import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { commandDaemon, withLedger } from './control.ts';
+import { commandDaemonOr, withLedger } from './control.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { pauseEnd } from './pause-end.ts';
@@ -25,9 +26,12 @@ export async function pause(shell: Shell, names: readonly string[], options: Pau
   if (names.length > 0 === (options.all === true))
     throw new CommandError('name the folders to pause, or pass --all', exitCodes.usage);
   const until = options.until === undefined ? null : pauseEnd(options.until, Date.now());
-  const config = await requireLoadable(shell, options.config);
+  const place = await requireDaemonPlace(shell, options.config);
   const folders = names.map((name) => resolve(shell.cwd, name));
-  const result = await pauseIn(config, { folders, until, by: userName(shell) });
+  const wanted: PauseWanted = { folders, until, by: userName(shell) };
+  const result = await commandDaemonOr<PauseResult>(place, { path: '/pause', body: wanted }, async () =>
+    pauseInLedger(await requireLoadable(shell, options.config), wanted),
+  );
   if (options.json === true) printJson(result, shell.stdout);
   else print(shell, result);
   for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(`${name} ${why}`)}\n`);
@@ -42,14 +46,8 @@ function print(shell: Shell, { paused, running }: PauseResult): void {
   if (running > 0) shell.stdout.write(`${counted(running, 'file')} under way will be finished.\n`);
 }
 
-async function pauseIn(config: Config, wanted: PauseWanted): Promise<PauseResult> {
-  try {
-    return await commandDaemon<PauseResult>(config, '/pause', wanted);
-  } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-  }
+async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted): Promise<PauseResult> {
   const known = config.folders.map(({ path }) => path);
-  const { folders, until, by } = wanted;
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
   return withLedger(config, async (ledger) => {
     const pauses = folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));

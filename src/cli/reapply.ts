@@ -25,26 +25,26 @@ export async function reapply(shell: Shell, names: readonly string[], options: R
     printJson(result, shell.stdout);
     return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  shell.stdout.write(escapeControls(textOf(result)));
+  for (const line of linesOf(result)) shell.stdout.write(`${escapeControls(line)}\n`);
   return printRefusals(shell, result);
 }
 
 /** Changes that are printed one by one; `--json` has more. */
 const mostShown = 20;
 
-function textOf(result: ReapplyResult): string {
+function linesOf(result: ReapplyResult): readonly string[] {
   const { changes, files, isPlanned, patches, publishes, same } = result;
   const lines = changes.slice(0, mostShown).flatMap(changeLines);
   if (files > mostShown) lines.push(`… and ${counted(files - Math.min(mostShown, changes.length), 'more file')}`);
   if (same > 0) lines.push(`${counted(same, 'file')}: as the rules say already.`);
-  if (files === 0) return `${[...lines, 'Nothing to change.'].join('\n')}\n`;
+  if (files === 0) return [...lines, 'Nothing to change.'];
   const feeds = publishes.length === 0 ? '' : `, then ${publishes.join(', ')} published again`;
   const cost = `new metadata for ${counted(patches, 'video')}${feeds}: ${costWords(result)}`;
   lines.push(
     isPlanned ? `${counted(files, 'file')} would change; ${cost}.` : `${counted(files, 'file')} changed; ${cost}.`,
   );
   if (isPlanned) lines.push('Run it again with --yes to do this.');
-  return `${lines.join('\n')}\n`;
+  return lines;
 }
 
 function changeLines({ path, changes }: ReapplyChange): readonly string[] {

@@ -4,7 +4,8 @@ import { notWatched } from '../daemon/commands/pause.ts';
 import type { ResumeResult, ResumeWanted } from '../daemon/commands/pause.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { commandDaemon, withLedger } from './control.ts';
+import { commandDaemonOr, withLedger } from './control.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { printJson } from './output/json.ts';
 import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -24,22 +25,17 @@ export interface ResumeOptions {
 export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
   if ((name !== undefined) === (options.all === true))
     throw new CommandError('name the folder to go on with, or pass --all to end every pause', exitCodes.usage);
-  const config = await requireLoadable(shell, options.config);
+  const place = await requireDaemonPlace(shell, options.config);
   const folder = name === undefined ? null : resolve(shell.cwd, name);
-  const result = await resumeIn(config, { folder, by: userName(shell) });
+  const wanted: ResumeWanted = { folder, by: userName(shell) };
+  const result = await commandDaemonOr<ResumeResult>(place, { path: '/resume', body: wanted }, async () => {
+    const config = await requireLoadable(shell, options.config);
+    return withLedger(config, (ledger) => noteInLedger(config, ledger, folder));
+  });
   if (options.json === true) printJson({ v: 1, folder, ...result }, shell.stdout);
   else if (result.ok) shell.stdout.write(`${escapeControls(result.what)}.\n`);
   else shell.stderr.write(`${escapeControls(result.why)}\n`);
   return result.ok ? exitCodes.fine : exitCodes.failed;
-}
-
-async function resumeIn(config: Config, wanted: ResumeWanted): Promise<ResumeResult> {
-  try {
-    return await commandDaemon<ResumeResult>(config, '/resume', wanted);
-  } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-    return withLedger(config, (ledger) => noteInLedger(config, ledger, wanted.folder));
-  }
 }
 
 /** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */

@@ -8,13 +8,13 @@ import type { Shell } from './shell.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
 import type { SelectionOptions } from './wanted-files.ts';
 
-export interface RetryOptions extends Omit<SelectionOptions, 'channel'> {
+export interface RetryOptions extends SelectionOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly all?: boolean;
   readonly force?: boolean;
   /** Where they are sent. */
-  readonly channel?: string;
+  readonly to?: string;
   readonly plan?: boolean;
 }
 
@@ -24,7 +24,7 @@ const retriable: readonly string[] = [...allStates.split(','), 'skipped'];
 
 /** `dropcast retry NAME… | --state STATES | --all`: retries failed, held, skipped and waiting files. */
 export async function retry(shell: Shell, names: readonly string[], options: RetryOptions): Promise<number> {
-  const { channel, all: isAll, force = false, plan: isPlanned = false, ...selecting } = options;
+  const { to: channel, all: isAll, force = false, plan: isPlanned = false, ...selecting } = options;
   const unknown = options.state?.split(',').find((state) => !retriable.includes(state.trim()));
   if (unknown !== undefined) {
     const message = `files in state "${escapeControls(unknown)}" cannot be retried; these states can: ${retriable.join(', ')}`;
@@ -32,7 +32,10 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   }
   const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: allStates }) });
   if (wanted.names.length === 0 && wanted.selection === undefined)
-    throw new CommandError('name a file, or pass --state or --all', exitCodes.usage);
+    throw new CommandError(
+      'name a file, select files by --state, --folder, --cause or --query, or pass --all',
+      exitCodes.usage,
+    );
   const config = await requireDaemonPlace(shell, options.config);
   const body = { ...wanted, force, isPlanned, ...(channel !== undefined && { channel }) };
   const result = await commandInSlices<RetryResult>(config, '/retry', body);
@@ -40,11 +43,11 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     printJson(result, shell.stdout);
     return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  shell.stdout.write(escapeControls(textOf(result, channel)));
+  for (const line of linesOf(result, channel)) shell.stdout.write(`${escapeControls(line)}\n`);
   return printRefusals(shell, result);
 }
 
-function textOf(result: RetryResult, channel: string | undefined): string {
+function linesOf(result: RetryResult, channel: string | undefined): readonly string[] {
   const { files, isPlanned, mend, retried, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
@@ -54,5 +57,5 @@ function textOf(result: RetryResult, channel: string | undefined): string {
   if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
   for (const { rule, channel: said, at } of mend)
     lines.push(`The next files go to ${said} as before: mend ${rule}${at === null ? '' : ` (${at})`}.`);
-  return lines.map((line) => `${line}\n`).join('');
+  return lines;
 }

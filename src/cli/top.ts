@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
 import { clockTime } from '../daemon/clock-time.ts';
 import type { OverviewView } from '../daemon/overview/overview-view.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import { queryRunningDaemon } from './control.ts';
+import type { DaemonPlace } from './control.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { printJson } from './output/json.ts';
 import { LiveRegion } from './output/live-region.ts';
 import { cutEnd } from './output/text-width.ts';
 import { topLines } from './output/top-frame.ts';
-import { requireLoadable } from './read-config.ts';
 import { CommandError } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -29,7 +29,7 @@ const redrawMs = 500;
  * @returns at `q`, Ctrl-C or the first signal, or when nobody reads the output any more
  */
 export async function top(shell: Shell, options: TopOptions): Promise<void> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const isScreen = shell.stdout.isTTY && shell.env['TERM'] !== 'dumb' && options.json !== true;
   if (options.once === true || (!isScreen && options.json !== true)) {
     const view = await ask(config);
@@ -50,7 +50,7 @@ export async function top(shell: Shell, options: TopOptions): Promise<void> {
   shell.stdout.off('error', leave);
 }
 
-function ask(config: Config): Promise<OverviewView> {
+function ask(config: DaemonPlace): Promise<OverviewView> {
   return queryRunningDaemon<OverviewView>(config, '/overview');
 }
 
@@ -59,7 +59,11 @@ interface Until {
 }
 
 /** The first answer must come; after that the daemon may be away. */
-async function printAll(shell: Shell, config: Config, { signal, everyMs }: Until & { everyMs: number }): Promise<void> {
+async function printAll(
+  shell: Shell,
+  config: DaemonPlace,
+  { signal, everyMs }: Until & { everyMs: number },
+): Promise<void> {
   printJson(await ask(config), shell.stdout);
   while (await rest(everyMs, signal)) {
     const view = await ask(config).catch(unlessAway);
@@ -67,7 +71,7 @@ async function printAll(shell: Shell, config: Config, { signal, everyMs }: Until
   }
 }
 
-async function watch(shell: Shell, config: Config, { signal, leave }: Until & { leave(): void }): Promise<void> {
+async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until & { leave(): void }): Promise<void> {
   const screen = new Screen(shell, await ask(config));
   using keys = readKeys(shell, { leave, scroll: (by) => screen.scroll(by) });
   void keys;

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Environment } from './environment.ts';
+import { shellWord } from '../shell-word.ts';
 import { error, warning, type Finding } from './problem.ts';
 import type { SecretSource } from './secret-source.ts';
 
@@ -10,12 +11,16 @@ const STICKY = 0o1000;
 
 /** Whether anybody but its owner can change a configuration: its author decides where the key goes. */
 export async function checkTrust({ configFile, mode, environment }: SecretSource): Promise<readonly Finding[]> {
-  return [...checkMode(mode), ...(await checkDirectory(dirname(configFile))), ...checkEnvironment(environment)];
+  return [
+    ...checkMode(configFile, mode),
+    ...(await checkDirectory(dirname(configFile))),
+    ...checkEnvironment(environment),
+  ];
 }
 
-function checkMode(mode: number): Finding[] {
+function checkMode(configFile: string, mode: number): Finding[] {
   if ((mode & OTHERS_WRITE) === 0) return [];
-  const message = `every user can change this file, and so have the key sent anywhere (mode 0${mode.toString(8)}); run chmod o-w on it`;
+  const message = `every user can change this file, and so have the key sent anywhere (mode 0${mode.toString(8)}); run: chmod o-w ${shellWord(configFile)}`;
   return [error([], message)];
 }
 
@@ -26,7 +31,7 @@ async function checkDirectory(directory: string): Promise<Finding[]> {
     () => 0,
   );
   if ((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return [];
-  return [warning([], `every user can replace this file; run chmod o-w ${directory}`)];
+  return [warning([], `every user can replace this file; run: chmod o-w ${shellWord(directory)}`)];
 }
 
 /** The program always checks certificates; whoever set this expects something else and should know. */

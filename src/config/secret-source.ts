@@ -3,6 +3,7 @@ import { variable, type Environment } from './environment.ts';
 import { readRegularFile, type ReadResult } from './file-access.ts';
 import { serviceOf } from './installed-service.ts';
 import { resolvePath } from './paths.ts';
+import { shellWord } from '../shell-word.ts';
 import { TaggedValue, type KeyPath } from './raw-tree.ts';
 
 const MAX_SECRET_BYTES = 8 * 1024;
@@ -74,7 +75,7 @@ function checkedFile(read: ReadResult, file: string, key: SecretKey): Found {
   if (!read.ok) return { refusal: `cannot read the ${key.noun} file ${file}: ${read.message}` };
   const found = checked(withoutLineEnd(read.bytes, key), `the ${key.noun} file ${file}`, key);
   if (found.value === undefined || (read.mode & 0o004) === 0) return found;
-  return { ...found, warning: `every user can read the ${key.noun} file ${file}; run chmod 600 on it` };
+  return { ...found, warning: `every user can read the ${key.noun} file ${file}; run: chmod 600 ${shellWord(file)}` };
 }
 
 async function fromCredential(name: string, key: SecretKey, source: SecretSource): Promise<Found> {
@@ -134,11 +135,11 @@ function howToGive(name: string, key: SecretKey, configFile: string): string | n
   return `${key.what} is missing: ${keyFile} is empty or does not exist. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
 }
 
-function literal(value: string, key: SecretKey, { mode }: SecretSource): Found {
+function literal(value: string, key: SecretKey, { mode, configFile }: SecretSource): Found {
   if (/^\$\{?\w+\}?$/.test(value)) return { refusal: 'dropcast does not expand variables in YAML; write !env NAME' };
   if ((mode & 0o077) !== 0)
     return {
-      refusal: `the ${key.noun} is in this file, which other users can read (mode ${octal(mode)}); run chmod 600 on the file, or ${USE_A_TAG}`,
+      refusal: `the ${key.noun} is in this file, which other users can read (mode ${octal(mode)}): ${USE_A_TAG}, or close the file; run: chmod 600 ${shellWord(configFile)}`,
     };
   return checked(value, `the ${key.noun}`, key);
 }

@@ -40,7 +40,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         if (event.isKnown) return logger.info('The service has a channel or feed again', { kind, name });
         return logger.error('The service has no such channel or feed; what goes there waits', { kind, name });
       }
-      case 'operator pause': {
+      case 'operator-pause': {
         const { folder, by, until } = event.pause;
         const place = { ...(folder !== null && { folder }) };
         if (event.is === 'over')

@@ -46,8 +46,8 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
       const what = event.pause.holds === 'uploads' ? 'Uploads go on' : 'All work goes on';
       return { ...aboutNothing, level: 'info', type: 'resumed', text: `${what}, after: ${event.pause.why}` };
     }
-    case 'operator pause':
-      return { ...aboutNothing, ...operatorWords(event, now), type: 'operator pause', folder: event.pause.folder };
+    case 'operator-pause':
+      return { ...aboutNothing, ...operatorWords(event, now), type: 'operator-pause', folder: event.pause.folder };
     case 'refusal':
       return { type: 'refusal', ...about(event.facts), ...warn(sentence(event.why)) };
     case 'folder':
@@ -70,7 +70,7 @@ function ofFile({ before, facts, note }: Extract<DropcastEvent, { type: 'file' }
 type Words = Pick<News, 'level' | 'text'>;
 
 /** A person paused a folder or everything, or that is over. */
-function operatorWords(event: Extract<DropcastEvent, { type: 'operator pause' }>, now: number): Words {
+function operatorWords(event: Extract<DropcastEvent, { type: 'operator-pause' }>, now: number): Words {
   const { pause, is, by } = event;
   const what = pause.folder === null ? 'Everything' : 'The folder';
   if (is === 'set') return info(`${what} is ${pauseWords(pause, now)}; what runs is finished`);

@@ -1,9 +1,14 @@
-/** Rows that a person must look at: failed and held ones, and those whose local file cannot be deleted or moved. */
-export const needsPerson = "(state IN ('failed', 'held') OR disposal = 'waiting')";
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
 
 /** A damaged failure must not keep its row from being mended. */
 const failure = "iif(json_valid(last_failure), last_failure, '{}')";
 const code = `(${failure} ->> '$.code')`;
+
+/** Rows that wait for a channel that the service does not have. */
+export const isWithoutChannel = `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
+
+/** Rows that a person must look at: failed and held ones, those without a channel, and those whose local file cannot be deleted or moved. */
+export const needsPerson = `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel})`;
 
 /** What the service says of a request that it refuses: 'the service answered 422 invalid_request: tags: has too many'. */
 const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
@@ -13,6 +18,7 @@ const field = `substr(${said}, 1, instr(${said}, ':') - 1)`;
 export const causeName = `(CASE
     WHEN last_failure IS NULL THEN NULL
     WHEN disposal = 'waiting' THEN 'local.' || ${code}
+    WHEN ${code} = '${unknownNameCodes.channel}' THEN ${code} || coalesce('.' || (iif(json_valid(plan), plan, '{}') ->> '$.channel'), '')
     WHEN ${failure} ->> '$.kind' = 'gone' THEN 'deleted_on_service'
     WHEN ${failure} ->> '$.status' IN (400, 409, 413, 415, 422) AND ${field} <> '' AND ${field} NOT GLOB '*[^a-zA-Z_]*'
       THEN ${code} || '.' || ${field}

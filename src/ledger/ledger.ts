@@ -195,7 +195,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(connection),
-      ...createView(db),
+      ...createView(db, sql),
       ...createSnapshots(sql),
     },
     repair,

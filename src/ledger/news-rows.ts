@@ -61,12 +61,12 @@ export interface NewsRows {
   lastPassage(): Promise<number>;
   /** Lines after that number in which a file got into one of these states, oldest first. */
   passages(after: number, states: readonly string[], limit: number): Promise<readonly Passage[]>;
-  /** Of these files, those that were in one of the states between two lines of the history (the first excluded). */
-  wereIn(
+  /** In which of the states each of these files was last, up to a line of the history, and since which line it says so. */
+  lastStates(
     ids: readonly string[],
     states: readonly string[],
-    lines: readonly [number, number],
-  ): Promise<ReadonlySet<string>>;
+    until: number,
+  ): Promise<ReadonlyMap<string, Pick<Passage, 'seq' | 'state'>>>;
   filesById(ids: readonly string[]): Promise<readonly Facts[]>;
   totals(since: number, until: number): Promise<DayTotals>;
   /** Files of a folder that came in since then. */
@@ -143,17 +143,17 @@ export function createNewsRows(db: Kysely<LedgerTables>, commits: GroupCommit): 
         .orderBy('seq')
         .limit(limit)
         .execute(),
-    wereIn: async (ids, states, [after, last]) => {
+    lastStates: async (ids, states, until) => {
       const rows = await db
         .selectFrom('history')
-        .select('file_id')
-        .distinct()
+        // SQLite takes the other columns from the row with the greatest `seq`.
+        .select(({ fn }) => [fn.max('seq').as('seq'), 'file_id as id', 'state'])
         .where(sql<boolean>`file_id in (select value from json_each(${JSON.stringify(ids)}))`)
         .where('state', 'in', [...states])
-        .where('seq', '>', after)
-        .where('seq', '<=', last)
+        .where('seq', '<=', until)
+        .groupBy('file_id')
         .execute();
-      return new Set(rows.map(({ file_id: id }) => id));
+      return new Map(rows.map(({ id, seq, state }) => [id, { seq, state }]));
     },
     filesById: (ids) =>
       allFacts(filesIn(db).where(sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`)),

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { isWithoutChannel } from './cause-name.ts';
 import { causesIn } from './causes.ts';
 import type { CausesFound } from './causes.ts';
 import { factsOf } from './row.ts';
@@ -8,7 +9,7 @@ import type { Statements, Value } from './statements.ts';
 
 /** Everything that a view of all files shows, as it was at one moment: its counts agree with its rows. */
 export interface LedgerSnapshot extends CausesFound {
-  /** Number of rows by state; `not put away` of those whose `after_ready` fails. */
+  /** Number of rows by state; `not put away` of those whose `after_ready` fails, `without channel` of those that wait for one. */
   readonly counts: Readonly<Record<string, number>>;
   /** Ids of the rows that a step works on. */
   readonly held: readonly string[];
@@ -76,6 +77,12 @@ export function createSnapshots(sql: Statements): SnapshotStore {
   };
 }
 
+/** Rows of a state that are counted once more by themselves: they need a person. */
+const special = [
+  ['not put away', "disposal = 'waiting'"],
+  ['without channel', isWithoutChannel],
+] as const;
+
 const endedQuery = `SELECT +state AS state, count(*) AS files, sum(size) AS bytes FROM file INDEXED BY file_day
   WHERE ended_at >= +? AND ended_at < +? GROUP BY +state`;
 
@@ -123,8 +130,11 @@ function bySeq(one: Row, other: Row): number {
 /** See `LedgerView.counts`. */
 export function countsOf(sql: Statements): Readonly<Record<string, number>> {
   const rows = sql.rows('SELECT state, count(*) AS files FROM file GROUP BY state', []);
-  const [waiting] = sql.rows(`SELECT count(*) AS files FROM file WHERE disposal = 'waiting'`, []);
   const counted = rows.map(({ state, files }): [string, number] => [String(state), Number(files)]);
-  const left = Number(waiting?.['files'] ?? 0);
-  return Object.fromEntries([...counted, ...(left > 0 ? [['not put away', left] as const] : [])]);
+  const waiting = special.flatMap(([name, which]): readonly [string, number][] => {
+    const [found] = sql.rows(`SELECT count(*) AS files FROM file WHERE ${which}`, []);
+    const files = Number(found?.['files'] ?? 0);
+    return files > 0 ? [[name, files]] : [];
+  });
+  return Object.fromEntries([...counted, ...waiting]);
 }

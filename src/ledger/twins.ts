@@ -47,9 +47,12 @@ export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' |
 /** The file that a duplicate was skipped for, as in the index `file_twin`; with the name of its table, for a query inside of a query. */
 const twinOf = sql.raw<string>(inside.twin.replaceAll('last_failure', 'file.last_failure'));
 
-/** Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there. */
+/**
+ * Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there, whatever a
+ * person said of the file since.
+ */
 function stands(file: string): RawBuilder<boolean> {
   const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
   return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is not 'failed'
-    and ${column('state')} <> 'held' and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
+    and ${column('state')} <> 'held' and coalesce(${column('last_failure')} ->> '$.over.kind', '') <> 'gone' and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
 }

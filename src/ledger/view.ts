@@ -8,8 +8,10 @@ import { findFiles } from './find.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
 import { linesIn, placesIn } from './queues.ts';
-import { allFacts, filesIn, isWaitingForDisk } from './row.ts';
+import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
+import { countsOf } from './snapshot.ts';
+import type { Statements } from './statements.ts';
 
 /** A line of a file's history. */
 export interface HistoryLine {
@@ -34,7 +36,7 @@ export interface FileFilter {
 
 /** What the daemon knows, for people and programs. */
 export interface LedgerView {
-  /** Number of files by state; `not put away` of those whose `after_ready` fails. */
+  /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` of those that wait for one. */
   counts(): Promise<Readonly<Record<string, number>>>;
   /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
   waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;
@@ -67,15 +69,9 @@ export interface LedgerView {
   hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
-export function createView(db: Kysely<LedgerTables>): LedgerView {
+export function createView(db: Kysely<LedgerTables>, statements: Statements): LedgerView {
   return {
-    counts: async () => {
-      const n = db.fn.countAll<number>().as('n');
-      const rows = await db.selectFrom('file').select(['state', n]).groupBy('state').execute();
-      const waiting = await db.selectFrom('file').select(n).where(isWaitingForDisk).executeTakeFirst();
-      const counted = rows.map(({ state, n }): [string, number] => [state, n]);
-      return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
-    },
+    counts: async () => countsOf(statements),
     waitingSince: () => waitingSince(db),
     backlog: () => backlogOf(db),
     feedsAhead: () => feedsAhead(db),

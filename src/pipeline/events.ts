@@ -81,7 +81,7 @@ export type DropcastEvent =
   | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
   /** A person paused a folder or everything, or that is over. `by` is null when it ended by its time. */
   | {
-      readonly type: 'operator pause';
+      readonly type: 'operator-pause';
       readonly pause: OperatorPause;
       readonly is: 'set' | 'over';
       readonly by: string | null;

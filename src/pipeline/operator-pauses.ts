@@ -44,7 +44,7 @@ export function createOperatorPauses({ store, clock, events, ended }: OperatorPa
   const drop = async (pause: OperatorPause, by: string | null): Promise<void> => {
     await store.dropPause(pause.folder);
     pauses = (pauses ?? []).filter(({ folder }) => folder !== pause.folder);
-    events.emit({ type: 'operator pause', pause, is: 'over', by });
+    events.emit({ type: 'operator-pause', pause, is: 'over', by });
     ended();
   };
 
@@ -60,7 +60,7 @@ export function createOperatorPauses({ store, clock, events, ended }: OperatorPa
         const pause = { ...wanted, since: before?.since ?? clock.now() };
         await store.savePause(pause);
         pauses = [...now.filter(({ folder }) => folder !== wanted.folder), pause];
-        events.emit({ type: 'operator pause', pause, is: 'set', by: pause.by });
+        events.emit({ type: 'operator-pause', pause, is: 'set', by: pause.by });
         return pause;
       }),
     end: (wanted, by) =>

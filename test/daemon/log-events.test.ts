@@ -126,7 +126,7 @@ test('the same failure of a file is one line until it ends, however often it is 
 });
 
 test('a file that somebody ignores is one line', () => {
-  const ignored = { ...facts, end: 'skipped', why: 'ignored by anna', lastFailure: ignoredBy('anna') } as const;
+  const ignored = { ...facts, end: 'skipped', why: 'ignored by anna', lastFailure: ignoredBy('anna', { end: null, lastFailure: null }) } as const;
   expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual([
     'info A person ignores a file',
   ]);
@@ -148,8 +148,8 @@ test('a pause that a person set is one line, and another when it is over', () =>
   const pause = { folder: '/inbox', since: now, until: now + 1, by: 'anna' };
   expect(
     linesOf(
-      { type: 'operator pause', pause, is: 'set', by: 'anna' },
-      { type: 'operator pause', pause, is: 'over', by: null },
+      { type: 'operator-pause', pause, is: 'set', by: 'anna' },
+      { type: 'operator-pause', pause, is: 'over', by: null },
     ),
   ).toEqual(['info A person paused the work', 'info A pause is over']);
 });

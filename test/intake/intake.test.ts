@@ -791,7 +791,7 @@ describe('a file that was there before dropcast watched its folder', () => {
 });
 
 describe('a file that a person ignores', () => {
-  const ignored = someFacts({ end: 'skipped', endedAt: 1, why: 'ignored by anna', lastFailure: ignoredBy('anna') });
+  const ignored = someFacts({ end: 'skipped', endedAt: 1, why: 'ignored by anna', lastFailure: ignoredBy('anna', { end: null, lastFailure: null }) });
 
   test.each<[string, Partial<Arrival>]>([
     ['as it was', {}],

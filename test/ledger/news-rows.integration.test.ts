@@ -71,8 +71,10 @@ test('what happened since a line of the history is found, and what a day came to
     { id: 'f_1', state: 'done' },
   ]);
   expect(await news.passages(first, ['held', 'done'], 10)).toMatchObject([{ id: 'f_1', state: 'done' }]);
-  expect(await news.wereIn(['f_1', 'f_2'], ['held', 'failed'], [0, first])).toEqual(new Set(['f_1']));
-  expect(await news.wereIn(['f_1'], ['held', 'failed'], [first, first])).toEqual(new Set());
+  const states = ['held', 'done'];
+  expect([...(await news.lastStates(['f_1', 'f_2'], states, first))]).toEqual([['f_1', { seq: first, state: 'held' }]]);
+  expect((await news.lastStates(['f_1'], states, first + 9)).get('f_1')).toMatchObject({ state: 'done' });
+  expect((await news.lastStates(['f_1'], states, first - 1)).size).toBe(0);
   expect((await news.filesById(['f_2'])).map(({ path }) => path)).toEqual(['b.mp4']);
   expect(await news.totals(5, 10)).toEqual({ came: 2, live: 1, bytes: held.version.size });
   expect(await news.totals(6, 9)).toEqual({ came: 1, live: 0, bytes: 0 });

@@ -52,7 +52,7 @@ async function openQueries() {
     ...createAdoption(connection),
     ...createRetentionRows(db),
     ...createLeftovers(connection),
-    ...createView(db),
+    ...createView(db, noting),
     ...createSnapshots(noting),
   };
   const parts = stack.move();

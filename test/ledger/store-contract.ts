@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
 import type {
   AdoptionStore,
   AmendStore,
@@ -287,6 +289,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('other size', { ...uploaded, version: other }),
         named('failed there', { ...uploaded, remoteStatus: 'failed', end: 'failed' }),
         named('deleted there', { ...uploaded, end: 'held' }),
+        named('deleted there, and ignored since', { ...uploaded, ...ignoredOver('gone') }),
         named('import', { ...uploaded, sourceUrl: 'https://example.com/' }),
         named('vanished', { end: 'vanished' }),
       ];
@@ -312,6 +315,8 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ['did not finish in time', { ...uploaded, end: 'failed' }, false],
       ['failed in processing', { ...uploaded, remoteStatus: 'failed', end: 'failed' }, true],
       ['was deleted on the service', { ...uploaded, end: 'held' }, true],
+      ['was deleted on the service, and ignored since', { ...uploaded, ...ignoredOver('gone') }, true],
+      ['did not finish in time, and was ignored since', { ...uploaded, ...ignoredOver('permanent') }, false],
       ['was given up', { ...uploaded, end: 'superseded' }, true],
       ['begins again', {}, true],
     ])('strand those that were skipped for one that %s: %s', async (_name, twin, isStranded) => {
@@ -662,4 +667,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       });
     });
   });
+}
+
+/** A file that a person ignored when it was held. */
+function ignoredOver(kind: Failure['kind']): Partial<Facts> {
+  return { end: 'skipped', lastFailure: ignoredBy('anna', { end: 'held', lastFailure: failure(kind) }) };
 }

@@ -43,7 +43,7 @@ describe('a pause that a person set', () => {
     await stopped.keep();
     await stopped.keep();
     expect([stopped.list(), await store.pauses()]).toEqual([[], []]);
-    expect(told.filter((event) => event.type === 'operator pause' && event.is === 'over')).toHaveLength(1);
+    expect(told.filter((event) => event.type === 'operator-pause' && event.is === 'over')).toHaveLength(1);
   });
 
   test.each([

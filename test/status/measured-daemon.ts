@@ -19,21 +19,32 @@ export function measuredDaemon() {
     used: 400,
     blockedUntil: 0,
     sentBytes: 0,
+    uploadsStartAt: null as number | null,
+    expectations: [] as { state: string }[],
+    paused: [] as { folder: string | null }[],
+    unknown: [] as { kind: string }[],
+    notify: [{ name: 'phone', type: 'ntfy' }] as { name: string; type: string }[],
+    messages: new Map<string, number>(),
     waitedMs: { finish: 0, create: 0, poll: 0 },
   };
   const daemon = {
     events,
     startedAt: 0,
     config: () => ({
+      notify: state.notify,
       folders: state.folders.map(({ path }) => ({ path, rules: [{ publish: state.feeds }] })),
     }),
     summary: async () => {
       if (state.isLedgerBroken) throw new Error('the disk is gone');
       return { states: state.counts, settling: 2, uploading: 1, queued: state.counts['queued'] ?? 0, needsYou: 3 };
     },
-    ledger: { waitingSince: async () => state.since },
+    ledger: { waitingSince: async () => state.since, news: { countWaiting: async () => state.messages } },
+    times: { startAt: () => state.uploadsStartAt },
+    expectations: { list: () => state.expectations },
     conductor: {
       pause: () => state.pause,
+      pauses: { list: () => state.paused },
+      names: { unknown: () => state.unknown },
       feedsWaiting: () => state.waits,
       sentBytes: () => state.sentBytes,
     },

@@ -46,6 +46,42 @@ describe('gauges say what is now', () => {
     expect((await values()).get(`dropcast_paused{holds="${holds}"}`)).toBe(0);
   });
 
+  test('what people paused, what the service does not have, and whether the time of day allows uploads', async () => {
+    const { state, values } = open();
+    expect((await values()).get('dropcast_upload_window_open')).toBe(1);
+    state.paused = [{ folder: null }, { folder: '/in' }, { folder: '/b' }];
+    state.unknown = [{ kind: 'feed' }];
+    state.uploadsStartAt = 9;
+    const now = await values();
+    expect(now.get('dropcast_paused_by_people{holds="everything"}')).toBe(1);
+    expect(now.get('dropcast_paused_by_people{holds="folder"}')).toBe(2);
+    expect(now.get('dropcast_unknown_names{kind="channel"}')).toBe(0);
+    expect(now.get('dropcast_unknown_names{kind="feed"}')).toBe(1);
+    expect(now.get('dropcast_upload_window_open')).toBe(0);
+  });
+
+  test('what is expected, and the messages that wait by type of target', async () => {
+    const { state, values } = open();
+    state.expectations = [{ state: 'missing' }, { state: 'missing' }, { state: 'live' }];
+    state.notify = [
+      { name: 'phone', type: 'ntfy' },
+      { name: 'other phone', type: 'ntfy' },
+      { name: 'beat', type: 'heartbeat' },
+    ];
+    state.messages = new Map([
+      ['phone', 2],
+      ['other phone', 3],
+    ]);
+    const now = await values();
+    expect(now.get('dropcast_expectations{state="missing"}')).toBe(2);
+    expect(now.get('dropcast_expectations{state="live"}')).toBe(1);
+    expect(now.get('dropcast_expectations{state="late"}')).toBe(0);
+    expect(now.get('dropcast_notifications_waiting{type="ntfy"}')).toBe(5);
+    expect(now.get('dropcast_notifications_waiting{type="email"}')).toBe(0);
+    expect([...now.keys()].filter((key) => key.includes('phone') || key.includes('heartbeat'))).toEqual([]);
+    expect((await values()).get('dropcast_notifications_waiting{type="ntfy"}')).toBe(5);
+  });
+
   test('the budget: nothing remains while the service asks to wait', async () => {
     const { state, values } = open();
     expect((await values()).get('dropcast_api_budget_limit')).toBe(1_000);

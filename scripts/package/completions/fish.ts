@@ -37,11 +37,12 @@ ${commands.flatMap(commandLines).join('\n')}
 
 function commandLines(command: CommandDocument): readonly string[] {
   const here = `complete -c dropcast -n ${quoted(`__dropcast_is_at ${quoted(command.path)}`)}`;
-  const takesFiles = command.arguments.some(({ value }) => value.kind === 'file');
+  const takes = (kind: string): boolean => command.arguments.some(({ value }) => value.kind === kind);
   return [
     ...command.commands.map((child) => `${here} -a ${child.path.split(' ').at(-1)} -d ${quoted(child.summary)}`),
     ...command.options.map((option) => `${here} ${optionWords(option)}`),
-    ...(takesFiles ? [`${here} -F`] : []),
+    ...(takes('file') ? [`${here} -F`] : []),
+    ...(takes('directory') ? [`${here} -a '(__fish_complete_directories)'`] : []),
   ];
 }
 

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { counted, formatDuration } from '../output/format.ts';
@@ -53,11 +52,11 @@ async function writeBundle(
   const { results, installed, options } = of;
   const { bundleContents } = await import('./bundle/contents.ts');
   const { tarball } = await import('./bundle/tar.ts');
+  const { writeReport } = await import('./bundle/write-report.ts');
   const hasNames = options.withNames === true;
   const entries = await bundleContents(patient, results, { version: installed.version, hasNames });
   const file = resolve(shell.cwd, options.bundle ?? '');
-  // Still about somebody's files: nobody else on this machine needs to read it.
-  await writeFile(file, tarball(entries, patient.now), { mode: 0o600 });
+  await writeReport(file, tarball(entries, patient.now));
   const names = hasNames ? 'with the names of your files' : 'file names are replaced';
   shell.stderr.write(
     `Wrote ${file} (${names}; keys and signed addresses are left out). Look into it before you send it.\n`,

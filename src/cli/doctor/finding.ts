@@ -25,6 +25,6 @@ export class SkippedError extends Error {
 
 /** Messages of other parts end with the command that mends it: `what; run: command`. */
 export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
-  const [what = message, fix] = message.split(/;? run:? /);
-  return { level, what, why, fix: fix?.replaceAll('`', '') ?? null };
+  const [what = message, fix] = message.split('; run: ');
+  return { level, what, why, fix: fix ?? null };
 }

@@ -13,6 +13,8 @@ import { withSocketOf } from './socket-of.ts';
 /** What every check looks at. Parts that cannot be read are null: the other checks go on. */
 export interface Patient {
   readonly shell: Shell;
+  /** As given with --config. */
+  readonly option: string | undefined;
   /** Null when there is no configuration file at all. */
   readonly checked: CheckedConfig | null;
   /** Why there is none. */
@@ -40,6 +42,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   const answer = reach === null ? null : await statusFrom(reach);
   return {
     shell,
+    option,
     checked,
     noConfig: typeof read === 'string' ? read : null,
     config: checked?.config ?? null,

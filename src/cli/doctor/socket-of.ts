@@ -5,6 +5,6 @@ import type { CheckedConfig } from '../read-config.ts';
 export function withSocketOf({ config, paths }: CheckedConfig): DaemonPlace | null {
   if (config !== null) return config;
   if (paths === null) return null;
-  const { file, stateDir, socket } = paths;
-  return { file, stateDir, status: { socket } };
+  const { file, stateDir, failureLog, socket } = paths;
+  return { file, stateDir, failureLog, status: { socket } };
 }

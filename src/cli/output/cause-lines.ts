@@ -33,7 +33,7 @@ const commands: Readonly<Record<CauseAction, ((cause: string) => string) | null>
   retry: (cause) => `dropcast retry --cause ${cause}`,
   'force retry': (cause) => `dropcast retry --cause ${cause} --force`,
   ignore: (cause) => `dropcast ignore --cause ${cause}`,
-  'send elsewhere': (cause) => `dropcast retry --cause ${cause} --channel CHANNEL`,
+  'send elsewhere': (cause) => `dropcast retry --cause ${cause} --to CHANNEL`,
   // Its own words say how.
   adopt: null,
 };

@@ -1,4 +1,5 @@
 import { clockTime } from '../../daemon/clock-time.ts';
+import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import { limitSentence } from '../../daemon/limit-words.ts';
 import type { NowFile, OverviewView, Sentence } from '../../daemon/overview/overview-view.ts';
 import { paint } from '../../log/colour.ts';
@@ -46,14 +47,24 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-function trouble({ pauses, folders, at }: OverviewView): readonly Line[] {
+function trouble({ pauses, folders, expectations, deaf_targets: targets, at }: OverviewView): readonly Line[] {
   return [
-    ...pauses.map(({ what, why, until }) => ({
-      text: `waits   ${what}: ${why}${until === null ? '' : ` (until ${clockTime(until, at)})`}`,
+    ...pauses.map(({ what, why }) => ({
+      text: `waits   ${what}: ${why}`,
       style: 'yellow' as const,
     })),
     ...folders.map(({ path, state, why }) => ({
       text: `${state}  ${path}${why === null ? '' : `: ${why}`}`,
+      style: 'yellow' as const,
+    })),
+    ...expectations
+      .filter(({ state }) => state === 'missing' || state === 'late')
+      .map((each) => ({
+        text: `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`,
+        style: 'yellow' as const,
+      })),
+    ...targets.map(({ name, why, since }) => ({
+      text: `not told  ${name}: messages wait since ${clockTime(since, at)}: ${why}`,
       style: 'yellow' as const,
     })),
   ];

@@ -94,7 +94,7 @@ function whyNotBack(facts: Facts): string | null {
 async function takeBack({ conductor, folders }: Daemon, { facts }: WantedFile): Promise<string | null> {
   // Rules and sidecar may be others by now.
   await folders.reroute(facts);
-  const applied = await conductor.interrupt(facts.id, { type: 'RETRY' });
+  const applied = await conductor.interrupt(facts.id, { type: 'UNIGNORE' });
   if (applied === 'applied') return null;
   return facts.plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
 }

@@ -1,6 +1,6 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
-import { isIgnored } from '../../pipeline/file/reasons.ts';
+import { isIgnored, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import type { Daemon } from '../daemon.ts';
@@ -86,8 +86,10 @@ function whyNot({ facts, name }: WantedFile, { force = false, channel }: RetryWa
 }
 
 /** The channel of a video cannot be changed (api-spec 4.1). */
-function whyNotElsewhere({ plan, videoId, end }: Facts): string | null {
-  if (end !== 'failed' && end !== 'held') return 'only files that failed or are held can be sent to another channel';
+function whyNotElsewhere(facts: Facts): string | null {
+  const { plan, videoId, end } = facts;
+  if (end !== 'failed' && end !== 'held' && !waitsForChannel(facts))
+    return 'only files that failed, are held or wait for a channel can be sent to another channel';
   if (videoId !== null)
     return `it has video ${videoId} in channel ${plan?.channel ?? ''} already, and the service cannot move a video: delete it there first`;
   return plan === null ? 'no rule takes it: add a rule with that channel' : null;

@@ -1,3 +1,4 @@
+import { unknownNameCodes } from '../../pipeline/file/failure.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
 
 /** Why files need a person, for all files that need one for the same reason. */
@@ -28,7 +29,7 @@ export interface Caused {
 export function causeOf(caused: Caused): Cause {
   const { cause: key } = caused;
   const files = filesOf(caused);
-  const words = byCode[key as keyof typeof byCode] ?? others[key] ?? (isLocal(key) ? local(caused) : asked(caused));
+  const words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
   return { key, title: `${files} ${words.is(caused.files === 1)}`, next: words.next, actions: words.actions };
 }
 
@@ -123,8 +124,25 @@ const others: Readonly<Record<string, Words | undefined>> = {
   },
 };
 
-function isLocal(key: string): boolean {
-  return key.startsWith('local.');
+/** Of causes that name something: a channel, a field, what this machine says. */
+function openEnded(caused: Caused): Words {
+  const { cause } = caused;
+  if (cause.startsWith('local.')) return local(caused);
+  if (cause.startsWith(withoutChannel)) return noChannel(cause.slice(withoutChannel.length));
+  return asked(caused);
+}
+
+const withoutChannel = `${unknownNameCodes.channel}.`;
+
+function noChannel(channel: string): Words {
+  return {
+    is: says(
+      `waits for channel ${channel}, which the service does not have`,
+      `wait for channel ${channel}, which the service does not have`,
+    ),
+    next: 'Send them to another channel and correct the rule or sidecar, or create the channel on the service: then they go on by themselves.',
+    actions: ['send elsewhere', 'ignore'],
+  };
 }
 
 function local({ message }: Caused): Words {
@@ -139,10 +157,10 @@ function local({ message }: Caused): Words {
 }
 
 /** A code of the service, or of this machine. */
-function asked({ message }: Caused): Words {
+function asked({ cause, message }: Caused): Words {
   return {
     is: both(`came to a stop: ${message}`),
     next: 'Correct that, then retry.',
-    actions: ['retry', 'ignore'],
+    actions: cause.endsWith('.channel_id') ? ['send elsewhere', 'retry', 'ignore'] : ['retry', 'ignore'],
   };
 }

@@ -1,5 +1,7 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { DeafTarget } from '../deaf-targets.ts';
+import type { ExpectationView } from '../expectations/expectations.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /** All of dropcast at one moment, for page, terminal and programs. Times are epoch milliseconds. */
@@ -21,6 +23,10 @@ export interface OverviewView {
   /** Folders that are not simply watched. */
   readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
   readonly pauses: readonly PauseView[];
+  /** What folders expect, and what has come of it. */
+  readonly expectations: readonly ExpectationView[];
+  /** Notification targets that take no messages. */
+  readonly deaf_targets: readonly DeafTarget[];
 }
 
 export interface Sentence {
@@ -104,6 +110,7 @@ export interface FeedView {
 export interface PauseView {
   /** What waits: `everything`, `uploads`, `new files`, or a folder. */
   readonly what: string;
+  /** Says also until when. */
   readonly why: string;
   readonly since: number | null;
   readonly until: number | null;

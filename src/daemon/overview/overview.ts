@@ -111,6 +111,7 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
   const folders = daemon.folders.status().filter(({ state }) => state === 'frozen' || state === 'scanning');
   const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   const usage = gate.snapshot();
+  const expectations = daemon.expectations.list();
   return {
     v: 1,
     at: now,
@@ -120,9 +121,10 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
       following: of('processing', 'awaiting publish'),
-      retrying: of('retrying'),
+      retrying: of('retrying') - (found.counts['without channel'] ?? 0),
       needsYou: needsYou.files,
       frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
+      unmet: expectations.filter(({ state }) => state === 'missing' || state === 'late').length,
       today: day.today,
       live: of('done'),
     }),
@@ -152,6 +154,8 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
     feeds,
     folders: folders.map(({ path, state, why }) => ({ path, state, why })),
     pauses,
+    expectations,
+    deaf_targets: daemon.deafTargets.list(),
   };
 }
 
@@ -167,7 +171,16 @@ function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly P
   const createsUntil = conductor.createsWaitUntil();
   const startAt = times.startAt();
   return [
-    ...(pause === null ? [] : [{ what: pause.holds, why: pause.why, since: pause.since, until: pause.nextProbeAt }]),
+    ...(pause === null
+      ? []
+      : [
+          {
+            what: pause.holds,
+            why: `${pause.why}; next check at ${clockTime(pause.nextProbeAt, now)}`,
+            since: pause.since,
+            until: pause.nextProbeAt,
+          },
+        ]),
     ...conductor.pauses.list().map((each) => ({
       what: each.folder ?? 'everything',
       why: pauseWords(each, now),

@@ -12,6 +12,8 @@ export interface Health {
   readonly retrying: number;
   readonly needsYou: number;
   readonly frozenFolders: number;
+  /** Expectations that are missing or late. */
+  readonly unmet: number;
   /** Ended since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
   /** Ever. */
@@ -20,12 +22,12 @@ export interface Health {
 
 /** Pure: how dropcast is, in one sentence. */
 export function sentenceOf(health: Health): Sentence {
-  const { stopped, needsYou, frozenFolders } = health;
+  const { stopped, needsYou, frozenFolders, unmet } = health;
   const trouble = troubleOf(health);
   if (stopped !== null)
     return { level: 'stopped', text: `Nothing can be sent: ${stopped.why}; ${stopped.next}${more(trouble)}.` };
   const work = workOf(health);
-  const level = needsYou + frozenFolders > 0 ? 'attention' : work === null ? 'ok' : 'busy';
+  const level = needsYou + frozenFolders + unmet > 0 ? 'attention' : work === null ? 'ok' : 'busy';
   const rest = trouble.length === 0 ? ['nothing needs you'] : trouble;
   if (work !== null) return { level, text: `${work}${trouble.length === 0 ? ', ' : '; '}${rest.join('; ')}.` };
   return { level, text: `${restOf(health)}${more(trouble)}.` };
@@ -35,9 +37,16 @@ function more(trouble: readonly string[]): string {
   return trouble.map((words) => `; ${words}`).join('');
 }
 
-function troubleOf({ needsYou, frozenFolders }: Health): readonly string[] {
+function troubleOf({ needsYou, frozenFolders, unmet }: Health): readonly string[] {
   return [
     ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
+    ...(unmet > 0
+      ? [
+          unmet === 1
+            ? '1 expected delivery is missing or late'
+            : `${count(unmet)} expected deliveries are missing or late`,
+        ]
+      : []),
     ...(needsYou > 0 ? [needsYou === 1 ? '1 needs you' : `${count(needsYou)} need you`] : []),
   ];
 }

@@ -22,14 +22,15 @@ const MOST_FOLLOWERS = 30;
  * - `since`, `of`: all after this line of the run that started at this time, instead of `limit`
  * - `follow=1`: goes on with what comes
  */
-export function eventRoutes({ news, startedAt, config }: Daemon): Hono {
+export function eventRoutes(daemon: Daemon): Hono {
+  const { news, startedAt } = daemon;
   let followers = 0;
   const app = new Hono();
   app.get('/events', (context) => {
     const { level = 'info', folder = null, limit = '50', since, of, follow } = context.req.query();
     const refusal = whyNot(
       { level, folder },
-      config().folders.map(({ path }) => path),
+      daemon.config().folders.map(({ path }) => path),
     );
     if (refusal !== null) return context.json({ error: { message: refusal } }, 400);
     const isWanted = (line: NewsLine): boolean => isAtLeast(line, level) && (folder === null || isIn(line, folder));

@@ -51,6 +51,8 @@ export interface Failure {
   readonly likeness?: Likeness;
   /** Of a mismatch: the digests that the file has. Absent: they are not known. */
   readonly digests?: Digests;
+  /** Of a file that a person ignores: what it was held for before. */
+  readonly over?: Failure;
 }
 
 /** What the history of a file keeps of a failure; its message is the note. */

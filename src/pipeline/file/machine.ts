@@ -11,12 +11,15 @@ import {
   deletedOnService,
   fresh,
   gaveUp,
+  heldAgain,
   ignoredBy,
   isBeingAdopted,
+  isIgnored,
   notAdopted,
   reasonOf,
   rearmed,
   remoteFailed,
+  waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
 
@@ -51,7 +54,9 @@ export type FileEvent =
   /** A person sends a file that failed or is held to another channel than its rule says. */
   | { readonly type: 'SEND_ELSEWHERE'; readonly channel: string }
   /** A person does not want it to be uploaded. @see ignoredBy */
-  | { readonly type: 'IGNORE'; readonly by: string };
+  | { readonly type: 'IGNORE'; readonly by: string }
+  /** That is taken back. */
+  | { readonly type: 'UNIGNORE' };
 
 interface Context {
   readonly facts: Facts;
@@ -106,6 +111,12 @@ const machineSetup = setup({
       }),
     }),
     disown: assign({ facts: ({ context }) => ({ ...context.facts, ...notAdopted }) }),
+    leaveOut: assign({
+      facts: ({ context: { facts } }, { by }: { by: string }) => ({ ...facts, lastFailure: ignoredBy(by, facts) }),
+    }),
+    holdAgain: assign({
+      facts: ({ context: { facts } }) => ({ ...facts, lastFailure: heldAgain(facts) }),
+    }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -125,7 +136,10 @@ const machineSetup = setup({
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
+    waitsForChannel: ({ context: { facts } }) => waitsForChannel(facts) && facts.videoId === null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
+    wasHeldBefore: ({ context: { facts } }) => isIgnored(facts) && heldAgain(facts) !== null,
+    isIgnoredWithRule: ({ context: { facts } }) => isIgnored(facts) && facts.plan !== null,
     isBeingAdopted: ({ context }) => isBeingAdopted(context.facts),
     isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
     isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
@@ -184,10 +198,7 @@ const whileHere = {
 /** Once its bytes may have left, the service has the say. Before, an empty record is given back (docs/decisions/0035). */
 const ignore = {
   target: 'skipped',
-  actions: [
-    'reopen',
-    { type: 'takeFailure', params: ({ event }: { event: { by: string } }) => ({ failure: ignoredBy(event.by) }) },
-  ],
+  actions: ['reopen', { type: 'leaveOut', params: ({ event: { by } }: { event: { by: string } }) => ({ by }) }],
 } as const;
 const ignoreUnlessSent = { ...ignore, guard: 'hasNotLeft' } as const;
 
@@ -292,6 +303,7 @@ export const fileMachine = machineSetup.createMachine({
       on: {
         GO: { target: 'resuming', actions: 'clearBackoff' },
         RETRY: { target: 'resuming', actions: 'rearm' },
+        SEND_ELSEWHERE: { ...sendElsewhere, guard: 'waitsForChannel' },
         IGNORE: ignoreUnlessSent,
         ...whileHere,
       },
@@ -334,6 +346,10 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('skipped'),
       on: {
         RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
+        UNIGNORE: [
+          { guard: 'wasHeldBefore', target: 'held', actions: ['reopen', 'holdAgain'] },
+          { guard: 'isIgnoredWithRule', target: 'resuming', actions: 'rearm' },
+        ],
         TWIN_FELL: {
           guard: { type: 'isItsTwin', params: ({ event }) => ({ twin: event.twin }) },
           target: 'resuming',

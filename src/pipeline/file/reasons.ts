@@ -1,5 +1,6 @@
 import { suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
+import { unknownNameCodes } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
@@ -50,9 +51,10 @@ export const fresh = {
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
+  const failure = facts.lastFailure?.over ?? facts.lastFailure;
   if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
     return { ...fresh, onDuplicate: 'upload' };
-  if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
+  if (failure?.kind === 'gone' || failure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
   if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
@@ -94,15 +96,32 @@ export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFa
 }
 
 /** A person does not want it to be uploaded. `dropcast retry` uploads it all the same. */
-export const ignoredBy = (who: string): Reason => ({
+export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): Reason => ({
   kind: 'permanent',
   code: 'ignored',
   message: `ignored by ${who}`,
+  ...(end === 'held' && lastFailure !== null && { over: lastFailure }),
 });
 
 /** Whether a file is left alone because a person said so. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
+}
+
+/** Whether a file waits for a channel that the service does not have. */
+export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): boolean {
+  const isWaiting = end === null && notBefore !== null && plan !== null;
+  return isWaiting && lastFailure?.code === unknownNameCodes.channel;
+}
+
+/**
+ * What a file is held for again when nobody ignores it any more; null: it goes on. A question that only a person answers, as whether a
+ * video that was deleted is to be uploaded again, was not answered by ignoring it.
+ */
+export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'plan'>): Failure | null {
+  const over = lastFailure?.over ?? null;
+  const mended: readonly (string | undefined)[] = ['no_rule', 'sidecar'] satisfies ReasonCode[];
+  return plan !== null && mended.includes(over?.code) ? null : over;
 }
 
 /** Why the channel of its sidecar was not used; null: it was, or says none. */

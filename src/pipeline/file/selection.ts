@@ -1,4 +1,5 @@
 import type { Facts, FileState } from './facts.ts';
+import { unknownNameCodes } from './failure.ts';
 
 /** Which files a listing shows and a command acts on: those to which everything applies that is given. The same on page and command line. */
 export interface FileSelection {
@@ -84,12 +85,17 @@ export const stepStates = { queued: 'creating', 'awaiting upload': 'uploading' }
 
 /**
  * Pure: why a file stands still, as a short word that does not change: the code of its failure, with the field for what the service
- * refused (`invalid_request.tags`). Files with the same one wait for the same deed. The ledger's indexes have it too.
+ * refused (`invalid_request.tags`), or the channel that it does not have. Files with the same one wait for the same deed. The ledger's indexes have it too.
  */
-export function causeKey({ disposal, lastFailure }: Pick<Facts, 'disposal' | 'lastFailure'>): string | null {
+export function causeKey({
+  disposal,
+  lastFailure,
+  plan,
+}: Pick<Facts, 'disposal' | 'lastFailure' | 'plan'>): string | null {
   if (lastFailure === null) return null;
   const { code, kind, status = 0, message } = lastFailure;
   if (disposal === 'waiting') return `local.${code}`;
+  if (code === unknownNameCodes.channel) return plan === null ? code : `${code}.${plan.channel}`;
   if (kind === 'gone') return 'deleted_on_service';
   if (!refusals.has(status)) return code;
   const [, said = ''] = message.split(`${code}: `, 2);

@@ -184,12 +184,15 @@ async function applyEvent(
   const facts = await row.write(after.facts, noteOf(event, after.facts));
   if (facts === before) return 'ignored';
   const { lastFailure } = after.facts;
-  if (event.type !== 'IGNORE' && lastFailure !== null && lastFailure !== before.lastFailure) {
+  if (!isOfPerson.has(event.type) && lastFailure !== null && lastFailure !== before.lastFailure) {
     tell(events, facts, lastFailure, before.lastFailure);
     ended(facts, lastFailure);
   }
   return 'applied';
 }
+
+/** What a person says of a file is no failure of it, and what it was held for before was told before. */
+const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE']);
 
 function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {
   const isRepeated = before?.code === failure.code;
@@ -214,6 +217,8 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
       return `feed ${event.feed} published`;
     case 'RETRY':
       return 'retry';
+    case 'UNIGNORE':
+      return 'no longer ignored';
     case 'SEND_ELSEWHERE':
       return `retry, to channel ${event.channel}`;
     case 'ADOPTED':

@@ -1,11 +1,11 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
-import { feedsOf, fileStates } from './labels.ts';
+import { feedsOf, fileStates, targetTypes } from './labels.ts';
 
 export type MeasuredDaemon = Pick<
   Daemon,
-  'events' | 'config' | 'summary' | 'ledger' | 'conductor' | 'folders' | 'gate' | 'startedAt'
+  'events' | 'config' | 'summary' | 'ledger' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'times' | 'startedAt'
 >;
 
 /**
@@ -17,9 +17,13 @@ export function createGauges(registry: Registry, daemon: MeasuredDaemon): () => 
   const files = createFileGauges(registry, daemon);
   const work = createWorkGauges(registry, daemon);
   const places = createPlaceGauges(registry, daemon);
+  const expected = createExpectationGauge(registry, daemon);
+  const messages = createMessageGauge(registry, daemon);
   return async () => {
     work();
     places();
+    expected();
+    await messages();
     await files();
   };
 }
@@ -58,12 +62,56 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
   const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads do.', ['holds']);
   const limit = gauge('dropcast_api_budget_limit', 'Requests that one hour allows.');
   const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may leave now before the hour allows more.');
+  const byPeople = gauge('dropcast_paused_by_people', 'Pauses that people set: of everything, or of a folder.', [
+    'holds',
+  ]);
+  const unknown = gauge(
+    'dropcast_unknown_names',
+    'Channels and feeds that files go to and the service does not have.',
+    ['kind'],
+  );
+  const open = gauge('dropcast_upload_window_open', '0 at times of day at which no upload starts.');
   return () => {
+    open.set(daemon.times.startAt() === null ? 1 : 0);
+    const set = daemon.conductor.pauses.list();
+    byPeople.set({ holds: 'everything' }, set.filter(({ folder }) => folder === null).length);
+    byPeople.set({ holds: 'folder' }, set.filter(({ folder }) => folder !== null).length);
+    const names = daemon.conductor.names.unknown();
+    for (const kind of ['channel', 'feed'] as const)
+      unknown.set({ kind }, names.filter((each) => each.kind === kind).length);
     const pause = daemon.conductor.pause();
     for (const holds of ['everything', 'uploads'] as const) paused.set({ holds }, pause?.holds === holds ? 1 : 0);
     const { limit: perHour, used, blockedUntil } = daemon.gate.snapshot();
     limit.set(perHour);
     remaining.set(blockedUntil > Date.now() ? 0 : Math.max(0, perHour - used));
+  };
+}
+
+const expectationStates = ['expected', 'arrived', 'live', 'missing', 'late', 'recovered'] as const;
+
+function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () => void {
+  const gauge = gaugesOf(registry);
+  const expectations = gauge('dropcast_expectations', 'Expectations of today by how they stand, as in status.', [
+    'state',
+  ]);
+  return () => {
+    const all = daemon.expectations.list();
+    for (const state of expectationStates)
+      expectations.set({ state }, all.filter((each) => each.state === state).length);
+  };
+}
+
+/** By type of target: their names are of people. */
+function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
+  const gauge = gaugesOf(registry);
+  const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of the type has taken yet.', [
+    'type',
+  ]);
+  return async () => {
+    const counts = await daemon.ledger.news.countWaiting().catch(() => null);
+    for (const type of targetTypes) waiting.set({ type }, counts === null ? Number.NaN : 0);
+    for (const { name, type } of daemon.config().notify)
+      if (type !== 'heartbeat') waiting.inc({ type }, counts?.get(name) ?? 0);
   };
 }
 

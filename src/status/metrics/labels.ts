@@ -17,6 +17,9 @@ export const fileStates = [
   'skipped',
 ] as const;
 
+/** Types of targets that take messages. */
+export const targetTypes = ['webhook', 'ntfy', 'email', 'command'] as const;
+
 /** Pure: how a file came to its end with this change; null when it did not. */
 export function endOf(before: Facts | null, facts: Facts): string | null {
   return facts.end !== null && facts.end !== before?.end ? facts.end : null;

@@ -28,7 +28,11 @@ export function receiptDue(
   const day = dateOf(local);
   const isAfter = local.getHours() * 60 + local.getMinutes() >= at;
   if (last === null) return { since: null, next: { day: isAfter ? day : dateOf(new Date(now - dayMs)), until: now } };
-  // A clock that was set back says the same day again, or an earlier one.
+  // A clock that was set back: what happens from now on is in no receipt yet. An earlier day than the last one has its own again.
+  if (now < last.until) {
+    const before = isAfter ? day : dateOf(new Date(now - dayMs));
+    return { since: null, next: { day: last.day > day ? before : last.day, until: now } };
+  }
   if (!isAfter || day <= last.day) return { since: null, next: null };
   return { since: Math.min(last.until, now), next: { day, until: now } };
 }

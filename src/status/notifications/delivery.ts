@@ -1,5 +1,6 @@
 import { isInWindow } from '../../config/day-window.ts';
 import type { MessageTarget } from '../../config/notify-config.ts';
+import type { DeafTargets } from '../../daemon/deaf-targets.ts';
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import type { Logger } from '../../log/logger.ts';
 import { nextBatch } from './digest.ts';
@@ -23,6 +24,8 @@ export interface DeliveryWorld {
   readonly rows: NewsRows;
   readonly send: Send;
   readonly logger: Logger;
+  /** Told whether the target takes messages. */
+  readonly deafTargets: Pick<DeafTargets, 'told'>;
   readonly now: () => number;
   /** Of the ledger. */
   readonly id: string;
@@ -39,7 +42,7 @@ const longestPauseMs = 15 * 60_000;
 const mostRefusals = 5;
 
 export function createDelivery(initial: MessageTarget, world: DeliveryWorld): Delivery {
-  const { rows, logger, signal } = world;
+  const { rows, logger, signal, deafTargets } = world;
   const { name } = initial;
   let target = initial;
   let failures = 0;
@@ -64,6 +67,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       await rows.remove(seqs);
       if (failures > 0) logger.info('A notification target takes messages again', { target: name });
       failures = 0;
+      deafTargets.told(name, null, world.now());
     }
   };
 
@@ -76,7 +80,11 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     if (!sent.isRefusal && !sent.mayHaveArrived) await rows.markTried(seqs, null);
     if (sent.isRefusal) await rows.markRefused(seqs);
     const isGivenUp = sent.isRefusal && before + 1 >= mostRefusals;
-    if (isGivenUp) await rows.remove(seqs);
+    if (isGivenUp) {
+      const dropped = Number((await rows.recall(droppedName(name))) ?? 0) + seqs.length;
+      await rows.commit({ remember: { [droppedName(name)]: dropped } });
+      await rows.remove(seqs);
+    }
     const pauseMs = Math.max(sent.retryAfterMs ?? 0, Math.min(longestPauseMs, firstPauseMs * 2 ** failures));
     if (failures === 0 || isGivenUp)
       logger.warn(
@@ -89,6 +97,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
         },
       );
     failures += 1;
+    deafTargets.told(name, sent.why, world.now());
     notBefore = world.now() + pauseMs;
   };
 

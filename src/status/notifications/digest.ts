@@ -50,14 +50,18 @@ export function nextBatch(
 }
 
 function digestOf(messages: readonly Message[], now: number): Message {
-  const lines = messages.slice(-mostShown).map(({ at, title }) => `${clockTime(at, now)}  ${title}`);
+  // What needs a person is not hidden by all that went well after it.
+  const bad = messages.filter(({ level }) => level === 'warn').slice(-mostShown);
+  const good = messages.filter(({ level }) => level !== 'warn').slice(bad.length - mostShown || messages.length);
+  const shown = new Set([...bad, ...good]);
+  const lines = messages.filter((each) => shown.has(each)).map(({ at, title }) => `${clockTime(at, now)}  ${title}`);
   const hidden = messages.length - lines.length;
   const isBad = messages.some(({ level }) => level === 'warn');
   return {
     type: 'digest',
     level: isBad ? 'warn' : 'info',
     title: `${messages.length} messages from dropcast`,
-    body: [...(hidden > 0 ? [`${hidden} older messages are not shown.`] : []), ...lines].join('\n'),
+    body: [...(hidden > 0 ? [`${hidden} other messages are not shown.`] : []), ...lines].join('\n'),
     cause: 'digest',
     at: now,
     count: messages.length,

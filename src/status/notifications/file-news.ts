@@ -1,5 +1,7 @@
-import { basename } from 'node:path/posix';
+import { basename, extname } from 'node:path/posix';
 import type { NewsKind } from '../../config/schema-notify.ts';
+import { causeOf } from '../../daemon/overview/causes.ts';
+import type { Cause } from '../../daemon/overview/causes.ts';
 import type { Message } from './message.ts';
 
 /** A file that something happened to. */
@@ -37,8 +39,11 @@ export function fileMessages(news: readonly FileNews[], at: number): readonly Me
 function needsYou(files: readonly FileNews[], at: number): Message {
   const [first] = files;
   const { cause = '', why = '', next = '' } = first ?? {};
-  const body = [`${sentence(why)}${next === '' ? '' : ` ${sentence(next)}`}`, ...names(files)];
-  const title = files.length === 1 ? `${nameOf(first)} needs you` : `${files.length} files need you: ${why}`;
+  // As the page and status say it.
+  const common = commonCause(files);
+  const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
+  const body = [[why, ...steps].map(sentence).join(' '), ...names(files)];
+  const title = files.length === 1 ? `${nameOf(first)} needs you` : `Needs you: ${common.title}`;
   return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at });
 }
 
@@ -52,7 +57,7 @@ function manyCauses(groups: readonly (readonly FileNews[])[], at: number): Messa
 
 function causeLine(group: readonly FileNews[]): string {
   const [first] = group;
-  return `${group.length === 1 ? nameOf(first) : `${group.length} files`}: ${first?.why ?? ''}`;
+  return group.length === 1 ? `${nameOf(first)}: ${first?.why ?? ''}` : commonCause(group).title;
 }
 
 function allWell(files: readonly FileNews[], type: 'live' | 'recovered', at: number): readonly Message[] {
@@ -81,6 +86,19 @@ function message(
     body: body.join('\n'),
     ...rest,
   };
+}
+
+function commonCause(files: readonly FileNews[]): Cause {
+  const endings = Map.groupBy(files, ({ path }) => extname(path).slice(1).toLowerCase());
+  const byNumber = [...endings].toSorted(([, one], [, other]) => other.length - one.length);
+  const [first] = files;
+  const message = first?.why ?? '';
+  return causeOf({
+    cause: first?.cause ?? '',
+    files: files.length,
+    extensions: byNumber.map(([ending]) => ending),
+    message,
+  });
 }
 
 function names(files: readonly FileNews[]): readonly string[] {

@@ -5,6 +5,7 @@ import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';
 import type { LastReceipt } from './daily.ts';
 import { causeOf, expectationTroubles } from './expectation-news.ts';
+import { droppedName } from './delivery.ts';
 import { fileMessages } from './file-news.ts';
 import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
@@ -16,6 +17,8 @@ import { troublesOf } from './troubles.ts';
 export interface NewsDesk extends Disposable {
   /** @returns names of the targets that something was posted for */
   look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
+  /** Who is no target any more has no memory: if the name comes back, it begins anew. */
+  forget(targets: readonly string[]): Promise<void>;
   /** Nobody is to be told anything any more. */
   close(): Promise<void>;
   /** Whether nothing that people were told of is wrong with the daemon as a whole. */
@@ -70,7 +73,9 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     if (changedAt === null || (at - changedAt < batchMs && at >= changedAt)) return [];
     changedAt = null;
     try {
-      const { news, cursor } = await newsOfFiles(rows, current.cursor);
+      const { news, cursor, isAll } = await newsOfFiles(rows, current.cursor);
+      // After a flood the rest is told a minute later.
+      if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
       const names = await post(rows, targets, {
         messages: fileMessages(news, at),
@@ -95,6 +100,7 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     if (blockedUntil > at || (waiting > 0 && used >= limit * 0.95)) usedUpAt = at;
     const troubles = troublesOf({
       pause: daemon.conductor.pause(),
+      unknown: daemon.conductor.names.unknown(),
       folders,
       feeds,
       budget: { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit },
@@ -137,7 +143,8 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const counts = await daemon.ledger.counts();
     const expected = daemon.expectations.list();
     const missing = expectationTroubles(expected, until).map(({ title }) => title);
-    const needsYou = (counts['failed'] ?? 0) + (counts['held'] ?? 0) + (counts['not put away'] ?? 0);
+    const states = ['failed', 'held', 'not put away', 'without channel'];
+    const needsYou = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
   };
@@ -151,6 +158,11 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
         ...(await lookAtFiles(targets, state)),
         ...(await lookAtTheDay(targets)),
       ];
+    },
+    forget: async (targets) => {
+      const known = targets.flatMap((target) => [memory.receipt(target), droppedName(target)]);
+      for (const name of known) receipts.delete(name);
+      await rows.commit({ remember: Object.fromEntries(known.map((name) => [name, null])) });
     },
     close: async () => {
       if (isClosed) return;

@@ -1,6 +1,7 @@
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import { causeKey } from '../../pipeline/file/selection.ts';
 import type { FileNews } from './file-news.ts';
 
 /** How far the history was read for news. Numbers of its lines. */
@@ -14,44 +15,63 @@ export interface Cursor {
 const mostLines = 20_000;
 
 const needing = ['failed', 'held'];
+const told = ['done', ...needing];
 
 /**
  * What happened to files since the history was last read. Read from the ledger, not from events: so nothing is lost or invented when the
  * daemon is killed between a row and its message.
+ *
+ * @returns `isAll` false: there is more to read
  */
 export async function newsOfFiles(
   rows: NewsRows,
   cursor: Cursor,
-): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor }> {
+): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
   // A ledger that was put back from a copy is behind.
   const last = await rows.lastPassage();
   const read = Math.min(cursor.read, last);
-  const passages = await rows.passages(read, ['done', ...needing], mostLines);
-  const end = passages.length < mostLines ? last : (passages.at(-1)?.seq ?? last);
+  const from = Math.min(cursor.from, last);
+  const passages = await rows.passages(read, told, mostLines);
+  const isAll = passages.length < mostLines;
+  const end = isAll ? last : (passages.at(-1)?.seq ?? last);
   const ids = [...new Set(passages.map(({ id }) => id))];
   const files = ids.length === 0 ? [] : await rows.filesById(ids);
-  const live = files.filter(({ end: state }) => state === 'done').map(({ id }) => id);
-  const mended =
-    live.length === 0 ? new Set<string>() : await rows.wereIn(live, needing, [Math.min(cursor.from, last), read]);
+  const before = ids.length === 0 ? new Map<string, never>() : await rows.lastStates(ids, told, read);
+  const stateBefore = (id: string): string | null => {
+    const line = before.get(id);
+    // What was wrong before anybody was told of anything is nothing that they know of.
+    return line === undefined || (line.seq <= from && line.state !== 'done') ? null : line.state;
+  };
   return {
-    news: files.flatMap((facts) => newsOf(facts, mended.has(facts.id))),
-    cursor: { from: Math.min(cursor.from, last), read: end },
+    news: files.flatMap((facts) => newsOf(facts, stateBefore(facts.id))),
+    cursor: { from, read: end },
+    isAll,
   };
 }
 
 /** What counts is how it stands now: what failed and was mended within a minute is live, and was never news. */
-function newsOf(facts: Facts, isMended: boolean): readonly FileNews[] {
-  const { id, folder, path, why, lastFailure, end } = facts;
-  const shown = { id, path: escapeControls(`${folder}/${path}`), cause: lastFailure?.code ?? '', why: '', next: '' };
-  if (end === 'done') return [{ ...shown, happened: isMended ? 'recovered' : 'live' }];
-  if (end !== 'failed' && end !== 'held') return [];
-  const reason = escapeControls(why ?? lastFailure?.message ?? 'nobody knows why');
+function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
+  const { id, folder, path, end, disposal } = facts;
+  const shown = { id, path: escapeControls(`${folder}/${path}`), cause: '', why: '', next: '' };
+  if (end === 'failed' || end === 'held') return [needsYou(facts)];
+  if (end !== 'done') return [];
   return [
-    {
-      ...shown,
-      happened: 'needs you',
-      why: reason,
-      next: `See it with dropcast show ${id}, and try again with dropcast retry ${id}`,
-    },
+    // Later lines of a live file are about its local file, or its feeds.
+    ...(before === 'done'
+      ? []
+      : [{ ...shown, happened: before === null ? ('live' as const) : ('recovered' as const) }]),
+    ...(disposal === 'waiting' ? [needsYou(facts)] : []),
   ];
+}
+
+function needsYou(facts: Facts): FileNews {
+  const { id, folder, path, why, lastFailure } = facts;
+  return {
+    id,
+    path: escapeControls(`${folder}/${path}`),
+    happened: 'needs you',
+    cause: causeKey(facts) ?? '',
+    why: escapeControls(why ?? lastFailure?.message ?? 'nobody knows why'),
+    next: `See it with dropcast show ${id}`,
+  };
 }

@@ -18,7 +18,10 @@ export interface Notifications extends AsyncDisposable {
 }
 
 export interface NotificationsWorld {
-  readonly daemon: Pick<Daemon, 'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'config'>;
+  readonly daemon: Pick<
+    Daemon,
+    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'deafTargets' | 'config'
+  >;
   readonly logger: Logger;
   readonly now: () => number;
   /** Commands get some of it. */
@@ -59,6 +62,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     const { notify } = daemon.config();
     const targets = notify.filter((target) => target.type !== 'heartbeat');
     if (config !== notify) await outgoing.change(targets);
+    if (config !== null && config !== notify) await desk.forget(gone(config, targets));
     // Without a target nothing is read, and what happens then is no news for those that come later.
     if (notify.length === 0) await desk.close();
     else outgoing.wake(await desk.look(targets));
@@ -91,6 +95,11 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   };
 }
 
+/** Names of those that are targets no more. */
+function gone(before: Config['notify'], targets: readonly MessageTarget[]): readonly string[] {
+  return before.flatMap(({ name }) => (targets.some((target) => target.name === name) ? [] : [name]));
+}
+
 /** The ways to all targets. */
 function createOutgoing(world: NotificationsWorld & { readonly send: Send; readonly signal: AbortSignal }): {
   change(targets: readonly MessageTarget[]): Promise<void>;
@@ -112,11 +121,23 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
         });
         await rows.trim(name, { newest: 0, since: 0 });
       }
-      for (const name of deliveries.keys()) if (!names.has(name)) deliveries.delete(name);
+      for (const name of deliveries.keys()) {
+        if (names.has(name)) continue;
+        deliveries.delete(name);
+        daemon.deafTargets.told(name, null, now());
+      }
       for (const target of targets) {
         const known = deliveries.get(target.name);
         if (known === undefined)
-          deliveries.set(target.name, createDelivery(target, { ...world, rows, id: daemon.ledger.id.slice(0, 8) }));
+          deliveries.set(
+            target.name,
+            createDelivery(target, {
+              ...world,
+              deafTargets: daemon.deafTargets,
+              rows,
+              id: daemon.ledger.id.slice(0, 8),
+            }),
+          );
         else known.change(target);
       }
     },

@@ -2,6 +2,7 @@ import type { FolderStatus } from '../../intake/watched-folder.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
+import type { UnknownName } from '../../pipeline/service-names.ts';
 import type { Trouble } from './conditions.ts';
 
 const minuteMs = 60_000;
@@ -9,6 +10,8 @@ const minuteMs = 60_000;
 /** What can be seen to be wrong with the daemon as a whole. */
 export interface Seen {
   readonly pause: Pause | null;
+  /** Channels and feeds that the service does not have. */
+  readonly unknown: readonly UnknownName[];
   readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
   /** Feeds whose last publication failed. */
   readonly feeds: ReadonlyMap<string, Failure>;
@@ -17,9 +20,10 @@ export interface Seen {
 }
 
 /** Pure: everything that is wrong now. */
-export function troublesOf({ pause, folders, feeds, budget, expectations }: Seen): readonly Trouble[] {
+export function troublesOf({ pause, unknown, folders, feeds, budget, expectations }: Seen): readonly Trouble[] {
   return [
     ...(pause === null ? [] : [ofPause(pause)]),
+    ...unknown.map(ofUnknown),
     ...folders.filter(({ state }) => state === 'frozen').map(ofFolder),
     ...[...feeds].map(([feed, failure]) => ofFeed(feed, failure)),
     ...(budget.isUsedUp ? [ofBudget(budget.limit)] : []),
@@ -46,6 +50,22 @@ function ofPause({ kind, holds, why, code }: Pause): Trouble {
     title: `${kind === 'offline' ? 'The service cannot be reached' : 'This machine needs help'}: ${what}`,
     body: `${sentence(why)} dropcast tries again by itself.`,
     overTitle: `${holds === 'uploads' ? 'Uploads go' : 'All work goes'} on`,
+  };
+}
+
+function ofUnknown({ kind, name }: UnknownName): Trouble {
+  const what = `${kind} ${escapeControls(name)}`;
+  const [wait, go] =
+    kind === 'channel'
+      ? ['files that go there wait', 'files that go there go on']
+      : ['videos wait to be published there', 'it is published'];
+  return {
+    cause: `unknown ${kind}: ${name}`,
+    kind: 'needs_you',
+    holdMs: minuteMs,
+    title: `The service has no ${what}: ${wait}`,
+    body: 'Create it there, or correct the rules and run dropcast reload.',
+    overTitle: `The service has the ${what}: ${go}`,
   };
 }
 

@@ -11,6 +11,7 @@ export const FILES_STYLE = `
 .facets li { overflow-wrap: anywhere; }
 .facets a { display: inline-block; min-height: 24px; }
 .facets a[aria-current]::before { content: '× '; }
+.notice-bar { background: var(--ready-soft); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
 .newer { text-align: center; padding: 6px; border-bottom: 1px solid var(--line); }
 .many input[type='checkbox'] { width: 20px; height: 20px; }
 .many fieldset { padding: 11px 16px; }

@@ -31,7 +31,10 @@ export function createLive(
   };
   let stop: (() => void) | null = null;
   const start = (): (() => void) => {
-    const deaf = [daemon.events.listen(({ type }) => tell(type)), daemon.news.listen(() => tell('news'))];
+    const deaf = [
+      daemon.events.listen(({ type }) => tell(type)),
+      daemon.news.listen(({ type }) => tell(type === 'reload' ? 'reload' : 'news')),
+    ];
     const clock = setInterval(() => {
       if (daemon.conductor.uploads().length > 0) tell('progress');
     }, PROGRESS_MS).unref();

@@ -29,6 +29,7 @@ export const OWN_STYLE = `
 .stage strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
 .stage .muted { font-size: 13px; min-height: 1.2em; }
 .stage .why { font-size: 13px; }
+.stage.aside { border-style: dashed; }
 .slow { border: 2px solid var(--on); }
 .causes, .examples, .notes { list-style: none; padding: 0; overflow-wrap: anywhere; }
 .causes > li { padding: 11px 16px; border-top: 1px solid var(--line); }
@@ -37,6 +38,9 @@ export const OWN_STYLE = `
 .causes h3 .muted { font-weight: 400; }
 .examples { font-size: 14px; }
 .deeds { display: flex; flex-wrap: wrap; gap: 4px 18px; }
+.deeds form { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; }
+.deeds label { flex-direction: row; align-items: center; gap: 6px; }
+.deeds > a { display: inline-flex; align-items: center; min-height: 24px; }
 .when { overflow-wrap: anywhere; }
 .notes { color: var(--muted); }
 .kind { display: inline-block; width: 1.4em; color: var(--muted); }

@@ -31,10 +31,10 @@ export interface Sent extends Asked {
 export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
 
 /**
- * What a view can change with: the events of the daemon, a line of news, what a person changed here or with a command (`command`), and
+ * What a view can change with: the events of the daemon, a line of news, a reload of the configuration, what a person changed here or with a command (`command`), and
  * `progress`, twice a second while uploads run.
  */
-export type PageEvent = DropcastEvent['type'] | 'news' | 'command' | 'progress';
+export type PageEvent = DropcastEvent['type'] | 'news' | 'reload' | 'command' | 'progress';
 
 /** Thrown when a view or an action cannot do what was asked, for a reason that the reader understands. */
 export class PageError extends Error {

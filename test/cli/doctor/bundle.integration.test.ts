@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { doctor } from '../../../src/cli/doctor/doctor.ts';
@@ -108,6 +108,57 @@ test('a bundle holds rows, findings, configuration and failures, and nothing of 
   for (const name of names) expect(text.toLowerCase(), name).not.toContain(name.toLowerCase());
   expect(text).toMatch(/"path": "n-[0-9a-f]{10}\/n-[0-9a-f]{10}\.mp4"/);
   expect((await stat(scratch.file('report.tar.gz'))).mode & 0o777).toBe(0o600);
+});
+
+test('a report replaces an older one, and is not written through a link', async () => {
+  await using scratch = await scratchDirectory();
+  await sick(scratch);
+  const [report, victim] = [scratch.file('report.tar.gz'), await scratch.write('victim', 'precious')];
+  const write = () =>
+    doctor(fakeShell({ cwd: scratch.path }), installed, {
+      config: scratch.file('dropcast.yaml'),
+      json: true,
+      bundle: report,
+    });
+  await symlink(victim, report);
+  await expect(write()).rejects.toThrow(`cannot write the report ${report}: something that is no file has this name`);
+  expect(await readFile(victim, 'utf8')).toBe('precious');
+  await rm(report);
+  await writeFile(report, 'older', { mode: 0o644 });
+  await write();
+  expect((await stat(report)).mode & 0o777).toBe(0o600);
+  const nowhere = { config: scratch.file('dropcast.yaml'), json: true, bundle: 'none/report.tar.gz' };
+  await expect(doctor(fakeShell({ cwd: scratch.path }), installed, nowhere)).rejects.toThrow('cannot write the report');
+});
+
+test('names with quotes and spaces are replaced in what was logged, also of files that are done', async () => {
+  await using scratch = await scratchDirectory();
+  const [facts] = await sick(scratch);
+  const name = `it's the "hidden" plan of May`;
+  const done = someFacts({
+    ...created,
+    end: 'done',
+    endedAt: 9,
+    folder: scratch.file('in'),
+    id: 'f_9',
+    path: `${name}.mp4`,
+  });
+  expect(facts).toBeDefined();
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    await ledger.insert(done);
+  }
+  const unknown = `Paul's second \\"veiled\\" film`;
+  const line = {
+    v: 1,
+    message: `${scratch.file('in')}/${name}.mp4: gone`,
+    note: `moved ${name}.mp4`,
+    other: `path="${scratch.file('in')}/${unknown}.mp4" x=1`,
+  };
+  await scratch.write('state/failures.jsonl', `${'x'.repeat(600_000)}\n${JSON.stringify(line)}\n`);
+  const text = await bundle(scratch, false);
+  for (const word of ['hidden', 'plan of May', 'veiled', 'second']) expect(text, word).not.toContain(word);
+  expect(text).toContain('moved n-');
 });
 
 test('with --with-names the names stay, and the secrets do not', async () => {

@@ -92,3 +92,13 @@ test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', asy
   const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1'));
   expect(by('access to the folders').findings[0]?.what).toContain('./closed.mp4');
 });
+
+test('for a file that everybody may change, what mends it is a command as it stands', async () => {
+  await using scratch = await scratchDirectory();
+  const config = scratch.file('dropcast.yaml');
+  await writeFile(config, '');
+  await chmod(config, 0o666);
+  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1').replace('!env KEY', 'abcdefgh'));
+  const fixes = by('configuration').findings.map(({ fix }) => fix);
+  expect(fixes).toEqual([`chmod o-w '${config}'`, `chmod 600 '${config}'`]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accessVerdict, joined } from '../../../src/cli/doctor/checks/access.ts';
+import { accessVerdict, fixFor, joined } from '../../../src/cli/doctor/checks/access.ts';
 import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
 import { certificateVerdict, clockVerdict, jumpVerdict } from '../../../src/cli/doctor/checks/connection.ts';
 import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
@@ -16,6 +16,7 @@ import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
 
 const [MB, GB, hour, day] = [2 ** 20, 2 ** 30, 3_600_000, 86_400_000];
 const service = installedService(null);
+const usual = { service, option: undefined };
 
 /** Verdict → `level: what`, or nothing. */
 const cases: readonly (readonly [name: string, findings: readonly Finding[], said: string | null])[] = [
@@ -124,21 +125,21 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
     'warning: /etc/logrotate.d/dropcast is missing',
   ],
   ['a large one', failureLogVerdict({ path: '/l', size: 100 * MB, isRotated: null }), 'warning: /l has 105 MB'],
-  ['receipts that are known', receiptVerdict(0, 0), null],
-  ['receipts that are not', receiptVerdict(2, 0), 'problem: 2 of the newest receipts'],
-  ['strange receipts', receiptVerdict(0, 3), 'warning: receipts.jsonl has 3 lines'],
+  ['receipts that are known', receiptVerdict(0, 0, service), null],
+  ['receipts that are not', receiptVerdict(2, 0, service), 'problem: 2 of the newest receipts'],
+  ['strange receipts', receiptVerdict(0, 3, service), 'warning: receipts.jsonl has 3 lines'],
   ['a key of one’s own', othersFinding({ limit: 1000, others: 50 }), null],
   ['a shared key', othersFinding({ limit: 1000, others: 51 }), 'warning: something else used 51 of the 1000 requests'],
-  ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waiting: null }), null],
-  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }), 'warning: 1 file needs a person'],
+  ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waiting: null }, usual), null],
+  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }, usual), 'warning: 1 file needs a person'],
   [
     'suspects',
-    filesVerdict({ stuck: 0, suspects: 2, waiting: null }),
+    filesVerdict({ stuck: 0, suspects: 2, waiting: null }, usual),
     'warning: 2 records on the service may be empty',
   ],
   [
     'everything waits',
-    filesVerdict({ stuck: 3, suspects: 2, waiting: 'offline' }),
+    filesVerdict({ stuck: 3, suspects: 2, waiting: 'offline' }, usual),
     'problem: everything waits: offline',
   ],
   ['enough inotify instances', instanceFindings(128), null],
@@ -180,4 +181,19 @@ test('the groups of a drop-in count, by name and by number', () => {
   expect(joined('SupplementaryGroups=media 1234 gone\nReadWritePaths=-/a\n', 'root:x:0:\nmedia:x:1001:a\n')).toEqual([
     1001, 1234,
   ]);
+});
+
+test('what a finding says to run names the instance, and the configuration where it is not the usual one', () => {
+  const press = { service: installedService('press'), option: '/etc/dropcast/press.yaml' };
+  const own = { service: null, option: "it's.yaml" };
+  const stuck = { stuck: 1, suspects: 0, waiting: null };
+  const fixes = [usual, press, own].map((patient) => filesVerdict(stuck, patient)[0]?.fix);
+  expect(fixes).toEqual([
+    'sudo dropcast ls --state failed,held',
+    'sudo dropcast ls --state failed,held --config /etc/dropcast/press.yaml',
+    String.raw`dropcast ls --state failed,held --config 'it'\''s.yaml'`,
+  ]);
+  expect(receiptVerdict(1, 0, press.service)[0]?.fix).toContain('systemctl restart dropcast@press ');
+  expect(fixFor('/f', press.service)).toContain('sudo dropcast setup --instance press ');
+  expect(fixFor("/it's", null)).toBe(String.raw`ls -ld '/it'\''s'`);
 });

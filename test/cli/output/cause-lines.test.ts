@@ -12,7 +12,7 @@ test('60 files of one cause are two lines with the commands for all of them', ()
 });
 
 test('what no rule takes is sent elsewhere or ignored', () => {
-  expect(causeLines(noRule!, noon)[1]).toContain('`dropcast retry --cause no_rule --channel CHANNEL`');
+  expect(causeLines(noRule!, noon)[1]).toContain('`dropcast retry --cause no_rule --to CHANNEL`');
 });
 
 test('a cause of one file is a row of its own', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { causeOf } from '../../../src/daemon/overview/causes.ts';
 import { causeKey } from '../../../src/pipeline/file/selection.ts';
-import { failure } from '../../pipeline/some-facts.ts';
+import { failure, someFacts } from '../../pipeline/some-facts.ts';
 
 const caused = { cause: 'no_rule', files: 2, extensions: ['mkv'], message: 'no rule matches' };
 
@@ -12,6 +12,7 @@ test.each([
   [{ files: 3, extensions: ['mkv', 'avi'] }, '3 files (.mkv, .avi) match no rule'],
   [{ files: 9, extensions: ['mkv', 'avi', '', 'ts', 'mxf'] }, '9 files (.mkv, .avi, .ts, …) match no rule'],
   [{ cause: 'deleted_on_service', files: 1 }, '1 .mkv file was deleted on the service'],
+  [{ cause: 'unknown_channel.ch_x', files: 1 }, '1 .mkv file waits for channel ch_x, which the service does not have'],
   [
     { cause: 'local.EACCES', message: 'permission denied' },
     '2 .mkv files are done, but their local files cannot be deleted or moved: permission denied',
@@ -39,6 +40,8 @@ test.each([
   'checksum_unreadable',
   'feed_not_found',
   'local.EACCES',
+  'unknown_channel.ch_x',
+  'invalid_request.channel_id',
   'anything_else',
 ])('the cause %s says what to do and what can be done with all files', (cause) => {
   const { key, next, actions } = causeOf({ ...caused, cause });
@@ -52,6 +55,6 @@ test('files that no rule takes are not offered a retry: it would refuse them', (
 });
 
 test('a file without a failure has no cause', () => {
-  expect(causeKey({ disposal: null, lastFailure: null })).toBeNull();
-  expect(causeKey({ disposal: null, lastFailure: failure('permanent', { code: 'flawed' }) })).toBe('flawed');
+  expect(causeKey(someFacts())).toBeNull();
+  expect(causeKey(someFacts({ lastFailure: failure('permanent', { code: 'flawed' }) }))).toBe('flawed');
 });

@@ -43,6 +43,8 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
       pace: () => ({ bytesPerSecond: 100, processingMs: 10 * minute, latePoll: null }),
     },
     rows: { held: () => world.held, isHeld: (id: string) => world.held.includes(id) },
+    expectations: { list: () => [] },
+    deafTargets: { list: () => [] },
     gate: {
       snapshot: () => ({
         used: 412,
@@ -226,7 +228,9 @@ test('when nothing can be sent, the sentence says why and when it is tried again
     level: 'stopped',
     text: 'Nothing can be sent: no answer; tried again at 12:11; 1 folder is frozen.',
   });
-  expect(pauses).toEqual([{ what: 'everything', why: 'no answer', since: noon, until: noon + minute }]);
+  expect(pauses).toEqual([
+    { what: 'everything', why: 'no answer; next check at 12:11', since: noon, until: noon + minute },
+  ]);
 });
 
 test('a pause that a person set says who, until when, and how it ends', async () => {

@@ -10,6 +10,7 @@ const idle: Health = {
   retrying: 0,
   needsYou: 0,
   frozenFolders: 0,
+  unmet: 0,
   today: { done: 0, failed: 0, bytes: 0 },
   live: 0,
 };
@@ -22,6 +23,7 @@ test.each<[Partial<Health>, string, string]>([
   [{ live: 9 }, 'ok', 'No file has come today, and all earlier ones are live.'],
   [{ live: 9, needsYou: 1 }, 'attention', 'No file has come today; 1 needs you.'],
   [done(1), 'ok', 'The 1 file of today is live.'],
+  [{ ...done(214), unmet: 1 }, 'attention', 'All 214 files of today are live; 1 expected delivery is missing or late.'],
   [done(214), 'ok', 'All 214 files of today are live.'],
   [{ ...done(214), needsYou: 3 }, 'attention', 'All 214 files of today are live; 3 need you.'],
   [{ ...done(211, 3), needsYou: 3 }, 'attention', '211 of 214 files of today are live; 3 need you.'],

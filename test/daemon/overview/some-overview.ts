@@ -35,6 +35,8 @@ export function someOverview(other: Partial<OverviewView> = {}): OverviewView {
     feeds: [],
     folders: [],
     pauses: [],
+    expectations: [],
+    deaf_targets: [],
     ...other,
   };
 }
@@ -157,8 +159,29 @@ export function busyOverview(): OverviewView {
       },
     ],
     folders: [{ path: '/mnt/nas', state: 'frozen', why: 'nothing is mounted there since 11:55' }],
+    expectations: [
+      {
+        key: 'evening',
+        folder: '/srv/in',
+        match: 'evening/*.mp4',
+        day: '2026-11-22',
+        from: noon - 720 * minute,
+        by: noon - 40 * minute,
+        count: 2,
+        arrived: 1,
+        live: 1,
+        until: 'live',
+        state: 'missing',
+      },
+    ],
+    deaf_targets: [{ name: 'ops', why: 'it answered 503', since: noon - 20 * minute }],
     pauses: [
-      { what: '/srv/late', why: 'paused by anna since 11:00 until 18:00', since: noon - 70 * minute, until: null },
+      {
+        what: '/srv/late',
+        why: 'paused by anna since 11:00 until 18:00',
+        since: noon - 70 * minute,
+        until: noon + 350 * minute,
+      },
     ],
   };
 }

@@ -51,6 +51,7 @@ const events: readonly FileEvent[] = [
   { type: 'RETRY' },
   { type: 'SEND_ELSEWHERE', channel: 'ch_other' },
   { type: 'IGNORE', by: 'anna' },
+  { type: 'UNIGNORE' },
 ];
 
 /** What moves; every other pair of state and event changes nothing. `GO` is the runner's: it starts a step. */
@@ -255,9 +256,65 @@ describe('what an event leaves in the row', () => {
     }
   });
 
-  test('a file that failed or is held without a video is sent to the channel that somebody chose', () => {
-    for (const end of ['failed', 'held'] as const) {
-      const facts = someFacts({ end, endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) });
+  test('a file that is ignored no longer is held again for what only a person can decide', () => {
+    const sent = { ...created, uploadStartedAt: 2, sha256: 'aa', uploadedAt: 3 };
+    for (const held of [
+      someFacts({
+        ...sent,
+        end: 'held',
+        why: 'it was deleted',
+        lastFailure: { ...failure('gone'), message: 'it was deleted' },
+      }),
+      someFacts({
+        end: 'held',
+        why: 'old',
+        lastFailure: { ...failure('permanent', { code: 'existing' }), message: 'old' },
+      }),
+      someFacts({
+        end: 'held',
+        why: 'empty',
+        lastFailure: { ...failure('permanent', { code: 'flawed' }), message: 'empty' },
+      }),
+      someFacts({
+        end: 'held',
+        plan: null,
+        why: 'no rule',
+        lastFailure: { ...failure('permanent', { code: 'no_rule' }), message: 'no rule' },
+      }),
+    ]) {
+      const ignored = next(held, { type: 'IGNORE', by: 'anna' }, policy);
+      const after = next(ignored, { type: 'UNIGNORE' }, policy);
+      expect(after).toEqual({ ...held, endedAt: 50 });
+    }
+  });
+
+  test('a file that is ignored no longer goes on when it failed, or when a rule takes it by now', () => {
+    const noRule = failure('permanent', { code: 'no_rule' });
+    for (const before of [
+      someFacts({ end: 'failed', lastFailure: failure('permanent') }),
+      someFacts({ end: 'held', lastFailure: noRule }),
+      rows.queued,
+    ]) {
+      const ignored = next(before, { type: 'IGNORE', by: 'anna' }, policy);
+      expect(stateOf(next(ignored, { type: 'UNIGNORE' }, policy))).toBe('queued');
+    }
+  });
+
+  test('a retry of an ignored file whose video was deleted begins with a new record', () => {
+    const sent = { ...created, uploadStartedAt: 2, sha256: 'aa', uploadedAt: 3 };
+    const ignored = next(
+      someFacts({ ...sent, end: 'held', lastFailure: failure('gone') }),
+      { type: 'IGNORE', by: 'anna' },
+      policy,
+    );
+    expect(next(ignored, { type: 'RETRY' }, policy)).toMatchObject({ videoId: null, uploadedAt: null, end: null });
+  });
+
+  test('a file that failed, is held or waits for a channel, without a video, is sent to the channel that somebody chose', () => {
+    const waiting = { notBefore: 9, lastFailure: failure('suspended', { code: 'unknown_channel' }) };
+    const ended = { endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) };
+    for (const other of [{ ...ended, end: 'failed' }, { ...ended, end: 'held' }, waiting] as const) {
+      const facts = someFacts(other);
       const after = next(facts, { type: 'SEND_ELSEWHERE', channel: 'ch_other' }, policy);
       expect(stateOf(after)).toBe('queued');
       expect(after.plan).toEqual({ ...somePlan, channel: 'ch_other', chosenChannel: 'ch_other' });

@@ -188,7 +188,7 @@ describe('a record that nobody will fill', () => {
 });
 
 test('a retry of an ignored file finds its record marked for deletion, and begins with a new one', async () => {
-  const ignored = { ...created, end: 'skipped', endedAt: 1, lastFailure: ignoredBy('anna') } as const;
+  const ignored = { ...created, end: 'skipped', endedAt: 1, lastFailure: ignoredBy('anna', { end: null, lastFailure: null }) } as const;
   const { store, host, run } = open(ignored);
   host.remove = async () => inDoubt;
   await run();

@@ -71,6 +71,12 @@ describe.each([
     );
   });
 
+  test('offers folders where a folder is meant, and files where files are', needs(shell), () => {
+    for (const words of [['ls', '--folder'], ['pause'], ['resume'], ['setup', '--folder']])
+      expect(complete('dropcast', ...words, 'med')).toEqual([expect.stringMatching(/^media\/?$/)]);
+    expect(complete('dropcast', 'ignore', 'media/')).toHaveLength(1);
+  });
+
   test('knows which options take a value', needs(shell), () => {
     // `once --wait` takes a time, `videos upload --wait` is a switch.
     expect(complete('dropcast', 'once', '--wait', '')).toEqual([]);

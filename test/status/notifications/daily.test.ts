@@ -48,6 +48,15 @@ describe('the daily receipt', () => {
       ['2026-11-22T10:00', '2026-11-22T20:00', '2026-11-22T19:30', '2026-11-22T20:00', '2026-11-21T20:00'],
       ['2026-11-22T20:00 since Sun Nov 22 2026 10'],
     ],
+    [
+      'of the days after a clock that was a day ahead for a while leaves nothing out',
+      ['2026-11-22T10:00', '2026-11-23T20:00', '2026-11-22T11:00', '2026-11-22T20:00', '2026-11-23T20:00'],
+      [
+        '2026-11-23T20:00 since Sun Nov 22 2026 10',
+        '2026-11-22T20:00 since Sun Nov 22 2026 11',
+        '2026-11-23T20:00 since Sun Nov 22 2026 20',
+      ],
+    ],
   ])('%s', (_, times, lines) => {
     expect(due(times)).toEqual(lines);
   });

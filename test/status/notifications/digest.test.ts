@@ -57,6 +57,15 @@ describe('what is sent next', () => {
     const { envelope, seqs } = next(Array.from({ length: 300 }, (_, n) => row(n, '10:00')));
     expect(seqs).toHaveLength(300);
     expect(envelope.body.split('\n')).toHaveLength(21);
-    expect(envelope.body).toMatch(/^280 older messages are not shown\./);
+    expect(envelope.body).toMatch(/^280 other messages are not shown\./);
+  });
+
+  test('a digest of hundreds shows what needs a person, however much came after it', () => {
+    const urgent = { ...(row(1, '09:00').message as object), title: 'a.mp4 needs you', level: 'warn' };
+    const rows = [row(1, '09:00', { message: urgent }), ...Array.from({ length: 300 }, (_, n) => row(n + 2, '10:00'))];
+    expect(next(rows).envelope.body.split('\n').slice(0, 2)).toEqual([
+      '281 other messages are not shown.',
+      '09:00  a.mp4 needs you',
+    ]);
   });
 });

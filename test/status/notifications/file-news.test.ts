@@ -12,8 +12,8 @@ const files = (n: number, news: Partial<FileNews> = {}): FileNews[] =>
     next: '',
     ...news,
   }));
-const needing = (n: number, cause = 'no rule', why = 'no rule matches it'): FileNews[] =>
-  files(n, { happened: 'needs you', cause, why, next: 'add a rule, then run dropcast retry' });
+const needing = (n: number, cause = 'no_rule', why = 'no rule matches it'): FileNews[] =>
+  files(n, { happened: 'needs you', cause, why, next: 'See it with dropcast show f_0' });
 
 const told = (news: readonly FileNews[]): string[] =>
   fileMessages(news, 1).map(({ type, title }) => `${type}: ${title}`);
@@ -24,11 +24,11 @@ describe('what is told of files', () => {
     ['one that is live', files(1), ['live: clip0.mp4 is live']],
     ['many that are live, in one message', files(14), ['live: 14 files are live']],
     ['one that needs a person', needing(1), ['needs_you: clip0.mp4 needs you']],
-    ['seven of one cause, in one message', needing(7), ['needs_you: 7 files need you: no rule matches it']],
+    ['seven of one cause, in one message', needing(7), ['needs_you: Needs you: 7 .mp4 files match no rule']],
     [
       'each cause by itself',
       [...needing(2), ...needing(1, 'flawed', 'it is cut short'), ...files(3)],
-      ['needs_you: 2 files need you: no rule matches it', 'needs_you: clip0.mp4 needs you', 'live: 3 files are live'],
+      ['needs_you: Needs you: 2 .mp4 files match no rule', 'needs_you: clip0.mp4 needs you', 'live: 3 files are live'],
     ],
     [
       'many causes, in one message',
@@ -43,7 +43,7 @@ describe('what is told of files', () => {
   test('reason, next step, and the first of the names', () => {
     const [message] = fileMessages(needing(7), 1);
     expect(message?.body.split('\n')).toEqual([
-      'No rule matches it. Add a rule, then run dropcast retry.',
+      'No rule matches it. Add a rule for them, send them to a channel, or ignore them.',
       '/in/clip0.mp4 (f_0)',
       '/in/clip1.mp4 (f_1)',
       '/in/clip2.mp4 (f_2)',

@@ -1,3 +1,4 @@
+import { createDeafTargets } from '../../../src/daemon/deaf-targets.ts';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import type { MessageTarget } from '../../../src/config/notify-config.ts';
@@ -7,6 +8,7 @@ import { createEventStream } from '../../../src/daemon/events.ts';
 import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Pause } from '../../../src/pipeline/events.ts';
+import type { UnknownName } from '../../../src/pipeline/service-names.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Envelope } from '../../../src/status/notifications/message.ts';
 import { createNotifications } from '../../../src/status/notifications/notifications.ts';
@@ -49,21 +51,24 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
     pause: null as Pause | null,
     isHanging: false,
     frozen: [] as string[],
+    unknown: [] as UnknownName[],
     expectations: [] as ExpectationView[],
     gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
     stopped: new AbortController().signal,
     answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
   };
+  const deafTargets = createDeafTargets();
   const sent: (Envelope & { target: string })[] = [];
   const notifications = stack.use(
     createNotifications({
       daemon: {
         ledger,
         events,
-        conductor: { pause: () => world.pause },
+        conductor: { pause: () => world.pause, names: { unknown: () => world.unknown } },
         folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
         gate: { snapshot: () => world.gate },
         expectations: { list: () => world.expectations },
+        deafTargets,
         config: () => ({ notify: world.notify }),
       } as unknown as NotificationsWorld['daemon'],
       logger,
@@ -84,6 +89,7 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
   };
   return {
     world,
+    deaf: () => deafTargets.list().map(({ name, since }) => [name, since]),
     ledger,
     logger,
     events,
@@ -132,6 +138,100 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: f_2.mp4 needs you']);
   });
 
+  test('what happens to a live file later, like the deletion of its local file, is not told as live again', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    await here.becomes('f_1', done);
+    await here.pass(2 * minute);
+    const [facts] = await here.ledger.find('f_1');
+    if (facts === undefined) throw new Error('no file');
+    await here.ledger.save({ ...facts, disposal: 'deleted' }, 'local file deleted');
+    here.events.emit({ type: 'file', before: facts, facts, note: null });
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: f_1.mp4 is live']);
+  });
+
+  test('a live file that cannot be deleted or moved needs a person, who is told', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a', { on: ['needs_you'] })]);
+    await here.settle();
+    await here.becomes('f_1', done);
+    await here.pass(2 * minute);
+    const [facts] = await here.ledger.find('f_1');
+    if (facts === undefined) throw new Error('no file');
+    const refused = { ...failure('permanent'), code: 'EACCES', message: 'permission denied' };
+    await here.ledger.save(
+      { ...facts, disposal: 'waiting', why: 'permission denied', lastFailure: refused },
+      'not put away',
+    );
+    here.events.emit({ type: 'file', before: facts, facts, note: null });
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: f_1.mp4 needs you']);
+    expect(here.sent[0]?.body).toContain('Remove the obstacle');
+  });
+
+  test('a flood of more lines than are read at once is told to its end, without waiting for other news', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    await here.becomes('f_0', held);
+    for (let n = 1; n <= 3; n += 1) {
+      const [facts] = await here.ledger.find('f_0');
+      if (facts === undefined) throw new Error('no file');
+      const lines = Array.from({ length: 7_000 }, (_, i) =>
+        here.ledger.save({ ...facts, rev: facts.rev + i }, `line ${i}`),
+      );
+      await Promise.all(lines);
+    }
+    await here.becomes('f_last', { ...held, why: 'the last' });
+    await here.pass(5 * minute);
+    expect(here.sent.flatMap(({ files }) => files)).toContain('f_last');
+  });
+
+  test('a channel that the service does not have needs a person, who is told; and told when it is there', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    here.world.unknown = [{ kind: 'channel', name: 'ch_gone', since: noon }];
+    await here.pass(2 * minute);
+    here.world.unknown = [];
+    await here.pass(3 * minute);
+    expect(here.sent.map(({ type, title }) => `${type}: ${title}`)).toEqual([
+      'needs_you: The service has no channel ch_gone: files that go there wait',
+      'recovered: The service has the channel ch_gone: files that go there go on',
+    ]);
+  });
+
+  test('what a target refuses for good is counted in the next message that it takes', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    here.world.answer = () => ({ ...away, isRefusal: true });
+    await here.becomes('f_1', held);
+    await here.pass(20 * minute);
+    here.world.answer = () => taken;
+    await here.becomes('f_2', { ...held, lastFailure: { ...failure('permanent'), code: 'other' } });
+    await here.pass(20 * minute);
+    expect(here.sent.at(-1)?.body).toMatch(/And 1 older message was dropped\.$/);
+  });
+
+  test('a target that is removed and comes back has no receipt of the time between', async () => {
+    await using scratch = await scratchDirectory();
+    const daily = target('a', { on: ['daily'], daily: { at: 12 * 60 + 30, isForIdleDays: true } });
+    await using here = await desk(scratch.path, [daily]);
+    await here.pass(60 * minute);
+    expect(here.titles()).toHaveLength(1);
+    here.world.notify = [target('b', { on: ['live'] })];
+    await here.pass(minute);
+    here.world.now += 10 * 24 * 60 * minute;
+    await here.becomes('f_1', { ...done, endedAt: here.world.now });
+    here.world.now += 2 * minute;
+    here.world.notify = [daily];
+    await here.pass(5 * minute);
+    expect(here.titles().filter((title) => title.startsWith('a:'))).toHaveLength(1);
+  });
+
   test('what happens within a minute is one message for each cause, to each target that wants it', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a'), target('b', { on: ['live'] })]);
@@ -143,10 +243,10 @@ describe('notifications', () => {
     await here.pass(minute);
     expect(here.titles().toSorted()).toEqual([
       'a: 14 files are live',
-      'a: 7 files need you: no rule matches it',
+      'a: Needs you: 7 .mp4 files match no rule',
       'b: 14 files are live',
     ]);
-    expect(here.sent.find(({ type }) => type === 'needs_you')?.body).toContain('dropcast retry f_h0');
+    expect(here.sent.find(({ type }) => type === 'needs_you')?.body).toContain('Add a rule for them');
   });
 
   test('what is mended is told to those who knew of it, and not what was mended before anybody was told', async () => {
@@ -203,6 +303,23 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: 5 messages from dropcast']);
     expect(here.sent[0]?.body.split('\n')).toHaveLength(5);
     expect(here.sent[0]?.isRepeat).toBe(false);
+  });
+
+  test('a target that takes nothing is known since its first refusal, until it takes messages or is configured no more', async () => {
+    await using scratch = await scratchDirectory();
+    await using here: Awaited<ReturnType<typeof desk>> = await desk(scratch.path, [target('a'), target('b')]);
+    here.world.answer = () => away;
+    await here.settle();
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    expect(here.deaf().map(([name]) => name)).toEqual(['a', 'b']);
+    const before = here.deaf();
+    await here.pass(5 * minute);
+    expect(here.deaf()).toEqual(before);
+    here.world.notify = [target('a')];
+    here.world.answer = () => taken;
+    await here.pass(30 * minute);
+    expect(here.deaf()).toEqual([]);
   });
 
   test('a message whose answer never came is sent again, and says that it may be a repeat', async () => {

@@ -1,6 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
@@ -11,6 +13,7 @@ import type { Envelope } from '../../../src/status/notifications/message.ts';
 import { beat, failAddress } from '../../../src/status/notifications/senders/heartbeat.ts';
 import { createSend, placeOf } from '../../../src/status/notifications/senders/send.ts';
 import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import { selfSigned } from '../../client/certificate.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -138,6 +141,40 @@ describe('a webhook', () => {
     });
     expect(await to(webhook(server.origin))).toMatchObject({ ok: true });
   });
+
+  test.each([
+    [503, false],
+    [400, true],
+    [302, false],
+  ])('that refuses with %i and a page of megabytes has not taken it', async (status, isRefusal) => {
+    await using server = await listen((response) => response.writeHead(status).end(Buffer.alloc(5_000_000, 'x')));
+    expect(await to(webhook(server.origin))).toMatchObject({ ok: false, isRefusal, mayHaveArrived: false });
+  });
+
+  test.each([
+    ['never ends', (): void => undefined],
+    ['breaks off', (response: ServerResponse): void => void response.socket?.resetAndDestroy()],
+  ])('that takes the message with an answer that %s has taken it', async (_, end) => {
+    await using server = await listen((response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('partial', () => end(response));
+    });
+    expect(await to(webhook(server.origin, { timeoutMs: 500 }))).toEqual({ ok: true, answer: 'answered 200' });
+  });
+
+  test('with a certificate that nobody vouches for gets nothing', async () => {
+    let requests = 0;
+    const server = createTlsServer(selfSigned, (_, response) => {
+      requests += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const sent = await to(webhook(`https://127.0.0.1:${port}`));
+    server.close();
+    expect(sent).toMatchObject({ ok: false, mayHaveArrived: false });
+    expect(JSON.stringify(sent)).toMatch(/certificate/);
+    expect(requests).toBe(0);
+  });
 });
 
 test('ntfy gets topic, title, text and priority', async () => {
@@ -156,6 +193,47 @@ test('ntfy gets topic, title, text and priority', async () => {
     ],
   ]);
 });
+
+/** Answers each verb until the one at which it only sends a byte now and then. */
+async function stallingMailServer(stallsAt: string | null) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    const drip = (): void => {
+      const timer = setInterval(() => socket.write('2'), 50);
+      socket.on('close', () => clearInterval(timer));
+    };
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    let isText = false;
+    let rest = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\r\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (isText && line !== '.') continue;
+        const [verb = ''] = line.split(' ');
+        if (verb === stallsAt) return drip();
+        isText = verb === 'DATA';
+        socket.write(answers[verb] ?? '250 ok\r\n');
+      }
+    });
+    if (stallsAt === null) drip();
+    else socket.write('220 hello\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(() => resolve()));
+  };
+  return { port, open: () => sockets.size, [Symbol.asyncDispose]: close };
+}
+
+const answers: Readonly<Record<string, string>> = {
+  EHLO: '250-hello\r\n250 AUTH PLAIN\r\n',
+  AUTH: '235 in\r\n',
+  DATA: '354 go on\r\n',
+};
 
 describe('e-mail', () => {
   async function mailServer(options: SMTPServerOptions = {}) {
@@ -225,9 +303,19 @@ describe('e-mail', () => {
     expect(server.mails).toEqual([]);
   });
 
-  test('to a server that says nothing ends in time', async () => {
-    await using silent = await startServer(() => undefined);
-    expect(await to(email(silent.port, { timeoutMs: 100 }))).toMatchObject({ ok: false });
+  test.each([
+    ['its greeting', null],
+    ['EHLO', 'EHLO'],
+    ['AUTH', 'AUTH'],
+    ['MAIL', 'MAIL'],
+    ['RCPT', 'RCPT'],
+    ['DATA', 'DATA'],
+    ['the text', '.'],
+  ])('to a server that stalls at %s ends in time, and leaves no connection', async (_, stallsAt) => {
+    await using server = await stallingMailServer(stallsAt);
+    const sent = await to(email(server.port, { timeoutMs: 300 }));
+    expect(sent).toMatchObject({ ok: false, mayHaveArrived: true });
+    await until('the connection is closed', () => server.open() === 0);
   });
 });
 

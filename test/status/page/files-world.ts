@@ -78,6 +78,7 @@ export function daemonWith(ledger: Ledger): Daemon {
     ledger,
     conductor: {
       pauses: noPauses,
+      names: { known: () => null, unknown: () => [] },
       pause: () => null,
       createsWaitUntil: () => null,
       feedsWaiting: () => [],

@@ -27,7 +27,7 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
     summary: async () => ({ ...idle, ...summary }),
     events: silent,
     news: silent,
-    conductor: { uploads: () => [] },
+    conductor: { uploads: () => [], names: { known: () => ({ channel: ['ch_main'], feed: [] }), unknown: () => [] } },
     folders: { status: () => [] },
     pauses: { list: () => [], all: () => null, holds: () => null },
   } as unknown as Daemon;

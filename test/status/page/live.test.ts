@@ -34,6 +34,13 @@ test('readers hear the events of the daemon, its news, and what a person did', (
   expect(before()).toBe(3);
 });
 
+test('a reload by a command is told by itself: the view of the configuration waits for it', () => {
+  const { news, heard, listen } = some();
+  listen();
+  news.add({ level: 'info', type: 'reload', file: null, folder: null, path: null, state: null, text: 'loaded again' });
+  expect(heard).toEqual(['reload']);
+});
+
 test('while uploads run, readers are told of progress twice a second', async () => {
   const { heard, listen } = some(1);
   listen();

@@ -38,7 +38,7 @@ export function checkLifeCycle(scene: () => Scene): void {
     expect((await box.run('ls /usr/lib/dropcast /usr/bin/dropcast 2>/dev/null')).stdout).toBe('');
     expect(await box.read('pgrep -c -u dropcast || true')).toBe('0');
     const printed = await box.read(`DEBIAN_FRONTEND=noninteractive apt-get install -y ${file} 2>&1`);
-    expect(printed.match(/^\s*[123]\. /gm), printed).toHaveLength(3);
+    expect(printed).toContain('sudo dropcast setup ');
     expect((await box.run('ls /run/dropcast.installing')).code).not.toBe(0);
     await box.read('systemctl enable --now dropcast');
     expect((await fileState(box, 'power_cut.mp4'))?.state).toBe('done');

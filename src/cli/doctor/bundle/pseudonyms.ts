@@ -47,10 +47,15 @@ export class Pseudonyms {
 
   /** Free text. */
   text(text: string): string {
-    const learnt = this.#folders.reduce((rest, folder) => this.#below(rest, folder), text);
-    const longestFirst = [...this.#known].toSorted(([one], [other]) => other.length - one.length);
-    const replaced = longestFirst.reduce((rest, [name, instead]) => rest.replaceAll(name, instead), learnt);
+    // What is known first: a quote in a name would cut the path short.
+    const learnt = this.#folders.reduce((rest, folder) => this.#below(rest, folder), this.#withoutKnown(text));
+    const replaced = this.#withoutKnown(learnt);
     return replaced.replaceAll(nameInText, (name) => (isOurs(name) ? name : `n-${this.#mark(name)}`));
+  }
+
+  #withoutKnown(text: string): string {
+    const longestFirst = [...this.#known].toSorted(([one], [other]) => other.length - one.length);
+    return longestFirst.reduce((rest, [name, instead]) => rest.replaceAll(name, instead), text);
   }
 
   /** What follows a folder, up to a quote or the end of the line, is a path. */
@@ -59,7 +64,7 @@ export class Pseudonyms {
       .split(`${folder}/`)
       .map((part, index) => {
         if (index === 0) return part;
-        const [path = ''] = /^[^"'\n`]*/.exec(part) ?? [];
+        const [path = ''] = /^(?:\\.|'(?=\p{L})|[^"'\n`\\])*/u.exec(part) ?? [];
         return this.path(path) + part.slice(path.length);
       })
       .join(`${folder}/`);

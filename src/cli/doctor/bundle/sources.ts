@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileView } from '../../../daemon/file-view.ts';
 import type { FilesView } from '../../../daemon/files/files-view.ts';
 import type { Secret } from '../../../config/config.ts';
 import { isLedgerThere } from '../../../ledger/recovery.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
+import type { DaemonPlace } from '../../control.ts';
 import { CommandError } from '../../shell.ts';
 import type { Patient } from '../patient.ts';
 import type { BundledFile } from './masked-facts.ts';
@@ -17,6 +19,7 @@ export type Gathered<T> =
   | { readonly is: 'missing'; readonly why: string };
 
 const mostFiles = 200;
+const mostNames = 1000;
 
 /** Rows and histories of the files that need a person: from the daemon, else from its ledger. */
 export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<readonly BundledFile[]>> {
@@ -25,19 +28,37 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
     return attempt(
       async () => (await queryRunningDaemon<{ readonly files: readonly BundledFile[] }>(reach, '/facts')).files,
     );
-  return attempt(async () => {
-    if (!(await isLedgerThere(reach.stateDir))) return [];
-    const { openExistingLedger } = await import('../../../ledger/ledger.ts');
-    await using ledger = await openExistingLedger(reach.stateDir);
-    const rows = (await ledger?.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true })) ?? [];
-    return await Promise.all(rows.map(async (facts) => ({ facts, history: (await ledger?.history(facts.id)) ?? [] })));
-  });
+  return attempt(() =>
+    fromLedger(reach, async (ledger) => {
+      const rows = await ledger.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+      return Promise.all(rows.map(async (facts) => ({ facts, history: await ledger.history(facts.id) })));
+    }),
+  );
 }
 
-/** Names that may be in a log. */
+/** Of a daemon that is down; nothing where there is no ledger yet. */
+async function fromLedger<T>(
+  { stateDir }: DaemonPlace,
+  read: (ledger: Ledger) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  if (!(await isLedgerThere(stateDir))) return [];
+  const { openExistingLedger } = await import('../../../ledger/ledger.ts');
+  await using ledger = await openExistingLedger(stateDir);
+  return ledger === null ? [] : await read(ledger);
+}
+
+/** Names that may be in a log: from the daemon, else from its ledger. */
 export async function knownFiles({ reach, status }: Patient): Promise<readonly Pick<FileView, 'path' | 'title'>[]> {
-  if (reach === null || status === null) return [];
-  const { files, settling } = await queryRunningDaemon<FilesView>(reach, '/files?limit=1000');
+  if (reach === null) return [];
+  if (status === null) {
+    const rows = await attempt(() =>
+      fromLedger(reach, (ledger) => ledger.list({ limit: mostNames, newestFirst: true })),
+    );
+    return rows.is === 'missing'
+      ? []
+      : rows.value.map(({ folder, path, plan }) => ({ path: join(folder, path), title: plan?.title ?? null }));
+  }
+  const { files, settling } = await queryRunningDaemon<FilesView>(reach, `/files?limit=${mostNames}`);
   return [...files, ...settling.map(({ path }) => ({ path, title: null }))];
 }
 
@@ -70,13 +91,25 @@ export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
   ];
   return attempt(async () => {
     const { stdout } = await promisify(execFile)('journalctl', args, { maxBuffer: 64 * 2 ** 20, timeout: 15_000 });
-    return stdout.slice(-mostLogBytes);
+    return stdout.length > mostLogBytes ? afterFirstLine(stdout.slice(-mostLogBytes)) : stdout;
   });
 }
 
-/** The end of a text file. */
+/** The end of a text file, however large it is. */
 export async function tailOf(path: string, mostBytes: number): Promise<Gathered<string>> {
-  return attempt(async () => (await readFile(path, 'utf8')).slice(-mostBytes));
+  return attempt(async () => {
+    await using file = await open(path);
+    const { size } = await file.stat();
+    const start = Math.max(0, size - mostBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    const text = buffer.toString('utf8', 0, bytesRead);
+    return start === 0 ? text : afterFirstLine(text);
+  });
+}
+
+/** Half a name or half a key would not be known as one. */
+function afterFirstLine(text: string): string {
+  return text.slice(text.indexOf('\n') + 1);
 }
 
 /** Every value that must not appear: those of the configuration, and the token of the page. */

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { ConfigPaths } from '../../../config/paths.ts';
 import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { readMachine, SERVICE_USER } from '../../unit-needs.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -31,10 +32,8 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   const refused = refusals[code];
   if (refused === undefined) return [];
   const what = `${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`;
-  return [{ level: 'problem', what, why: refused.why, fix: FIX }];
+  return [{ level: 'problem', what, why: refused.why, fix: null }];
 }
-
-const FIX = 'sudo dropcast setup    # gives the service the access that it lacks, after asking';
 
 const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
   11: { what: 'enter', why: 'none of its files is uploaded' },
@@ -72,7 +71,13 @@ async function probe(
   if (code === null)
     return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: 'df' }];
   const findings = accessVerdict(path, code, said, name);
-  return service === null ? findings.map((finding) => ({ ...finding, fix: `ls -ld '${path}'` })) : findings;
+  return findings.map((finding) => ({ ...finding, fix: fixFor(path, service) }));
+}
+
+export function fixFor(path: string, service: Patient['service']): string {
+  if (service === null) return `ls -ld ${shellWord(path)}`;
+  const instance = service.instance === null ? '' : ` --instance ${service.instance}`;
+  return `sudo dropcast setup${instance}    # gives the service the access that it lacks, after asking`;
 }
 
 function becoming({ uid, gids }: Credentials): readonly string[] {

@@ -1,11 +1,13 @@
 import { formatProblem } from '../../../config/problem.ts';
+import { commandLine } from '../command-line.ts';
 import { findingFrom, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
 /** What `dropcast check` says of the file. */
 export const configuration: Check = {
   name: 'configuration',
-  run: async ({ checked, noConfig, shell }) => {
+  run: async (patient) => {
+    const { checked, noConfig, shell } = patient;
     if (noConfig !== null)
       return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
     if (checked === null) throw new SkippedError('there is none');
@@ -17,7 +19,12 @@ export const configuration: Check = {
         formatProblem(problem, shell.cwd),
         why,
       );
-      return { ...finding, fix: finding.fix ?? `edit ${checked.file}, then: dropcast check` };
+      // Where root may look and its reader may not, nothing has to be edited.
+      const isClosed = /^cannot read the .*\(EACCES\)/.test(problem.message);
+      const fix = isClosed
+        ? `sudo ${commandLine(patient, 'doctor').replace(/^sudo /, '')}`
+        : `edit ${checked.file}, then: ${commandLine(patient, 'check')}`;
+      return { ...finding, fix: finding.fix ?? fix };
     });
   },
 };

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { shellWord } from '../../../shell-word.ts';
 import { formatBytes } from '../../output/format.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -42,5 +43,12 @@ export function failureLogVerdict(log: {
       },
     ];
   const what = `${path} has ${formatBytes(size)}`;
-  return [{ level: 'warning', what, why, fix: `mv '${path}' '${path}.1'    # dropcast begins a new one` }];
+  return [
+    {
+      level: 'warning',
+      what,
+      why,
+      fix: `${isRotated === null ? '' : 'sudo '}mv ${shellWord(path)} ${shellWord(`${path}.1`)}    # dropcast begins a new one`,
+    },
+  ];
 }

@@ -1,22 +1,28 @@
+import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
 
 /** What only a person can settle. */
 export const files: Check = {
   name: 'files and records',
-  run: async ({ status }) => {
+  run: async (patient) => {
+    const { status } = patient;
     if (status === null) throw new SkippedError('the daemon is not running');
     const { counts, suspects, waiting } = status;
     const stuck = (counts['failed'] ?? 0) + (counts['held'] ?? 0) + (counts['not put away'] ?? 0);
-    return filesVerdict({ stuck, suspects, waiting: waiting?.why ?? null });
+    return filesVerdict({ stuck, suspects, waiting: waiting?.why ?? null }, patient);
   },
 };
 
-export function filesVerdict(of: {
-  readonly stuck: number;
-  readonly suspects: number;
-  readonly waiting: string | null;
-}): readonly Finding[] {
+export function filesVerdict(
+  of: {
+    readonly stuck: number;
+    readonly suspects: number;
+    readonly waiting: string | null;
+  },
+  patient: Pick<Patient, 'service' | 'option'>,
+): readonly Finding[] {
   const { stuck, suspects, waiting } = of;
   return [
     ...(waiting === null
@@ -36,7 +42,7 @@ export function filesVerdict(of: {
             level: 'warning' as const,
             what: `${stuck} ${stuck === 1 ? 'file needs' : 'files need'} a person`,
             why: 'dropcast does nothing more with them on its own',
-            fix: 'sudo dropcast ls --state failed,held',
+            fix: commandLine(patient, 'ls --state failed,held'),
           },
         ]),
     ...(suspects === 0
@@ -46,7 +52,7 @@ export function filesVerdict(of: {
             level: 'warning' as const,
             what: `${suspects} ${suspects === 1 ? 'record' : 'records'} on the service may be empty`,
             why: 'a request to create one had no usable answer',
-            fix: 'sudo dropcast suspects',
+            fix: commandLine(patient, 'suspects'),
           },
         ]),
   ];

@@ -22,7 +22,7 @@ export const ledger: Check = {
 const mostReceipts = 50;
 const dayMs = 86_400_000;
 
-async function unknownReceipts({ reach, status, now }: Patient): Promise<readonly Finding[]> {
+async function unknownReceipts({ reach, status, now, service }: Patient): Promise<readonly Finding[]> {
   // Opening the ledger takes over what is missing, so only a running daemon may lack any.
   if (reach === null || status === null) return [];
   const read = await receiptsSince(reach.stateDir, now - dayMs).catch(() => null);
@@ -32,12 +32,13 @@ async function unknownReceipts({ reach, status, now }: Patient): Promise<readonl
     (await queryRunningDaemon<{ readonly found: readonly ShowView[] }>(reach, `/file?name=${encodeURIComponent(id)}`))
       .found.length > 0;
   const known = await Promise.all(ids.map(isKnown));
-  return receiptVerdict(known.filter((each) => !each).length, read.strange);
+  return receiptVerdict(known.filter((each) => !each).length, read.strange, service);
 }
 
 /** @param unknown receipts of files without a row @param strange lines that are no receipts */
-export function receiptVerdict(unknown: number, strange: number): readonly Finding[] {
-  const fix = 'sudo systemctl restart dropcast    # a start takes over what the ledger lacks';
+export function receiptVerdict(unknown: number, strange: number, service: Patient['service']): readonly Finding[] {
+  const restart = service === null ? 'stop the daemon, then: dropcast run' : `sudo systemctl restart ${service.name}`;
+  const fix = `${restart}    # a start takes over what the ledger lacks`;
   return [
     ...(unknown === 0
       ? []

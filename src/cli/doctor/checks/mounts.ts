@@ -1,6 +1,7 @@
 import { whyFrozenAtStart } from '../../../watch/root-preview.ts';
 import { isLedgerThere } from '../../../ledger/recovery.ts';
 import { shellWord } from '../../../shell-word.ts';
+import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
@@ -12,13 +13,14 @@ export const mounts: Check = {
     const { status } = patient;
     if (status !== null)
       return status.folders.flatMap(({ path, state, why }) =>
-        state === 'frozen' ? [frozen(path, why ?? 'frozen')] : [],
+        state === 'frozen' ? [frozen(path, why ?? 'frozen', patient)] : [],
       );
     return fromLedger(patient);
   },
 };
 
-async function fromLedger({ config }: Patient): Promise<readonly Finding[]> {
+async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
+  const { config } = patient;
   if (config === null) throw new SkippedError('neither a daemon nor a configuration says which folders');
   if (!(await isLedgerThere(config.stateDir).catch(() => false))) return [];
   const { openExistingLedger } = await import('../../../ledger/ledger.ts');
@@ -29,17 +31,17 @@ async function fromLedger({ config }: Patient): Promise<readonly Finding[]> {
   const found = await Promise.all(
     config.folders.map(async ({ path }) => {
       const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id });
-      return why === null ? [] : [frozen(path, why)];
+      return why === null ? [] : [frozen(path, why, patient)];
     }),
   );
   return found.flat();
 }
 
-export function frozen(path: string, reason: string): Finding {
+export function frozen(path: string, reason: string, patient: Pick<Patient, 'service' | 'option'>): Finding {
   return {
     level: 'problem',
     what: `${path} is frozen: ${reason}`,
     why: 'nothing of it is uploaded, so that what lies at its path instead is not taken for the folder',
-    fix: `mount it again; if it is meant to be as it is now: sudo dropcast resume ${shellWord(path)}`,
+    fix: `mount it again; if it is meant to be as it is now: ${commandLine(patient, `resume ${shellWord(path)}`)}`,
   };
 }

@@ -1,17 +1,20 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { NotifyTarget } from '../../../config/notify-config.ts';
+import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
 import { isOpen } from './is-open.ts';
 
 /** Whether somebody listens where messages are sent. Sends none: `dropcast notify test` does. */
 export const notifications: Check = {
   name: 'notifications',
-  run: async ({ config }) => {
+  run: async (patient) => {
+    const { config } = patient;
     if (config === null) throw new SkippedError('the configuration is wrong');
     const found = await Promise.all(
-      config.notify.map(async (target) => ((await isThere(target)) ? [] : [away(target)])),
+      config.notify.map(async (target) => ((await isThere(target)) ? [] : [away(target, patient)])),
     );
     return found.flat();
   },
@@ -38,12 +41,12 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
 }
 
 /** Its address may be secret. */
-function away({ name, type }: NotifyTarget): Finding {
+function away({ name, type }: NotifyTarget, patient: Patient): Finding {
   const what = type === 'command' ? 'is no program that can be run' : 'does not answer';
   return {
     level: 'warning',
     what: `the ${type} target "${name}" ${what}`,
     why: 'nobody is told when something is wrong; messages wait until it does',
-    fix: 'correct notify in the configuration, then: dropcast notify test',
+    fix: `correct notify in the configuration, then: ${commandLine(patient, 'notify test')}`,
   };
 }

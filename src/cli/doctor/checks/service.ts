@@ -1,5 +1,6 @@
 import { inspectOnline } from '../../online-problems.ts';
 import type { OnlineProblem } from '../../online-problems.ts';
+import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
@@ -18,8 +19,9 @@ export const service: Check = {
 
 function onlineFinding(
   { key, message: said }: OnlineProblem,
-  { service, checked }: Pick<Patient, 'service' | 'checked'>,
+  patient: Pick<Patient, 'service' | 'checked' | 'option'>,
 ): Finding {
+  const { service, checked } = patient;
   const message = `${key}: ${said}`;
   const instance = service?.instance == null ? '' : ` --instance ${service.instance}`;
   if (key === 'service.api_key') {
@@ -31,7 +33,7 @@ function onlineFinding(
   }
   if (key === 'service.base_url')
     return { level: 'problem', what: message, why: 'nothing can be uploaded until it answers', fix: null };
-  const fix = `edit ${checked?.file ?? 'the configuration'}, then: sudo dropcast reload`;
+  const fix = `edit ${checked?.file ?? 'the configuration'}, then: ${commandLine(patient, 'reload')}`;
   return { level: 'problem', what: message, why: 'files of this rule wait', fix };
 }
 

@@ -1,4 +1,5 @@
 import got, { RequestError, TimeoutError } from 'got';
+import type { PlainResponse, Request } from 'got';
 import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';
 
@@ -11,8 +12,8 @@ export interface HttpMessage {
   readonly secrets: readonly (string | null)[];
 }
 
-/** Longer answers are cut off: nobody reads them. */
-const mostAnswerBytes = 64 * 1024;
+/** Of the text of an answer: the log shows its first line. */
+const mostAnswerBytes = 1024;
 
 /** Answers that a repeat of the same message gets again. 401, 403 and 404 are of the address or the token, which a person can mend. */
 const refusals = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
@@ -22,37 +23,63 @@ const refusals = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
  * as it may be a secret.
  */
 export async function sendHttp({ url, method, headers, json, secrets }: HttpMessage, attempt: Attempt): Promise<Sent> {
-  const tooLong = new AbortController();
+  const request = got.stream(url, {
+    method,
+    headers: { 'user-agent': 'dropcast', ...headers },
+    ...(json !== undefined && { json: { ...json } }),
+    signal: attempt.signal,
+    timeout: { lookup: 10_000, connect: 10_000, secureConnect: 10_000, request: attempt.timeoutMs },
+    followRedirect: false,
+    throwHttpErrors: false,
+    retry: { limit: 0 },
+    decompress: false,
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
+    https: { rejectUnauthorized: true },
+  });
   try {
-    const request = got(url, {
-      method,
-      headers: { 'user-agent': 'dropcast', ...headers },
-      ...(json !== undefined && { json: { ...json } }),
-      signal: AbortSignal.any([attempt.signal, tooLong.signal]),
-      timeout: { lookup: 10_000, connect: 10_000, secureConnect: 10_000, request: attempt.timeoutMs },
-      followRedirect: false,
-      throwHttpErrors: false,
-      retry: { limit: 0 },
-      decompress: false,
-      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
-      https: { rejectUnauthorized: true },
-    });
-    void request.on('downloadProgress', ({ transferred }) => {
-      if (transferred > mostAnswerBytes) tooLong.abort();
-    });
-    const { statusCode: status, headers: answered, body } = await request;
-    if (status >= 200 && status < 300) return { ok: true, answer: `answered ${status}` };
-    if (status >= 300 && status < 400)
-      return failed(`answered ${status}, a redirect, which is not followed: write the address that it leads to`);
-    const said = quoted(body, secrets);
-    return failed(`answered ${status}${said === '' ? '' : `: ${said}`}`, {
-      isRefusal: refusals.has(status),
-      ...waitOf(answered['retry-after']),
-    });
+    const head = await headOf(request);
+    return answered(head, isTaken(head) ? '' : quoted(await beginOf(request), secrets));
   } catch (error) {
-    if (tooLong.signal.aborted) return { ok: true, answer: 'answered, with more than anybody reads' };
     return failure(error, attempt);
+  } finally {
+    request.on('error', () => undefined).destroy();
   }
+}
+
+/** The status is the answer: what follows it may be megabytes, never end or break off. */
+function headOf(request: Request): Promise<PlainResponse> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve).once('error', reject).resume().pause();
+  });
+}
+
+/** As much of the body as anybody reads. */
+async function beginOf(request: Request): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      if (Buffer.concat(chunks).length >= mostAnswerBytes) break;
+    }
+  } catch {
+    // It broke off.
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function isTaken({ statusCode: status }: PlainResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+function answered(head: PlainResponse, said: string): Sent {
+  const { statusCode: status, headers } = head;
+  if (isTaken(head)) return { ok: true, answer: `answered ${status}` };
+  if (status >= 300 && status < 400)
+    return failed(`answered ${status}, a redirect, which is not followed: write the address that it leads to`);
+  return failed(`answered ${status}${said === '' ? '' : `: ${said}`}`, {
+    isRefusal: refusals.has(status),
+    ...waitOf(headers['retry-after']),
+  });
 }
 
 function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
@@ -62,8 +89,9 @@ function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
     return failed(`no answer within ${Math.round(timeoutMs / 1000)} s`, { mayHaveArrived: isConnected });
   }
   const code = error instanceof RequestError ? error.code : '';
+  if (/CERT|SIGNED|ALTNAME|ISSUER/.test(code)) return failed(`its certificate is not trusted (${code})`);
   if (code in sentences) return failed(sentences[code] ?? code);
-  // A certificate is refused before anything is sent; a reset may come after.
+  // A reset may come after the message was sent.
   return failed(`the connection failed (${code || 'unknown error'})`, {
     mayHaveArrived: code === 'ECONNRESET' || code === 'EPIPE',
   });

@@ -1,4 +1,5 @@
 import { ignore } from '../../../daemon/commands/ignore.ts';
+import type { IgnoreResult } from '../../../daemon/commands/ignore.ts';
 import { publish } from '../../../daemon/commands/publish.ts';
 import { reapply } from '../../../daemon/commands/reapply.ts';
 import { retry } from '../../../daemon/commands/retry.ts';
@@ -12,7 +13,8 @@ export interface BulkWanted {
   readonly channel: string;
 }
 
-type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> & Partial<Pick<CommandResult, 'left'>>;
+export type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> &
+  Partial<Pick<IgnoreResult, 'left' | 'excludes'>>;
 
 /** What may be done with many files at once. */
 export interface BulkCommand {
@@ -21,6 +23,8 @@ export interface BulkCommand {
   readonly label: string;
   /** What it does, in one sentence. */
   readonly deed: string;
+  /** What was done, in one sentence. @param files `3 files` */
+  past(files: string): string;
   readonly needsChannel?: boolean;
   run(daemon: Daemon, wanted: BulkWanted, options: CommandOptions): Promise<BulkResult>;
 }
@@ -33,18 +37,21 @@ export const bulkCommands: readonly BulkCommand[] = [
     name: 'retry',
     label: 'Retry',
     deed: 'Files that failed, are held or wait are tried again at once, if their cause may be cured by now.',
+    past: (files) => `${files} will be tried again at once.`,
     run: (daemon, { selection }, options) => retry(daemon, { names: [], selection }, options),
   },
   {
     name: 'ignore',
     label: 'Ignore',
     deed: 'dropcast leaves these files alone until they have new content, or somebody takes it back.',
+    past: (files) => `${files} ignored.`,
     run: (daemon, { selection }, options) => ignore(daemon, { names: [], selection, by: somebody }, options),
   },
   {
     name: 'send elsewhere',
     label: 'Send to another channel',
-    deed: 'Files that failed or are held go to another channel than their rule says.',
+    deed: 'Files that failed, are held or wait for their channel go to another channel than their rule says.',
+    past: (files) => `${files} sent to another channel.`,
     needsChannel: true,
     run: (daemon, { selection, channel }, options) => retry(daemon, { names: [], selection, channel }, options),
   },
@@ -52,6 +59,7 @@ export const bulkCommands: readonly BulkCommand[] = [
     name: 'publish',
     label: 'Publish',
     deed: 'The feeds that wait for these files are published now, each with one request for all that waits for it.',
+    past: (files) => `The feeds that wait for ${files} are published now.`,
     run: async (daemon, { selection }, options) => {
       const { feeds } = await daemon.ledger.selection.facets({ ...selection, states: ['awaiting publish'] });
       return publish(daemon, { feeds: feeds.map(({ value }) => value) }, options);
@@ -61,6 +69,7 @@ export const bulkCommands: readonly BulkCommand[] = [
     name: 'reapply',
     label: 'Apply the rules again',
     deed: 'The rules of now decide about these files again: changed metadata is sent, and their feeds are published again.',
+    past: (files) => `The rules were applied again to ${files}.`,
     run: (daemon, { selection }, options) => reapply(daemon, { names: [], selection }, options),
   },
 ];

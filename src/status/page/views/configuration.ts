@@ -17,7 +17,7 @@ export async function configuration(world: PageWorld, { query }: Asked): Promise
   return {
     title: 'Configuration',
     section: '/configuration',
-    changesWith: ['command'],
+    changesWith: ['command', 'reload'],
     aside: html`<code>${visibleText(view.file)}</code>`,
     body: html`${warnings(view)} ${tryForm(path, tried)} ${view.folders.map(folderCard)}
       ${pagination({ page, perPage: PER_PAGE, total: config.folders.length, filter: { path } })}

@@ -9,6 +9,7 @@ import { filesAddress, queryOf } from '../files/address.ts';
 import { fileRows } from '../files/file-rows.ts';
 import { filters, isFiltered } from '../files/filters.ts';
 import { manyForm } from '../files/many-form.ts';
+import { notice, noticeOf } from '../files/notice.ts';
 import { settlingRows } from '../files/settling-rows.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
@@ -27,6 +28,7 @@ export async function files({ daemon, now, mayChange }: PageWorld, { query: aske
     isCounted: true,
     isSettlingTold: settlingFirst,
   });
+  const done = noticeOf(asked);
   const counts = view.counts;
   const isFirst = after === undefined && before === undefined;
   const newer = isFirst && upTo !== undefined ? await daemon.ledger.selection.count(selection, upTo) : 0;
@@ -38,12 +40,12 @@ export async function files({ daemon, now, mayChange }: PageWorld, { query: aske
     section: '/files',
     changesWith: ['arrival', 'file', 'failure', 'command', 'progress'],
     aside: html`<span class="muted">${title}</span>`,
-    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)}
+    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)} ${notice(done, query)}
       ${counts === undefined ? '' : filters(query, counts)}
       <section
         class="card"
         id="files"
-        data-live-address="${isFirst ? filesAddress(query, { top: upTo ?? view.newest ?? undefined }) : ''}"
+        data-live-address="${isFirst ? filesAddress(query, { top: upTo ?? view.newest ?? undefined, ...done }) : ''}"
       >
         ${newer === 0 ? '' : html`<p class="newer"><a href="${filesAddress(query)}">${grouped(newer)} new</a></p>`}
         ${view.settling.length === 0 ? '' : settlingRows(view.settling)} ${isEmpty ? nothing(query) : ''}

@@ -25,7 +25,7 @@ export function folders(world: PageWorld): View<PageEvent> {
   return {
     title: 'Folders',
     section: '/folders',
-    changesWith: ['arrival', 'file', 'folder', 'operator pause', 'command'],
+    changesWith: ['arrival', 'file', 'folder', 'operator-pause', 'command', 'reload'],
     aside: html`<span class="muted">${counted(all.length, 'folder')}</span>`,
     body: html`${pausedAll(world)} ${all.map((folder) => card(folder, world))}`,
   };

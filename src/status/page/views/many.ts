@@ -6,6 +6,7 @@ import { readQuery } from '../../../daemon/files/query.ts';
 import { filesAddress, queryOf } from '../files/address.ts';
 import { bulkCommands } from '../files/bulk-commands.ts';
 import type { BulkCommand, BulkWanted } from '../files/bulk-commands.ts';
+import { channelsToChoose } from '../files/channels.ts';
 import { moment } from '../moment.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
@@ -46,9 +47,7 @@ async function askChannel(
   daemon: PageWorld['daemon'],
   query: URLSearchParams,
 ): Promise<View<PageEvent>> {
-  const known = (await daemon.ledger.selection.facets({})).channels.map(({ value }) => value);
-  const ruled = daemon.config().folders.flatMap(({ rules }) => rules.map(({ channel }) => channel));
-  const channels = [...new Set([...ruled, ...known])].toSorted();
+  const channels = await channelsToChoose(daemon);
   const words = [...query].filter(([word]) => word !== 'to');
   return {
     title: command.label,

@@ -5,9 +5,11 @@ import { rate } from '../../../daemon/amounts.ts';
 import { limitSentence } from '../../../daemon/limit-words.ts';
 import type { OverviewView, Sentence } from '../../../daemon/overview/overview-view.ts';
 import type { StatusView } from '../../../daemon/view.ts';
+import { channelsToChoose } from '../files/channels.ts';
 import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 import { budgetPanel } from './overview/budget.ts';
+import { expectedPanel } from './overview/expected.ts';
 import { dayPanel } from './overview/day.ts';
 import { feedsPanel } from './overview/feeds.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
@@ -18,16 +20,36 @@ import { troublePanel } from './overview/trouble.ts';
 /** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
 export async function overview({ daemon, status, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
   const [view, { suspects, adoption, deletions, accounts, uploads }] = [await daemon.overview(), await status()];
+  const channels = mayChange && isAskedFor(view) ? await channelsToChoose(daemon) : mayChange ? [] : null;
   return {
     title: 'Overview',
     section: '/',
-    changesWith: ['arrival', 'file', 'failure', 'feed', 'paused', 'resumed', 'folder', 'command', 'progress'],
+    changesWith: [
+      'arrival',
+      'file',
+      'failure',
+      'feed',
+      'paused',
+      'resumed',
+      'folder',
+      'name',
+      'operator-pause',
+      'news',
+      'command',
+      'reload',
+      'progress',
+    ],
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
-      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''}
-      ${needsYouPanel(view.needs_you, { now, mayChange })} ${nowPanel(view.now, now)}
+      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
+      ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
       ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
   };
+}
+
+/** Whether a channel is to be chosen for some files. */
+function isAskedFor({ needs_you: { causes } }: OverviewView): boolean {
+  return causes.some(({ actions }) => actions.includes('send elsewhere'));
 }
 
 const KINDS: Readonly<Record<Sentence['level'], BadgeKind>> = {

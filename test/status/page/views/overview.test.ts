@@ -80,10 +80,22 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
   expect(words).toMatch(/waits \/srv\/late : paused by anna/);
 });
 
+test('what is expected and missing, and a notification target that takes nothing, are said with their times', async () => {
+  const words = text(await shown(busyOverview()));
+  expect(words).toMatch(/missing evening\/\*\.mp4 in \/srv\/in : 1 of 2 files missing since 11:30/);
+  expect(words).toMatch(/not told Messages to ops wait since 11:50 : it answered 503/);
+});
+
+test('files that are tried again have their own place beside the stages, so that the sum is right', async () => {
+  const page = await shown(busyOverview());
+  expect(page).toContain('data-key="stage-retrying"');
+  expect(text(page)).toContain('retrying 2 from any stage next at 12:13');
+});
+
 test('before the first file there are no empty panels, and it says what to do next', async () => {
   const page = await shown(someOverview());
   expect(text(page)).toContain('Copy a video into a watched folder');
-  for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'retrying', 'limit', 'notes'])
+  for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'stage-retrying', 'expected', 'limit', 'notes'])
     expect(page).not.toContain(`data-key="${panel}"`);
 });
 

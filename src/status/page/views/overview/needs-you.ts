@@ -1,15 +1,19 @@
-import { badge, counted, grouped, named, visibleText } from '@dropcast/pages';
+import { badge, counted, grouped, named, select, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { CauseView, NeedsYou } from '../../../../daemon/overview/needs-you.ts';
+import { unknownNameCodes } from '../../../../pipeline/file/failure.ts';
 import { bulkCommands } from '../../files/bulk-commands.ts';
 import { moment } from '../../moment.ts';
-import type { PageWorld } from '../../world.ts';
 
-/** Files that only a person can settle: a line for each cause, however many files have it. */
+/**
+ * Files that only a person can settle: a line for each cause, however many files have it.
+ *
+ * @param world.channels that files can be sent to; null for a reader who may change nothing
+ */
 export function needsYouPanel(
   { files, causes, more }: NeedsYou,
-  { now, mayChange }: Pick<PageWorld, 'now' | 'mayChange'>,
+  { now, channels }: { readonly now: number; readonly channels: readonly string[] | null },
 ): Html | '' {
   if (files === 0) return '';
   return html`<section class="card" data-key="needs-you" aria-labelledby="needs-you">
@@ -18,7 +22,7 @@ export function needsYouPanel(
       <span class="muted">${counted(files, 'file')}</span>
     </div>
     <ul class="causes">
-      ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)} ${mayChange ? deeds(cause) : ''}</li>`)}
+      ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)} ${channels === null ? '' : deeds(cause, channels)}</li>`)}
     </ul>
     ${
       more.causes === 0
@@ -33,7 +37,7 @@ export function needsYouPanel(
 }
 
 function one({ key, title, next, files, since, examples }: CauseView, now: number): Html {
-  const address = `/files?${selectionOf(key)}`;
+  const address = `/files?${selectionOf(key).toString()}`;
   const begun = since === null ? '' : html`<span class="muted">since ${moment(since, now)}</span>`;
   return html`<h3>${badge('notice', grouped(files))} <a href="${address}">${visibleText(title)}</a> ${begun}</h3>
     <p>${visibleText(next)}</p>
@@ -50,21 +54,42 @@ function one({ key, title, next, files, since, examples }: CauseView, now: numbe
 }
 
 /** With the number and the cost on the next page, before anything is done. */
-function deeds({ key, actions, files }: CauseView): Html | '' {
+function deeds({ key, actions, files }: CauseView, channels: readonly string[]): Html | '' {
   const possible = bulkCommands.filter(({ name }) => actions.some((action) => action === name));
   if (possible.length === 0) return '';
-  return html`<p class="deeds">
-    ${possible.map(
-      ({ name, label }) =>
-        html`<a href="/files/many?do=${name}&amp;which=all&amp;${selectionOf(key)}"
-          >${label} ${files === 1 ? 'it' : `all ${grouped(files)}`}…</a
-        >`,
+  const which = files === 1 ? 'it' : `all ${grouped(files)}`;
+  return html`<div class="deeds">
+    ${possible.map(({ name, label, needsChannel }) =>
+      needsChannel === true
+        ? sendElsewhere(key, which, channels)
+        : html`<a href="/files/many?do=${name}&amp;which=all&amp;${selectionOf(key).toString()}"
+            >${label} ${which}…</a
+          >`,
     )}
-  </p>`;
+  </div>`;
+}
+
+function sendElsewhere(key: string, which: string, channels: readonly string[]): Html | '' {
+  if (channels.length === 0) return '';
+  const words = [['do', 'send elsewhere'], ['which', 'all'], ...selectionOf(key)];
+  return html`<form method="get" action="/files/many">
+    ${words.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${select(
+      'to',
+      `Send ${which} to`,
+      undefined,
+      channels.map((value) => ({ value, label: value })),
+    )}
+    <button>Send…</button>
+  </form>`;
 }
 
 /** Files that still wait to be tried again may have the same cause, and need nobody. */
-function selectionOf(cause: string): string {
-  const state = cause.startsWith('local.') ? 'done' : 'failed,held';
-  return new URLSearchParams({ state, cause }).toString();
+function selectionOf(cause: string): URLSearchParams {
+  return new URLSearchParams({ state: statesOf(cause), cause });
+}
+
+function statesOf(cause: string): string {
+  if (cause.startsWith('local.')) return 'done';
+  return cause.startsWith(unknownNameCodes.channel) ? 'retrying' : 'failed,held';
 }

@@ -7,19 +7,21 @@ import { moment } from '../../moment.ts';
 /** Where all files are on their way. Each stage leads to its files; the one where they wait most says why. */
 export function stageStrip({ stages, retrying }: OverviewView, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
-      <ol>
-        ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
-      </ol>
-    </nav>
-    ${
-      retrying.files === 0
-        ? ''
-        : html`<p data-key="retrying">
-            ${badge('waiting', 'retrying')}
-            <a href="/files?state=retrying">${grouped(retrying.files)} waiting to be tried again</a
-            >${retrying.next_at === null || retrying.next_at < now ? '' : html`, the next at ${moment(retrying.next_at, now)}`}
-          </p>`
-    }`;
+    <ol>
+      ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
+      ${retrying.files === 0 ? '' : html`<li data-key="stage-retrying">${retryingLink(retrying, now)}</li>`}
+    </ol>
+  </nav>`;
+}
+
+/** From any stage, and in none of them: with these the sum is right. */
+function retryingLink({ files, next_at: next }: OverviewView['retrying'], now: number): Html {
+  return html`<a href="/files?state=retrying" class="stage aside">
+    <span class="name">retrying</span>
+    <strong>${grouped(files)}</strong>
+    <span class="muted">from any stage</span>
+    <span class="muted">${next === null || next < now ? '' : html`next at ${moment(next, now)}`}</span>
+  </a>`;
 }
 
 function link({ name, files, last_hour: lastHour, oldest_since: since, bottleneck }: StageView, now: number): Html {

@@ -4,23 +4,26 @@ import { html } from 'hono/html';
 import type { OverviewView } from '../../../../daemon/overview/overview-view.ts';
 import { moment } from '../../moment.ts';
 
-/** Pauses, and folders that are not simply watched. */
-export function troublePanel({ pauses, folders }: OverviewView, now: number): Html | '' {
-  if (pauses.length + folders.length === 0) return '';
+/** Pauses, folders that are not simply watched, and notification targets that take nothing. */
+export function troublePanel({ pauses, folders, deaf_targets: targets }: OverviewView, now: number): Html | '' {
+  if (pauses.length + folders.length + targets.length === 0) return '';
   return html`<section class="card" data-key="trouble">
     <ul class="causes">
       ${pauses.map(
-        ({ what, why, until }) =>
-          html`<li>
-            ${badge('off', 'waits')} <strong>${named(what)}</strong>:
-            ${visibleText(why)}${until === null ? '' : html` (until ${moment(until, now)})`}
-          </li>`,
+        ({ what, why }) => html`<li>${badge('off', 'waits')} <strong>${named(what)}</strong>: ${visibleText(why)}</li>`,
       )}
       ${folders.map(
         ({ path, state, why }) =>
           html`<li>
             ${badge(state === 'frozen' ? 'bad' : 'notice', state)}
             <a href="/folders">${named(path)}</a>${why === null ? '' : `: ${visibleText(why)}`}
+          </li>`,
+      )}
+      ${targets.map(
+        ({ name, why, since }) =>
+          html`<li>
+            ${badge('notice', 'not told')} Messages to <strong>${named(name)}</strong> wait since ${moment(since, now)}:
+            ${visibleText(why)}. <code>dropcast notify test</code> tries it now.
           </li>`,
       )}
     </ul>

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { Shell } from './shell.ts';
+
+/** What every command with a configuration takes. */
+export interface Shared {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** What commands are added with. */
+export interface Registry {
+  readonly shell: Shell;
+  /** Called with the exit code of the command. */
+  readonly exit: (code: number) => void;
+  /** Adds a command that takes a configuration file. */
+  readonly command: (usage: string, description: string) => Command;
+}
+
+export function createRegistry(program: Command, shell: Shell, exit: (code: number) => void): Registry {
+  return {
+    shell,
+    exit,
+    command: (usage, description) =>
+      program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
+  };
+}
+
+export function json(command: Command): Command {
+  return command.option('--json', 'print JSON, {"v":1,…}');
+}
+
+/** Options that choose files: the same everywhere. */
+export function selecting(command: Command): Command {
+  return command
+    .option('-s, --state <states>', 'only files in these states, separated by commas')
+    .option('--folder <path>', 'only files of this watched folder')
+    .option('--channel <id>', 'only files for this channel')
+    .option('--feed <id>', 'only files for this feed')
+    .option('--cause <code>', 'only files that stand still for this reason; `ls --counts` lists the codes')
+    .option('--since <time>', 'only files that came or ended since then, like 24h, today or 2026-11-22')
+    .option('-q, --query <text>', 'only files with this text in their path, title or video id');
+}

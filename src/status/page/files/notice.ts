@@ -1,0 +1,56 @@
+import { counted } from '@dropcast/pages';
+import type { Html } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { FileQuery } from '../../../daemon/files/query.ts';
+import { filesAddress } from './address.ts';
+import { bulkCommands } from './bulk-commands.ts';
+import type { BulkResult } from './bulk-commands.ts';
+
+/** What a command did with many files, as words of the address that the browser goes to: counts and endings, no names. */
+export type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
+
+const words = ['did', 'to_files', 'left', 'ending'] as const;
+
+export function noticeWords(command: string, { files, refused, left = [], excludes = [] }: BulkResult): NoticeWords {
+  const rest = left.reduce((sum, each) => sum + each.files, refused.length);
+  const endings = excludes.flatMap(({ pattern }) => endingForm.exec(pattern)?.[1] ?? []);
+  return {
+    did: command,
+    to_files: String(files),
+    left: rest === 0 ? undefined : String(rest),
+    ending: [...new Set(endings)].slice(0, mostEndings).join(','),
+  };
+}
+
+const mostEndings = 5;
+const endingForm = /^\*\*\/\*\.([A-Za-z0-9]{1,8})$/;
+
+export function noticeOf(asked: URLSearchParams): NoticeWords {
+  return Object.fromEntries(words.map((word) => [word, asked.get(word) ?? undefined]));
+}
+
+/** Says what was done, above the files. Whatever an address says, nothing else than this can be said. */
+export function notice({ did, to_files: files, left, ending }: NoticeWords, query: FileQuery): Html | '' {
+  const command = bulkCommands.find(({ name }) => name === did);
+  if (command === undefined || !isCount(files)) return '';
+  const endings = (ending ?? '').split(',').filter((each) => endingForm.test(`**/*.${each}`));
+  return html`<div class="notice-bar" role="status" data-key="notice">
+    <p>
+      ${command.past(counted(Number(files), 'file'))}
+      ${isCount(left) ? `${counted(Number(left), 'file was', 'files were')} left as they are.` : ''}
+      <a href="${filesAddress(query)}">Close</a>
+    </p>
+    ${
+      endings.length === 0
+        ? ''
+        : html`<p>
+            To leave such files out from now on, add this to their folder in the configuration:
+            <code>exclude: [${endings.map((each) => `"**/*.${each}"`).join(', ')}]</code>
+          </p>`
+    }
+  </div>`;
+}
+
+function isCount(text: string | undefined): boolean {
+  return text !== undefined && /^\d{1,9}$/.test(text);
+}

@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises';
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { createPageAccess } from '../../../src/status/page/access.ts';
+import { serveStatusPage } from '../../../src/status/page/serve.ts';
+import { openBrowser } from '../../browser/browser.ts';
+import { busyOverview, noon } from '../../daemon/overview/some-overview.ts';
+import { idleDaemon } from './idle-daemon.ts';
+
+// node --conditions=source test/status/page/pictures.ts
+//
+// Takes the pictures of docs/page.md: the page of today, with the busy day of the tests.
+
+const pictures = [
+  { file: 'page-overview.png', viewport: { width: 1280, height: 1000 }, colorScheme: 'light' },
+  { file: 'page-phone.png', viewport: { width: 360, height: 1100 }, colorScheme: 'dark' },
+] as const;
+
+const status = {
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  accounts: { unaccounted: 0 },
+  uploads: null,
+};
+const daemon: Daemon = Object.assign(idleDaemon({ needsYou: 63 }), { overview: async () => busyOverview() });
+Date.now = () => noon;
+await using page = await serveStatusPage(
+  { host: '127.0.0.1', port: 0 },
+  {
+    daemon,
+    access: createPageAccess('the-token'),
+    status: async () => status as never,
+    health: () => 'ok',
+    receive: () => 'not wanted',
+  },
+);
+await using browser = await openBrowser();
+for (const { file, ...look } of pictures) {
+  const tab = await browser.newPage({ ...look, reducedMotion: 'reduce' });
+  await tab.goto(page.link('change'));
+  await tab.waitForURL('**/');
+  const picture = await tab.screenshot();
+  await writeFile(new URL(`../../../docs/${file}`, import.meta.url), picture);
+  console.log(`docs/${file}: ${Math.round(picture.length / 1000)} kB`);
+}
