@@ -31,12 +31,20 @@ function hasDesktop({ env, stdout }: Shell): boolean {
   return stdout.isTTY && isShown;
 }
 
-/** `xdg-open` of the desktop finds the browser, and ends as soon as it has. */
+/** What fails, fails at once; without a desktop environment, `xdg-open` lasts as long as the browser. */
+const openerMs = 2_000;
+
+/** `xdg-open` of the desktop finds the browser. */
 function isOpened(link: string): Promise<boolean> {
   const opener = spawn('xdg-open', [link], { stdio: 'ignore', detached: true });
   opener.unref();
   return new Promise((resolve) => {
-    opener.once('error', () => resolve(false));
-    opener.once('exit', (code) => resolve(code === 0));
+    const lasting = setTimeout(() => resolve(true), openerMs);
+    const ended = (isOpened: boolean): void => {
+      clearTimeout(lasting);
+      resolve(isOpened);
+    };
+    opener.once('error', () => ended(false));
+    opener.once('exit', (code) => ended(code === 0));
   });
 }

@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Plan } from '../routing/plan.ts';
+import { asksAgain } from './commands/reapply.ts';
 
 /** What a rule says about a file. */
 export interface RuleWords {
@@ -49,7 +50,7 @@ const mostListed = 100;
 const mostLooked = 20_000;
 
 /**
- * What a reload would change, by the same decisions as those of the intake.
+ * What a reload would change, by the same decisions as those of the intake; and what `reapply` would change after it, by its own.
  *
  * @param now epoch milliseconds
  */
@@ -58,23 +59,24 @@ export async function planReload(
   { before, after, now }: { readonly before: Config; readonly after: Config; readonly now: number },
 ): Promise<ReloadPlan> {
   const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
-  const changeOf = async (facts: Facts): Promise<PlannedChange | null> => {
+  const waiting: PlannedChange[] = [];
+  const rows = await ledger.list({ states: stillThere, limit: mostLooked, newestFirst: true });
+  for (const facts of rows.filter((one) => !wasSent(one))) {
     const router = routers.get(facts.folder);
     const route = router === undefined ? null : await routeOf(router, facts);
     const changed = route === null ? null : rerouted(facts, route, now);
-    return changed === null ? null : described(facts, { ...facts, ...changed });
-  };
-  const looked = async (rows: readonly Facts[]): Promise<readonly PlannedChange[]> => {
-    const changes: PlannedChange[] = [];
-    for (const facts of rows) {
-      const change = await changeOf(facts);
-      if (change !== null) changes.push(change);
-    }
-    return changes;
-  };
-  const rows = await ledger.list({ states: stillThere, limit: mostLooked, newestFirst: true });
-  const waiting = await looked(rows.filter((facts) => !wasSent(facts)));
-  const sent = await looked(rows.filter(wasSent));
+    if (changed !== null) waiting.push(described(facts, { ...facts, ...changed }));
+  }
+  const sent: PlannedChange[] = [];
+  let patches = 0;
+  const publishes = new Set<string>();
+  for (const facts of rows.filter(wasSent)) {
+    const change = (await asksAgain(routers, facts))(facts);
+    if (change.is !== 'changed') continue;
+    sent.push(described(facts, { ...facts, ...change.row }));
+    if (change.isSent) patches += 1;
+    for (const feed of change.publishes) publishes.add(feed);
+  }
   const counts = await ledger.counts();
   const all = stillThere.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   return {
@@ -82,7 +84,7 @@ export async function planReload(
     waiting: { files: waiting.length, changes: waiting.slice(0, mostListed) },
     sent: {
       files: sent.length,
-      requests: sent.filter(({ what }) => what.some((key) => amendable.has(key))).length,
+      requests: patches + publishes.size,
       changes: sent.slice(0, mostListed),
       left: Math.max(0, all - rows.length),
     },
@@ -99,9 +101,6 @@ const stillThere = [
   'failed',
   'held',
 ];
-
-/** What a PATCH changes, one for all of a file. */
-const amendable = new Set(['title', 'description', 'tags']);
 
 function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
   const places = (folders: readonly FolderConfig[]): ReadonlyMap<string, FolderConfig> =>

@@ -140,7 +140,7 @@ test('events --follow goes on across a restart of the daemon, says so, and ends 
     [2, 'b.mp4'],
     [1, 'c.mp4'],
   ]);
-  expect(shell.err.text).toMatch(/ended the connection; waiting for it[^]*started again/u);
+  expect(shell.err.text).toMatch(/closed the connection; waiting for it[^]*restarted/u);
   shell.stop();
   await done;
   await until('the second is left', () => second.listeners() === 0);

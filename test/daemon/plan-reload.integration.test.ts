@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { planText } from '../../src/cli/reload-plan-text.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { planReapply } from '../../src/daemon/commands/reapply.ts';
 import { planReload } from '../../src/daemon/plan-reload.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Rule } from '../../src/routing/plan.ts';
@@ -45,9 +46,19 @@ test('a reload is planned: what it changes, what new rules would cost for what w
     }),
     someFacts({
       ...ready,
+      id: 'f_sidecar',
+      folder,
+      path: 'd-sidecar.mp4',
+      plan: { ...plan, title: 'said by its sidecar', sidecar: { path: 'd-sidecar.yaml', sha256: 'aa' } },
+      end: 'done',
+      disposal: 'kept',
+      endedAt: 5,
+    }),
+    someFacts({
+      ...ready,
       id: 'f_gone',
       folder,
-      path: 'gone.mp4',
+      path: 'd-gone.mp4',
       plan: { ...plan, title: 'd' },
       end: 'done',
       disposal: 'kept',
@@ -73,11 +84,26 @@ test('a reload is planned: what it changes, what new rules would cost for what w
     after: { held: null },
   });
   // The channel of a video cannot be changed.
-  expect(reload.sent).toMatchObject({ files: 1, requests: 1, left: 0, changes: [{ file: 'f_d', what: ['title'] }] });
+  expect(reload.sent).toMatchObject({ files: 2, requests: 2, left: 0 });
+  const sent = new Map(reload.sent.changes.map((change) => [change.file, change.what]));
+  expect(sent).toEqual(
+    new Map([
+      ['f_d', ['title']],
+      ['f_gone', ['title']],
+    ]),
+  );
+  const applied = await planReapply({ ledger, config: after }, { names: [] });
+  expect(
+    applied.changes
+      .filter(({ videoId }) => videoId !== null)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(['f_d', 'f_gone']);
+  expect([applied.patches, applied.requests]).toEqual([reload.sent.requests, reload.sent.requests]);
   expect((await ledger.load('f_a'))?.plan?.channel).toBe('ch_main');
   const text = planText(reload, fakeShell({ cwd: scratch.path }));
   expect(text).toContain('A reload changes 3 files of which nothing was sent yet.');
-  expect(text).toContain('costs 1 request.');
+  expect(text).toContain('costs 2 requests.');
   expect(text).toMatch(/Nothing was changed\.\n$/u);
 });
 

@@ -52,6 +52,8 @@ test.each([...onlyDaemon, 'check', 'plan', 'explain inbox/a.mpg', 'reload --plan
   async (line) => {
     const text = await run(line.split(' '));
     expect(text).toMatchObject({ code: 0 });
+    // A line break of dropcast's own is one.
+    expect(text.out).not.toContain('\\n');
     const { code, out } = await run([...line.split(' '), '--json']);
     expect(code).toBe(0);
     for (const document of out.trim().split('\n').filter(Boolean))

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
@@ -28,6 +29,8 @@ export interface Patient {
   readonly silence: string | null;
   readonly service: InstalledService | null;
   readonly isRoot: boolean;
+  /** A person beside a service, like a member of its group: what is closed to them is not closed to the service. */
+  readonly isOutsider: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -40,6 +43,8 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   const checked = typeof read === 'string' ? null : read;
   const reach = checked === null ? null : withSocketOf(checked);
   const answer = reach === null ? null : await statusFrom(reach);
+  const service = checked === null ? null : serviceOf(checked.file);
+  const isRoot = process.geteuid?.() === 0;
   return {
     shell,
     option,
@@ -49,10 +54,17 @@ export async function examine(shell: Shell, option: string | undefined): Promise
     reach,
     status: typeof answer === 'string' ? null : answer,
     silence: typeof answer === 'string' ? answer : null,
-    service: checked === null ? null : serviceOf(checked.file),
-    isRoot: process.geteuid?.() === 0,
+    service,
+    isRoot,
+    isOutsider: service !== null && !isRoot && !(await isOwn(service.stateDir)),
     now: Date.now(),
   };
+}
+
+/** In a container its user runs the doctor. */
+async function isOwn(stateDir: string): Promise<boolean> {
+  const owner = await stat(stateDir).catch(() => null);
+  return owner !== null && owner.uid === process.geteuid?.();
 }
 
 async function statusFrom(reach: DaemonPlace): Promise<StatusView | string> {

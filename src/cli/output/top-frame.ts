@@ -138,7 +138,7 @@ function meters(file: NowFile, at: number): string {
     why,
   } = file;
   const isSending = state === 'uploading' && sent !== null;
-  const next = state === 'retrying' ? 'next try' : 'next look';
+  const next = state === 'retrying' ? 'next try' : 'next check';
   return [
     ...(isSending ? [`${pad(formatPercent(sent, size), 4, 'right')} of ${formatBytes(size)}`] : []),
     ...(isSending && speed !== null ? [formatRate(speed)] : []),
@@ -147,7 +147,7 @@ function meters(file: NowFile, at: number): string {
       : sentAt === null
         ? []
         : [`sent at ${clockTime(sentAt, at)}`]),
-    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.round((look - at) / 1_000) * 1_000)}`] : []),
+    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`] : []),
     ...(why === null ? [] : [why]),
   ].join('  ');
 }

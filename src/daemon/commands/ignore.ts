@@ -42,15 +42,14 @@ export async function ignore(
     if (refusal === null) done.push(file.facts);
     else answers.leave(file, refusal);
   }
-  const records = isUndone
-    ? 0
-    : done.filter(({ videoId, uploadedAt }) => videoId !== null && uploadedAt === null).length;
+  const empty = done.filter(({ videoId, uploadedAt }) => videoId !== null && uploadedAt === null).length;
   return {
     v: 1,
     isPlanned,
     files: done.length,
-    requests: records * requestsPerRecord,
-    records,
+    // Taken back, a file gets another record.
+    requests: empty * requestsPerRecord,
+    records: isUndone ? 0 : empty,
     done: done.map(({ id }) => id),
     refused: answers.refused,
     left: answers.left,

@@ -1,3 +1,4 @@
+import { routeOf } from '../../intake/arrival.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { reapplied } from '../../intake/reapplied.ts';
@@ -77,9 +78,7 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
   };
   for await (const file of wantedFiles(world, selected, answers.refuse)) {
     const { facts, name } = file;
-    const route = await routeOf(routers, facts);
-    const change = (now: Facts): Reapplied =>
-      typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route);
+    const change = await asksAgain(routers, facts);
     const planned = change(facts);
     if (planned.is === 'refused') {
       answers.leave(file, planned.why);
@@ -125,8 +124,17 @@ function channelWords(to: string): string {
   return `the rules say channel ${to} now: the service cannot move a video to another channel`;
 }
 
+/** What the rules change about a file: of the row as it is when that is asked. */
+export async function asksAgain(
+  routers: ReadonlyMap<string, FolderRouter>,
+  facts: Facts,
+): Promise<(now: Facts) => Reapplied> {
+  const route = await whereTo(routers, facts);
+  return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route));
+}
+
 /** @returns why nobody can say where the rules would send it */
-async function routeOf(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
+async function whereTo(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
   if (!states.includes(stateOf(facts))) return `${stateOf(facts)}: the rules apply when it is tried again`;
   if (disposal === 'moved') return 'moved after it was done: its rule goes by the path that it had before';
@@ -134,6 +142,8 @@ async function routeOf(routers: ReadonlyMap<string, FolderRouter>, facts: Facts)
     return 'its sidecar was deleted with it, and said a part of it';
   const router = routers.get(folder);
   if (router === undefined) return 'its folder is not in the configuration any more';
+  if (plan?.sidecar !== undefined && (await routeOf(router, facts)) === null)
+    return 'it is not there any more, and a part of what it has came from its sidecar';
   return router.route(path, version);
 }
 

@@ -31,7 +31,8 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
       files,
       last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
       oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
-      bottleneck: name === narrow ? world.outlook.why : null,
+      // What waits elsewhere, as for a channel, is no work for it.
+      bottleneck: name === narrow && files > 0 ? world.outlook.why : null,
     };
   });
 }

@@ -1,4 +1,4 @@
-import { suspectsOf, unbound } from './facts.ts';
+import { mayHaveArrived, suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
 import { unknownNameCodes } from './failure.ts';
 import type { Failure } from './failure.ts';
@@ -58,6 +58,8 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
   if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
+  // While it was ignored, another file with its content may have been uploaded: it looks for that before it gets another record.
+  if (isIgnored(facts) && facts.videoId !== null && !mayHaveArrived(facts)) return { ...fresh, dying: true };
   return { ...fresh, processingSince: facts.uploadedAt === null ? null : now };
 }
 

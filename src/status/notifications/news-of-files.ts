@@ -1,7 +1,7 @@
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { causeKey } from '../../pipeline/file/selection.ts';
+import { viewOf } from '../../daemon/file-view.ts';
 import type { FileNews } from './file-news.ts';
 
 /** How far the history was read for news. Numbers of its lines. */
@@ -70,7 +70,7 @@ function needsYou(facts: Facts): FileNews {
     id,
     path: escapeControls(`${folder}/${path}`),
     happened: 'needs you',
-    cause: causeKey(facts) ?? '',
+    cause: viewOf(null, facts).cause ?? '',
     why: escapeControls(why ?? lastFailure?.message ?? 'unknown reason'),
     next: `See it with dropcast show ${id}`,
   };

@@ -32,6 +32,7 @@ export const FILES_STYLE = `
   #files tr { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: center; border-bottom: 1px solid var(--line); }
   #files tr > * { border: 0; }
   #files th.main { min-width: 0; max-width: none; grid-column: 1 / span 2; }
+  #files td.picture { width: auto; padding-right: 8px; }
   #files td.picture + th.main { grid-column: 2; }
   #files td:has(> .reason) { grid-column: 1 / -1; padding-top: 0; }
   #files td:has(> .reason:empty), #files td.number { display: none; }

@@ -22,13 +22,12 @@ export const OWN_STYLE = `
 .who button { min-height: 26px; padding: 1px 9px; font-size: 13px; }
 
 .sentence { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; font-size: 18px; }
-.stages ol { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 8px; padding: 0; }
+.stages ol { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(126px, 1fr)); gap: 8px; padding: 0; }
 .stages li { display: flex; }
 .stage { flex: 1; display: flex; flex-direction: column; gap: 2px; padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; background: var(--surface); color: inherit; text-decoration: none; min-width: 0; }
 .stage:hover { border-color: currentColor; }
 .stage strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
 .stage .muted { font-size: 13px; min-height: 1.2em; }
-.stage .why { font-size: 13px; }
 .stage.aside { border-style: dashed; }
 .slow { border: 2px solid var(--on); }
 .causes, .examples, .notes { list-style: none; padding: 0; overflow-wrap: anywhere; }

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
 import { accessVerdict, fixFor, joined } from '../../../src/cli/doctor/checks/access.ts';
 import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
+import { configuration } from '../../../src/cli/doctor/checks/configuration.ts';
 import { certificateVerdict, clockVerdict, jumpVerdict } from '../../../src/cli/doctor/checks/connection.ts';
 import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
 import { folderVerdict, stateVerdict } from '../../../src/cli/doctor/checks/disk.ts';
 import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
 import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
-import { receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
+import { ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
 import { othersFinding } from '../../../src/cli/doctor/checks/service.ts';
 import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
 import { findingFrom } from '../../../src/cli/doctor/finding.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
+import type { Patient } from '../../../src/cli/doctor/patient.ts';
 import { installedService } from '../../../src/config/installed-service.ts';
 import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
 
@@ -188,4 +190,26 @@ test('what a finding says to run names the instance, and the configuration where
   expect(receiptVerdict(1, 0, press.service)[0]?.fix).toContain('systemctl restart dropcast@press ');
   expect(fixFor('/f', press.service)).toContain('sudo dropcast setup --instance press ');
   expect(fixFor("/it's", null)).toBe(String.raw`ls -ld '/it'\''s'`);
+});
+
+test('a member of the group is not told that what only root can read is wrong', async () => {
+  const at = { file: '/f', line: 1, column: 1 };
+  const closed = {
+    ...at,
+    key: 'service.api_key',
+    message: 'cannot read the key file /k: permission denied (EACCES)',
+  };
+  const wrong = { ...at, key: 'folders', message: 'is wrong' };
+  const examined = (problems: readonly object[]) =>
+    ({
+      ...usual,
+      noConfig: null,
+      isOutsider: true,
+      shell: { cwd: '/' },
+      checked: { file: '/f', paths: {}, problems },
+      reach: {},
+    }) as unknown as Patient;
+  await expect(configuration.run(examined([closed]))).rejects.toThrow('only root can read all of it: run it with sudo');
+  await expect(ledger.run(examined([]))).rejects.toThrow('this needs root');
+  expect(await configuration.run(examined([closed, wrong]))).toHaveLength(1);
 });

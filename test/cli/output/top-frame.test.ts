@@ -7,9 +7,11 @@ const wide = { width: Infinity, colour: false };
 
 test('a busy daemon is one screen of plain text, the sentence first', () => {
   expect(topLines({ view: busyOverview(), ...wide })).toEqual([
-    'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.',
+    'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 1 expected delivery is missing or late; 63 need you.',
     'waits   /srv/late: paused by anna since 11:00 until 18:00',
     'frozen  /mnt/nas: nothing is mounted there since 11:55',
+    'missing  evening/*.mp4 in /srv/in: 1 of 2 files missing since 11:30',
+    'not told  ops: messages wait since 11:50: it answered 503',
     '',
     'settling 1 → queued 12 → [uploading 2] → processing 3 → publishing 1 → live 214',
     'retrying 2, the next at 12:13',
@@ -22,7 +24,7 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     'Now',
     'clip.mp4          uploading          62% of 6.6 GB  38 MB/s  ready at 12:32',
     'evening news.mov  uploading          13% of 6.6 GB  38 MB/s  ready at 12:32',
-    'take2.mp4         processing        ready at 12:32  next look in 40 s',
+    'take2.mp4         processing        ready at 12:32  next check in 40 s',
     'radio.wav         retrying          next try in 3 m  the service answered 503',
     '… and 3 more',
     '',
@@ -36,6 +38,12 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
 test.each([1, 2, 10, 20, 40, 79])('no line is wider than a terminal of %i columns', (width) => {
   for (const view of [busyOverview(), someOverview()])
     for (const line of topLines({ view, width, colour: false })) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+});
+
+test('a look that is due within the second is a second away', () => {
+  const at = someOverview().at;
+  const view = someOverview({ now: { files: [someNowFile({ next_look_at: at + 300 })], more: 0 } });
+  expect(topLines({ view, ...wide }).join('')).toContain('next check in 1 s');
 });
 
 test('hostile names cannot move the cursor', () => {

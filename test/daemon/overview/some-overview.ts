@@ -66,7 +66,7 @@ export function busyOverview(): OverviewView {
     ...quiet,
     sentence: {
       level: 'attention',
-      text: 'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.',
+      text: 'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 1 expected delivery is missing or late; 63 need you.',
     },
     stages: quiet.stages.map((stage) => ({
       ...stage,

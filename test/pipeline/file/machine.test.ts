@@ -247,14 +247,19 @@ describe('what an event leaves in the row', () => {
     }
   });
 
-  test('a retry of an ignored file goes on where it was, and does not upload a duplicate', () => {
-    for (const facts of [rows.queued, rows['awaiting upload']]) {
-      const ignored = next(facts, { type: 'IGNORE', by: 'anna' }, policy);
-      const after = next(ignored, { type: 'RETRY' }, policy);
-      expect(stateOf(after)).toBe(stateOf(facts));
-      expect(after).toMatchObject({ onDuplicate: 'skip', why: null, endedAt: null, lastFailure: null });
-    }
-  });
+  test.each(['RETRY', 'UNIGNORE'] as const)(
+    'an ignored file begins again with %s, and does not upload a duplicate',
+    (type) => {
+      for (const facts of [rows.queued, rows['awaiting upload']]) {
+        const ignored = next(facts, { type: 'IGNORE', by: 'anna' }, policy);
+        const after = next(ignored, { type }, policy);
+        expect(stateOf(after)).toBe('queued');
+        expect(after).toMatchObject({ onDuplicate: 'skip', why: null, endedAt: null, lastFailure: null });
+        // Only on the way to a new record does it look whether another file with its content was uploaded meanwhile.
+        expect(after.dying).toBe(facts.videoId !== null);
+      }
+    },
+  );
 
   test('a file that is ignored no longer is held again for what only a person can decide', () => {
     const sent = { ...created, uploadStartedAt: 2, sha256: 'aa', uploadedAt: 3 };

@@ -54,7 +54,9 @@ export class Meddler {
       case 'undo':
         return this.#undo(daemon);
       case 'pause': {
-        const until = this.#random.chance(0.8) ? this.#machine.time.wall + this.#random.between(-500, 15_000) : null;
+        const until = this.#random.chance(0.8)
+          ? Math.round(this.#machine.time.wall + this.#random.between(-500, 15_000))
+          : null;
         return pause(daemon, { folders: folder === null ? [] : [folder], until, by });
       }
       case 'resume':

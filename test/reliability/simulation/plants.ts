@@ -93,7 +93,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'puts away without comparing the hash',
     breaks: 'L1',
-    seen: [298],
+    seen: [202],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -110,7 +110,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'counts outages as attempts',
     breaks: 'A1',
-    seen: [3],
+    seen: [16],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {
@@ -167,7 +167,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'gives up by the wall clock',
     breaks: 'T1',
-    seen: [85],
+    seen: [173],
     changes: [
       {
         file: 'src/pipeline/rounds/sweep.ts',

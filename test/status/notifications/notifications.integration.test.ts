@@ -203,6 +203,42 @@ describe('notifications', () => {
     ]);
   });
 
+  test('a reload that changes a target sends what waits at once, and its memory of what was dropped ends with the message', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    here.world.answer = () => ({ ...away, retryAfterMs: 50 * minute });
+    await here.ledger.news.commit({ remember: { 'dropped:a': 3 } });
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    here.world.answer = () => taken;
+    await here.pass(20 * minute);
+    expect(here.titles()).toEqual([]);
+    here.world.notify = [target('a', { timeoutMs: 2_000 })];
+    await here.pass(15_000);
+    expect(here.sent[0]?.body).toContain('And 3 older messages were dropped.');
+    await here.becomes('f_2', held);
+    await here.pass(2 * minute);
+    expect(here.sent[1]?.body).not.toContain('dropped');
+  });
+
+  test('messages older than three days are dropped and counted together with those before', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    here.world.answer = () => away;
+    await here.ledger.news.commit({ remember: { 'dropped:a': 2 } });
+    await here.becomes('f_1', held);
+    await here.pass(2 * minute);
+    here.world.now += 4 * 24 * 60 * minute;
+    await here.becomes('f_2', held);
+    await here.pass(2 * minute);
+    here.world.answer = () => taken;
+    await here.pass(20 * minute);
+    expect(here.titles()).toEqual(['a: f_2.mp4 needs you']);
+    expect(here.sent[0]?.body).toContain('And 3 older messages were dropped.');
+  });
+
   test('what a target refuses for good is counted in the next message that it takes', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);

@@ -84,7 +84,7 @@ status: { listen: off }
     /** Presses a button, and looks where the browser goes then. */
     press: async (path: string) => {
       const { status, to, words } = await ask(path, 'POST');
-      return status === 303 ? { status, to, ...{ words: (await ask(to)).words } } : { status, to, words };
+      return status === 303 ? { status, to, words: (await ask(to)).words } : { status, to, words };
     },
     facts,
     drop: (path: string, content = `what is in ${path}`) => writeFile(`${inbox}/${path}`, content),
@@ -117,6 +117,7 @@ test('files for a channel that the service does not have are one group on the ov
   const { words, html } = await station.ask('/');
   expect(words).toContain('3 files (.mpg, .mkv) wait for channel ch_main, which the service does not have');
   expect(words).toContain('3 need you');
+  expect(words).not.toContain('Limited by');
   // The list is the service's.
   expect(html).toContain('<option value="ch_news"');
   expect(html).not.toContain('<option value="ch_main"');

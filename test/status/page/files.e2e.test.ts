@@ -83,6 +83,8 @@ describe('the views of files in Chromium', needs('chromium'), () => {
         expect(await violationsOf(tab)).toEqual([]);
         expect(await tab.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
         expect(complaintsOf(tab)).toEqual([]);
+        // A trial run of the click finds a tick that its cell clips.
+        if (name === 'files') await tab.getByRole('checkbox').first().check({ trial: true });
       }
     },
   );

@@ -11,7 +11,7 @@ import { idleDaemon } from './idle-daemon.ts';
 // Takes the pictures of docs/page.md: the page of today, with the busy day of the tests.
 
 const pictures = [
-  { file: 'page-overview.png', viewport: { width: 1280, height: 1000 }, colorScheme: 'light' },
+  { file: 'page-overview.png', viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
   { file: 'page-phone.png', viewport: { width: 360, height: 1100 }, colorScheme: 'dark' },
 ] as const;
 

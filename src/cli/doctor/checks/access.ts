@@ -96,8 +96,8 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
 }
 
 /** The user of the service with the groups that its drop-in adds; null: the daemon is our own. */
-async function userOf({ service, isRoot }: Patient): Promise<Credentials | null> {
-  if (service === null) return null;
+async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credentials | null> {
+  if (service === null || !(isRoot || isOutsider)) return null;
   if (!isRoot) throw new SkippedError('this needs root: run it with sudo');
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
   if (machine.user === null) throw new SkippedError(`there is no user ${SERVICE_USER} on this machine`);

@@ -7,11 +7,14 @@ import type { Check } from '../finding.ts';
 export const configuration: Check = {
   name: 'configuration',
   run: async (patient) => {
-    const { checked, noConfig, shell } = patient;
+    const { checked, noConfig, shell, isOutsider } = patient;
     if (noConfig !== null)
       return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
     if (checked === null) throw new SkippedError('there is none');
-    return checked.problems.map((problem) => {
+    const found = checked.problems.filter(({ message }) => !(isOutsider && message.includes('(EACCES)')));
+    if (found.length === 0 && checked.problems.length > 0)
+      throw new SkippedError('only root can read all of it: run it with sudo');
+    return found.map((problem) => {
       const why =
         problem.severity === 'error' ? 'the daemon neither starts nor reloads with it' : 'it may not do what was meant';
       const finding = findingFrom(

@@ -12,6 +12,7 @@ export const ledger: Check = {
   run: async (patient) => {
     const { checked, reach } = patient;
     if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
+    if (patient.isOutsider) throw new SkippedError('this needs root: run it with sudo');
     const why = 'without its ledger dropcast does not start, so that it uploads nothing twice';
     const found = await inspectState(checked.paths, reach.status.socket);
     return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];

@@ -72,8 +72,8 @@ function sentence({ level, text }: Sentence): Html {
   </p>`;
 }
 
-function limit({ outlook }: OverviewView, now: number): Html | '' {
-  const words = limitSentence(outlook);
+function limit({ outlook, stages }: OverviewView, now: number): Html | '' {
+  const words = stages.some(({ bottleneck }) => bottleneck !== null) ? limitSentence(outlook) : null;
   if (words === null || outlook.limited_by === 'pause') return '';
   const done = outlook.done_at === null ? '' : html` All done at about ${moment(outlook.done_at, now)}.`;
   return html`<p class="muted" data-key="limit">${visibleText(words)}.${done}</p>`;

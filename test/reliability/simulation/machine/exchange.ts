@@ -70,8 +70,8 @@ class Trip {
       throw new ConnectionError(false, 'the service cannot be reached', {
         code: fate === 'refused' ? 'ECONNREFUSED' : 'ENOTFOUND',
       });
-    // A connection that the dead have not made yet is never made.
-    if (this.#process?.isDead === true) return new Promise(() => undefined);
+    // A connection that the dead, or somebody who gave up, have not made yet is never made.
+    if (this.#process?.isDead === true || this.#request.signal.aborted) return new Promise(() => undefined);
     this.#linkUp();
     return this.#part === 'put' ? this.#put() : this.#ask();
   }

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import type { OverviewView, StageView } from '../../../../daemon/overview/overview-view.ts';
 import { moment } from '../../moment.ts';
 
-/** Where all files are on their way. Each stage leads to its files; the one where they wait most says why. */
+/** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */
 export function stageStrip({ stages, retrying }: OverviewView, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
     <ol>
@@ -29,8 +29,8 @@ function link({ name, files, last_hour: lastHour, oldest_since: since, bottlenec
     <span class="name">${name}</span>
     <strong>${grouped(files)}</strong>
     <span class="muted">${name === 'live' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
-    <span class="muted">${grouped(lastHour)} in the last hour</span>
-    ${bottleneck === null ? '' : html`<span class="why">${badge('notice', 'slowest')} ${visibleText(bottleneck)}</span>`}
+    <span class="muted">${grouped(lastHour)} last hour</span>
+    ${bottleneck === null ? '' : html`<span title="${visibleText(bottleneck)}">${badge('notice', 'slowest')}</span>`}
   </a>`;
 }
 
