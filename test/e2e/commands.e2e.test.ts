@@ -452,6 +452,6 @@ test.concurrent('help and version go to stdout with exit code 0', async () => {
     'add',
     'sandbox',
   ])
-    expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    expect(help.stdout).toMatch(new RegExp(`^  ${command} |^Less often: .*\\b${command}\\b`, 'm'));
   expect(version).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });
