@@ -182,7 +182,7 @@ it('explains every key of every type in docs/notifications.md', async () => {
 
 it('shows examples in config.example.yaml that are accepted', async () => {
   const shipped = await readFile(resolve(import.meta.dirname, '../../config.example.yaml'), 'utf8');
-  const block = /^# Whom to tell[^\n]*\n#\n((?:# {3}[^\n]*\n)+)/m.exec(shipped)?.[1] ?? '';
+  const block = /^# Where to send notifications[^\n]*\n#\n((?:# {3}[^\n]*\n)+)/m.exec(shipped)?.[1] ?? '';
   const example = block
     .replace('# notify: []', '')
     .replaceAll(/^#/gm, '')

@@ -152,8 +152,8 @@ describe('a retry to another channel', () => {
   test.each([
     ['deleted', /has video vid_1 in channel ch_main.*cannot move/],
     ['ruleless', /no rule takes it/],
-    ['waiting', /only files that failed or are held/],
-    ['skipped', /only files that failed or are held/],
+    ['waiting', /only files that failed, are held or wait/],
+    ['skipped', /only files that failed, are held or wait/],
   ])('is refused for a file that is %s', async (name, why) => {
     const { daemon, armed } = open();
     const { refused } = await retry(daemon, { names: [name], channel: 'ch_x', force: true });
