@@ -31,7 +31,7 @@ export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Pr
         >${mayChange ? '' : html`<span class="muted">Read-only</span>`} ${button('/sign-out', 'Sign out')}</span
       >
     </div>`,
-    foot: html`<p class="base"><span>Configuration</span><code>${daemon.config().file}</code></p>`,
+    foot: html`<p class="base"><span>Configuration</span><code>${breakable(daemon.config().file)}</code></p>`,
   });
 }
 
@@ -90,4 +90,9 @@ export function entrancePage(): Html {
       <p><a href="/">Go to the overview</a></p>
     </main>`,
   );
+}
+
+/** A path that is cut into lines between its parts only. */
+function breakable(path: string): (Html | string)[] {
+  return path.split('/').map((part, n) => (n === 0 ? part : html`/<wbr />${part}`));
 }
