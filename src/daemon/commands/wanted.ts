@@ -61,7 +61,7 @@ export async function* wantedFiles(
   for (const name of new Set(names)) {
     const found = await ledger.find(name);
     const [facts] = found;
-    if (facts === undefined) refuse(name, 'unknown file');
+    if (facts === undefined) refuse(name, 'no such file: `dropcast ls` lists paths, names and ids');
     else if (found.length > 1) refuse(name, `${found.length} files match: use an id or a longer path`);
     else if (!seen.has(facts.id)) {
       seen.add(facts.id);
