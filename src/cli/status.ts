@@ -6,6 +6,7 @@ import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/files/file-view.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import { expectationWords } from '../daemon/expectations/expectation-words.ts';
+import { deafWords } from '../daemon/message-targets.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
@@ -57,6 +58,7 @@ const nothing: StatusView = {
   uploads: null,
   folders: [],
   expectations: [],
+  deaf_targets: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
@@ -108,6 +110,8 @@ function overview(view: StatusView, shell: Shell): string {
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
   for (const each of view.expectations) lines.push(expectationLine(each, colour));
+  for (const each of view.deaf_targets)
+    lines.push(paint('yellow', `Not told: ${escapeControls(deafWords(each, Date.now()))}`, colour));
   if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);

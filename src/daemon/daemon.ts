@@ -15,8 +15,8 @@ import { folderOwner } from '../watch/root-owner.ts';
 import { checkNames } from './check-names.ts';
 import { startBackups } from './state/backups.ts';
 import type { Backups } from './state/backups.ts';
-import { createDeafTargets } from './deaf-targets.ts';
-import type { DeafTargets } from './deaf-targets.ts';
+import { createMessageTargets } from './message-targets.ts';
+import type { MessageTargets } from './message-targets.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
 import { createExpectations } from './expectations/expectations.ts';
@@ -54,8 +54,8 @@ export interface Daemon extends AsyncDisposable {
   readonly times: UploadTimes;
   /** Files that must be there by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
-  /** Notification targets that take nothing. */
-  readonly deafTargets: DeafTargets;
+  /** How sending to the notification targets goes. */
+  readonly messageTargets: MessageTargets;
   config(): Config;
   /** What the service of a configuration has, as far as it says. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
@@ -165,7 +165,7 @@ class RunningDaemon implements Daemon {
   readonly news: NewsLines;
   readonly times: UploadTimes;
   readonly expectations: Expectations;
-  readonly deafTargets = createDeafTargets();
+  readonly messageTargets = createMessageTargets();
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly overview: () => Promise<OverviewView>;

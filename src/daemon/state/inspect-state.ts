@@ -2,6 +2,7 @@ import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { errnoOf } from '../../disk/errno.ts';
+import { linkInstead } from '../../ledger/append-log.ts';
 import { openExistingLedger } from '../../ledger/ledger.ts';
 import { receiptsPath } from '../../ledger/receipts.ts';
 import { LedgerError, LedgerInUseError, refusal } from '../../ledger/ledger-error.ts';
@@ -22,7 +23,9 @@ export async function inspectState(
   const found = [
     ...always,
     ...(await tryLedger(stateDir)),
-    ...(await Promise.all([receiptsPath(stateDir), failureLog].map((path) => refusalOf(() => sizeOfUsableFile(path))))),
+    await refusalOf(() => sizeOfUsableFile(receiptsPath(stateDir))),
+    // A link there stops no work.
+    (await linkInstead(failureLog)) === null ? await refusalOf(() => sizeOfUsableFile(failureLog)) : null,
   ];
   // The ledger speaks of the receipts too.
   return [...new Set(found.flatMap((message) => message ?? []))];

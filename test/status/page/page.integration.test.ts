@@ -24,6 +24,7 @@ const view: StatusView = {
   accounts: sumOfAccounts([]),
   folders: [],
   expectations: [],
+  deaf_targets: [],
   working: [
     viewOf(
       null,
