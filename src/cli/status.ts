@@ -1,11 +1,12 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
-import { clockTime } from '../daemon/clock-time.ts';
-import { comparisonWords } from '../daemon/comparison-words.ts';
-import { limitSentence } from '../daemon/limit-words.ts';
+import { clockTime } from '../daemon/words/clock-time.ts';
+import { comparisonWords } from '../daemon/adoption/comparison-words.ts';
+import { limitSentence } from '../daemon/outlook/limit-words.ts';
 import { statusOf } from '../daemon/view.ts';
-import type { FileView } from '../daemon/file-view.ts';
+import type { FileView } from '../daemon/files/file-view.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import { expectationWords } from '../daemon/expectations/expectation-words.ts';
+import { deafWords } from '../daemon/message-targets.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
@@ -14,7 +15,7 @@ import { accountsLine } from './output/accounts-line.ts';
 import { causeLines, sharedCauses } from './output/cause-lines.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
+import { pauseWords, resumeCommand } from '../daemon/words/pause-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
@@ -57,6 +58,7 @@ const nothing: StatusView = {
   uploads: null,
   folders: [],
   expectations: [],
+  deaf_targets: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
@@ -108,6 +110,8 @@ function overview(view: StatusView, shell: Shell): string {
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
   for (const each of view.expectations) lines.push(expectationLine(each, colour));
+  for (const each of view.deaf_targets)
+    lines.push(paint('yellow', `Not told: ${escapeControls(deafWords(each, Date.now()))}`, colour));
   if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);

@@ -1,20 +1,22 @@
-import { pauseWords } from './pause-words.ts';
+import { pauseWords } from './words/pause-words.ts';
 import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerView } from '../ledger/view.ts';
-import { suspectsOf } from './suspects.ts';
-import type { SuspectLedger } from './suspects.ts';
-import { asHeld, viewOf, viewsOf } from './file-view.ts';
-import type { FileView } from './file-view.ts';
+import { suspectsOf } from './files/suspects.ts';
+import type { SuspectLedger } from './files/suspects.ts';
+import { asHeld, viewOf, viewsOf } from './files/file-view.ts';
+import type { FileView } from './files/file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { ExpectationView } from './expectations/expectations.ts';
+import { deafTargetViews } from './message-targets.ts';
+import type { DeafTargetView } from './message-targets.ts';
 import { needsYouOf } from './overview/needs-you.ts';
 import type { NeedsYou } from './overview/needs-you.ts';
-import type { UploadTimes } from './upload-times.ts';
+import type { UploadTimes } from './outlook/upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
-import { countSteps } from './step-states.ts';
+import { countSteps } from './files/step-states.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { OperatorPause, Pause } from '../pipeline/events.ts';
@@ -63,6 +65,8 @@ export interface StatusView {
   readonly folders: readonly FolderStatus[];
   /** Files that must be there by a time of day, of the present day of each; none without a daemon. */
   readonly expectations: readonly ExpectationView[];
+  /** Notification targets that take no messages at present. */
+  readonly deaf_targets: readonly DeafTargetView[];
   /** Where the paths of all folders are. */
   readonly accounts: Accounts;
   readonly working: readonly FileView[];
@@ -138,6 +142,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     uploads: daemon && uploadsOf(daemon.times),
     folders,
     expectations: daemon?.expectations.list() ?? [],
+    deaf_targets: daemon === null ? [] : await deafTargetViews(daemon.messageTargets, daemon.ledger),
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, live, firstOf(working, held)),
     needs_you: [...needing, ...refusedFor(working, pause)].slice(0, mostNeeding).map((facts) => viewOf(live, facts)),

@@ -8,9 +8,9 @@ import { measuredDaemon, valuesOf } from './measured-daemon.ts';
 const versions = { version: '1.2.3', node: '26.10.0' };
 
 function open() {
-  const { daemon, events, state } = measuredDaemon();
+  const { daemon, events, state, messageTargets } = measuredDaemon();
   const metrics = createMetrics(daemon, versions);
-  return { events, state, metrics, values: async () => valuesOf(await metrics.text()) };
+  return { events, state, messageTargets, metrics, values: async () => valuesOf(await metrics.text()) };
 }
 
 describe('gauges say what is now', () => {
@@ -80,6 +80,24 @@ describe('gauges say what is now', () => {
     expect(now.get('dropcast_notifications_waiting{type="email"}')).toBe(0);
     expect([...now.keys()].filter((key) => key.includes('phone') || key.includes('heartbeat'))).toEqual([]);
     expect((await values()).get('dropcast_notifications_waiting{type="ntfy"}')).toBe(5);
+  });
+
+  test('messages that were sent, failed and were dropped, by type of target from the first scrape on', async () => {
+    const { messageTargets, values } = open();
+    expect((await values()).get('dropcast_notifications_total{type="email",outcome="failed"}')).toBe(0);
+    const phone = { name: 'phone', type: 'ntfy' };
+    messageTargets.took(phone);
+    messageTargets.took({ name: 'other phone', type: 'ntfy' });
+    messageTargets.refused(phone, 'answered 401', 1);
+    messageTargets.dropped(phone, 7);
+    messageTargets.gone('phone');
+    await values();
+    const now = await values();
+    expect(now.get('dropcast_notifications_total{type="ntfy",outcome="ok"}')).toBe(2);
+    expect(now.get('dropcast_notifications_total{type="ntfy",outcome="failed"}')).toBe(1);
+    expect(now.get('dropcast_notifications_dropped_total{type="ntfy"}')).toBe(7);
+    expect(now.get('dropcast_notifications_dropped_total{type="webhook"}')).toBe(0);
+    expect([...now.keys()].filter((key) => key.includes('phone'))).toEqual([]);
   });
 
   test('the budget: nothing remains while the service asks to wait', async () => {

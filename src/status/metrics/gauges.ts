@@ -5,7 +5,17 @@ import { feedsOf, fileStates, targetTypes } from './labels.ts';
 
 export type MeasuredDaemon = Pick<
   Daemon,
-  'events' | 'config' | 'summary' | 'ledger' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'times' | 'startedAt'
+  | 'events'
+  | 'config'
+  | 'summary'
+  | 'ledger'
+  | 'conductor'
+  | 'folders'
+  | 'gate'
+  | 'expectations'
+  | 'messageTargets'
+  | 'times'
+  | 'startedAt'
 >;
 
 /**

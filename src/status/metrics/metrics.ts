@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { countEvents } from './counters.ts';
 import { createGauges } from './gauges.ts';
 import type { MeasuredDaemon } from './gauges.ts';
+import { targetTypes } from './labels.ts';
 
 /** The numbers for Prometheus. */
 export interface Metrics {
@@ -59,8 +60,26 @@ function createSums(registry: Registry, daemon: MeasuredDaemon): () => void {
     labelNames: ['lane'],
     registers,
   });
+  const sendings = new Counter({
+    name: 'dropcast_notifications_total',
+    help: 'Attempts to send messages, by type of target; those that failed are made again.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'dropcast_notifications_dropped_total',
+    help: 'Messages that were given up: too old, too many, or refused again and again.',
+    labelNames: ['type'],
+    registers,
+  });
   return () => {
-    for (const each of [bytes, waits]) each.reset();
+    for (const each of [bytes, waits, sendings, dropped]) each.reset();
+    for (const type of targetTypes) {
+      const counts = daemon.messageTargets.counts(type);
+      sendings.inc({ type, outcome: 'ok' }, counts.taken);
+      sendings.inc({ type, outcome: 'failed' }, counts.failed);
+      dropped.inc({ type }, counts.dropped);
+    }
     bytes.inc(daemon.conductor.sentBytes());
     for (const [lane, ms] of Object.entries(daemon.gate.waitedMs())) waits.inc({ lane }, ms / 1_000);
   };

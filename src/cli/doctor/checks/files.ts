@@ -1,4 +1,4 @@
-import { needsYouIn } from '../../../daemon/needs-you-count.ts';
+import { needsYouIn } from '../../../daemon/overview/needs-you-count.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
