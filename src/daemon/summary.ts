@@ -1,10 +1,10 @@
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
-import { createsWait } from './file-view.ts';
-import { pauseWords } from './pause-words.ts';
-import { uploadsStart } from './upload-times.ts';
-import type { UploadTimes } from './upload-times.ts';
+import { createsWait } from './files/file-view.ts';
+import { pauseWords } from './words/pause-words.ts';
+import { uploadsStart } from './outlook/upload-times.ts';
+import type { UploadTimes } from './outlook/upload-times.ts';
 import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
 

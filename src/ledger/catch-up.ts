@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
 import { checksumOfLine } from './checksum.ts';
-import { receiptsSince } from './receipts.ts';
+import { newReceipts, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import type { Connection } from './connection.ts';
 import { factsOf, rowOf } from './row.ts';
@@ -10,7 +10,7 @@ import type { LedgerTables } from './schema.ts';
 import { addHistory } from './write-row.ts';
 
 /**
- * Restores what `receipts.jsonl` says since the last line of history. Without it, a ledger restored from a copy uploads again
+ * Restores what `receipts.jsonl` says beyond the rows. Without it, a ledger restored from a copy uploads again
  * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt. A copy may also be
  * older than an upload that has no receipt yet.
  *
@@ -21,10 +21,18 @@ export async function catchUp(
   { db, sql }: Pick<Connection, 'db' | 'sql'>,
   stateDir: string,
 ): Promise<readonly string[]> {
-  const { receipts, strange } = await receiptsSince(stateDir, await lastChange(db));
+  const { is_copy: isMarked } = await db.selectFrom('identity').select('is_copy').executeTakeFirstOrThrow();
+  const isCopy = isMarked === 1;
+  const changedAt = await lastChange(db);
+  const isNew = (receipt: Receipt): boolean => {
+    const [row] = sql.rows('SELECT rev FROM file WHERE id = ?', [receipt.id]);
+    if (row === undefined || saysMore(receipt, { rev: Number(row['rev']) }, changedAt)) return true;
+    // Before it, an older copy may have been put back, whose rows went on with lower revisions.
+    return isCopy && Date.parse(receipt.at) >= changedAt;
+  };
+  const { receipts, strange } = await newReceipts(stateDir, isNew);
   const newest = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-  const { is_copy: isCopy } = await db.selectFrom('identity').select('is_copy').executeTakeFirstOrThrow();
-  if (newest.size > 0 || isCopy === 1) await takeOver({ db, sql }, newest.values(), isCopy === 1);
+  if (newest.size > 0 || isCopy) await takeOver({ db, sql }, newest.values(), isCopy);
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
@@ -94,7 +102,7 @@ export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   return {
     ...before,
     ...known(receipt),
-    rev: before.rev + 1,
+    rev: Math.max(before.rev, receipt.rev ?? 0) + 1,
     createdAt: before.createdAt ?? at,
     // Makes the pipeline ask the service before it sends anything: the upload may have gone on after the receipt.
     uploadStartedAt: before.uploadStartedAt ?? at,

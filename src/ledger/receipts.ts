@@ -13,6 +13,8 @@ export interface Receipt {
   readonly at: string;
   readonly step: Parameters<Receipts['append']>[0];
   readonly id: string;
+  /** Of the row that was about to be written. Receipts of older versions have none. */
+  readonly rev?: number;
   readonly folder: string;
   readonly path: string;
   readonly version: Facts['version'];
@@ -61,13 +63,24 @@ export interface ReadReceipts {
   readonly strange: number;
 }
 
+/** Steps that may be between a receipt and its row at the same time, at most. */
+const underWay = 64;
+
 /**
- * The receipts since a time. Lines that are none are left out and counted; the file is not changed.
+ * The receipts since a time, in epoch milliseconds. Lines that are none are left out and counted; the file is not changed.
  *
- * @param since epoch milliseconds
  * @throws {LedgerError} when the file cannot be used
  */
-export async function receiptsSince(stateDir: string, since: number): Promise<ReadReceipts> {
+export function receiptsSince(stateDir: string, since: number): Promise<ReadReceipts> {
+  return newReceipts(stateDir, ({ at }) => Date.parse(at) >= since);
+}
+
+/**
+ * Those among the last receipts that are new. Reading ends where no more of them can come.
+ *
+ * @throws {LedgerError} when the file cannot be used
+ */
+export async function newReceipts(stateDir: string, isNew: (receipt: Receipt) => boolean): Promise<ReadReceipts> {
   const size = await sizeOfUsableFile(receiptsPath(stateDir));
   if (size === null) return { receipts: [], strange: 0 };
   await using file = await open(receiptsPath(stateDir), 'r');
@@ -78,12 +91,21 @@ export async function receiptsSince(stateDir: string, since: number): Promise<Re
     // The first line is cut: it begins before what was read.
     const read = lines.slice(from === 0 ? 0 : 1).map(parse);
     const receipts = read.filter((line) => typeof line === 'object');
-    const [oldest] = receipts;
-    if (from === 0 || (oldest !== undefined && Date.parse(oldest.at) < since)) {
+    const oldest = receipts.slice(0, underWay);
+    if (from === 0 || (oldest.length === underWay && !oldest.some(isNew))) {
       const strange = read.filter((line) => line === 'strange').length;
-      return { receipts: receipts.filter(({ at }) => Date.parse(at) >= since), strange };
+      return { receipts: receipts.filter(isNew), strange };
     }
   }
+}
+
+/**
+ * Whether a receipt says more than a row. Their revisions tell it: a clock may have been set in between.
+ *
+ * @param changedAt when the row was last written (epoch milliseconds), for receipts without a revision
+ */
+export function saysMore({ rev, at }: Receipt, row: Pick<Facts, 'rev'>, changedAt: number): boolean {
+  return rev === undefined ? Date.parse(at) >= changedAt : rev >= row.rev;
 }
 
 function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
@@ -92,6 +114,7 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
     at: new Date().toISOString(),
     step,
     id: facts.id,
+    rev: facts.rev,
     folder: facts.folder,
     path: facts.path,
     version: facts.version,

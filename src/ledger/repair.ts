@@ -9,7 +9,7 @@ import { restored } from './catch-up.ts';
 import { checksumOf, mismatches } from './checksum.ts';
 import { correctBit } from './correct-bit.ts';
 import type { Connection } from './connection.ts';
-import { receiptsSince } from './receipts.ts';
+import { receiptsSince, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import { factsOf, rowOf } from './row.ts';
 import type { FileTable } from './schema.ts';
@@ -89,8 +89,8 @@ function rebuilt(
   from: { readonly copies: readonly string[]; readonly receipts: readonly Receipt[] },
 ): Repair {
   const copy = from.copies.map((path) => copyOf(path, row)).find((found) => found !== null) ?? null;
-  const since = copy?.changedAt ?? 0;
-  const receipt = from.receipts.findLast((each) => isAbout(each, row) && Date.parse(each.at) >= since);
+  const isNew = (receipt: Receipt): boolean => copy === null || saysMore(receipt, copy.facts, copy.changedAt);
+  const receipt = from.receipts.findLast((each) => isAbout(each, row) && isNew(each));
   const facts = (receipt && restored(copy?.facts ?? null, receipt)) ?? copy?.facts ?? null;
   if (facts === null) return { row: rowOf(held(row)), note: heldBecause };
   const suspects = [...new Set([...facts.suspects, ...tokensOf(row)])];

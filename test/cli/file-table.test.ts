@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { whyOf } from '../../src/cli/file-table.ts';
-import { viewOf } from '../../src/daemon/file-view.ts';
+import { viewOf } from '../../src/daemon/files/file-view.ts';
 import { needsPerson } from '../../src/daemon/view.ts';
 import { ready, someFacts } from '../pipeline/some-facts.ts';
 

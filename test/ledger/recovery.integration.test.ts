@@ -1,6 +1,6 @@
 import { appendFile, copyFile, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
 import { explainOpening } from '../../src/ledger/recovery.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
@@ -258,4 +258,95 @@ test('in a copy that was put back, a record may have been sent to since: the ser
     if (isFirst) await ledger.insert(named('b', created));
     else expect((await ledger.load('b'))?.uploadStartedAt).toBeNull();
   }
+});
+
+describe('with a clock that was set back by days', () => {
+  const days = 86_400_000;
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** The clock of the machine from here on; all else goes on as it is. */
+  const setClock = (ms: number): void => {
+    vi.useFakeTimers({ toFake: ['Date'], now: ms });
+  };
+
+  test('a copy that is put back still takes over what was uploaded after it was made', async () => {
+    await using scratch = await scratchDirectory();
+    const now = Date.now();
+    setClock(now);
+    {
+      await using ledger = await openLedger(scratch.path);
+      for (const id of ['sent', 'created']) await ledger.insert(named(id, { rev: 3 }));
+      await ledger.backUp();
+    }
+    setClock(now - 10 * days);
+    {
+      await using receipts = await openReceipts(scratch.path);
+      for (const id of ['sent', 'created', 'new']) await receipts.append('bound', named(id, { ...created, rev: 4 }));
+      for (const id of ['sent', 'new']) await receipts.append('uploaded', named(id, { ...uploaded, rev: 7 }));
+    }
+    await copyFile(join(scratch.path, 'backups/ledger.1.db'), join(scratch.path, 'ledger.db'));
+    await using ledger = await openLedger(scratch.path);
+    const states = Object.fromEntries((await ledger.list({ limit: 9 })).map((facts) => [facts.id, stateOf(facts)]));
+    expect(states).toEqual({ sent: 'processing', created: 'awaiting upload', new: 'processing' });
+  });
+
+  test('a receipt does not undo what became of its file afterwards', async () => {
+    await using scratch = await scratchDirectory();
+    const now = Date.now();
+    const ignored = { end: 'skipped', endedAt: 1, why: 'ignored by root', rev: 5 } as const;
+    setClock(now);
+    {
+      await using ledger = await openLedger(scratch.path);
+      await using receipts = await openReceipts(scratch.path);
+      await receipts.append('bound', named('a', created));
+      setClock(now - 10 * days);
+      await ledger.insert(named('a', ignored));
+    }
+    await using ledger = await openLedger(scratch.path);
+    expect(await ledger.load('a')).toMatchObject({ ...ignored, videoId: null });
+  });
+
+  test('a receipt whose row was not written before a crash is taken over', async () => {
+    await using scratch = await scratchDirectory();
+    const now = Date.now();
+    setClock(now);
+    {
+      await using ledger = await openLedger(scratch.path);
+      await ledger.insert(named('a', { rev: 2 }));
+    }
+    setClock(now - 10 * days);
+    {
+      await using receipts = await openReceipts(scratch.path);
+      await receipts.append('bound', named('a', { ...created, rev: 2 }));
+    }
+    await using ledger = await openLedger(scratch.path);
+    expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_a' });
+  });
+});
+
+test('of two copies, an older one and then a newer one is put back: what was uploaded in between is kept', async () => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'ledger.db');
+  const copyOf = (age: number): string => join(scratch.path, `backups/ledger.${age}.db`);
+  {
+    await using ledger = await openLedger(scratch.path);
+    await ledger.insert(named('a'));
+    await ledger.backUp();
+    let facts = await ledger.load('a');
+    for (let n = 0; n < 9 && facts !== null; n += 1) facts = await ledger.save({ ...facts, attempts: n + 1 });
+    await ledger.backUp();
+  }
+  await copyFile(copyOf(2), path);
+  {
+    await using ledger = await openLedger(scratch.path);
+    await using receipts = await openReceipts(scratch.path);
+    const facts = await ledger.load('a');
+    await receipts.append('uploaded', named('a', { ...uploaded, rev: facts?.rev ?? 0 }));
+  }
+  await copyFile(copyOf(1), path);
+  await using ledger = await openLedger(scratch.path);
+  expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_a', uploadedAt: expect.any(Number) });
 });

@@ -2,8 +2,8 @@ import type { LedgerView } from '../../ledger/view.ts';
 import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
 import type { SettlingFile } from '../../watch/ports.ts';
 import type { Daemon } from '../daemon.ts';
-import { viewsOf } from '../file-view.ts';
-import type { FileView } from '../file-view.ts';
+import { viewsOf } from './file-view.ts';
+import type { FileView } from './file-view.ts';
 
 export interface SettlingView {
   /** Absolute. */
