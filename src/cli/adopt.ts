@@ -1,7 +1,7 @@
-import { adoptionOf } from '../daemon/adoption.ts';
-import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../daemon/adoption.ts';
+import { adoptionOf } from '../daemon/adoption/adoption.ts';
+import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../daemon/adoption/adoption.ts';
 import type { DaemonPlace } from './control.ts';
-import { comparisonWords } from '../daemon/comparison-words.ts';
+import { comparisonWords } from '../daemon/adoption/comparison-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { commandDaemon, queryDaemonOrLedger } from './control.ts';
 import { renderFitting, shortPath } from './file-table.ts';
@@ -32,7 +32,7 @@ export async function adopt(shell: Shell, { config: path, json, confirm }: Adopt
 async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {
   const confirmed = await commandDaemon<Confirmed>(config, '/adoption/confirm', {}).catch(async (error: unknown) => {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
-    const { confirmOffline } = await import('../daemon/confirm-offline.ts');
+    const { confirmOffline } = await import('../daemon/adoption/confirm-offline.ts');
     return confirmOffline(config);
   });
   if (isJson) printJson(confirmed, shell.stdout);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Daemon } from '../daemon/daemon.ts';
 import { filesOf } from '../daemon/files/files-view.ts';
-import type { FileView } from '../daemon/file-view.ts';
+import type { FileView } from '../daemon/files/file-view.ts';
 import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from './output/format.ts';

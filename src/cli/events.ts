@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from './control.ts';
-import type { NewsLine } from '../daemon/news-lines.ts';
-import type { NewsLevel } from '../daemon/news-words.ts';
-import type { NewsHead } from '../daemon/routes/events.ts';
+import type { NewsLine } from '../daemon/news/lines.ts';
+import type { NewsLevel } from '../daemon/news/words.ts';
+import type { NewsHead } from '../daemon/control/routes/events.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import type { Style } from '../log/colour.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
-import type { NotifyTested, TestNotifications } from '../daemon/routes/notify.ts';
+import type { NotifyTested, TestNotifications } from '../daemon/control/routes/notify.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { createSend } from '../status/notifications/senders/send.ts';
 import { tryTargets } from '../status/notifications/try-targets.ts';

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { clockTime } from '../daemon/clock-time.ts';
-import { limitSentence } from '../daemon/limit-words.ts';
+import { clockTime } from '../daemon/words/clock-time.ts';
+import { limitSentence } from '../daemon/outlook/limit-words.ts';
 import type { PlanProgress } from '../daemon/plan/plan.ts';
 import type { PlanLine } from '../daemon/plan/stream.ts';
 import type { PlanView } from '../daemon/plan/summary.ts';
-import { ControlError } from '../daemon/control-client.ts';
+import { ControlError } from '../daemon/control/client.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { streamDaemonOrLedger } from './control.ts';
 import { shortPath, tableOptions } from './file-table.ts';

@@ -1,4 +1,4 @@
-import type { PlannedChange, ReloadPlan } from '../daemon/plan-reload.ts';
+import type { PlannedChange, ReloadPlan } from '../daemon/rules/plan-reload.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { renderFitting, shortPath } from './file-table.ts';
 import { counted } from './output/format.ts';

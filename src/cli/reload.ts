@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { Reloaded } from '../daemon/control-routes.ts';
-import { isInstanceRunning } from '../daemon/instance-lock.ts';
+import type { Reloaded } from '../daemon/control/routes.ts';
+import { isInstanceRunning } from '../daemon/state/instance-lock.ts';
 import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
 import { requireLoadable } from './read-config.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../daemon/daemon.ts';
-import { ControlSocketError, serveControl } from '../daemon/control-server.ts';
+import { ControlSocketError, serveControl } from '../daemon/control/server.ts';
 import type { Logger } from '../log/logger.ts';
 import { startNotifications } from '../status/notifications/notifications.ts';
 import { createLifecycleNotifier } from '../systemd/lifecycle.ts';

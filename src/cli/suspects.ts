@@ -1,5 +1,5 @@
-import { suspectsOf } from '../daemon/suspects.ts';
-import type { Dismissed, SuspectsView } from '../daemon/suspects.ts';
+import { suspectsOf } from '../daemon/files/suspects.ts';
+import type { Dismissed, SuspectsView } from '../daemon/files/suspects.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { commandDaemon, queryDaemonOrLedger } from './control.ts';
 import { renderFitting, shortPath } from './file-table.ts';

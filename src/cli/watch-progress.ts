@@ -1,14 +1,14 @@
 import type { Daemon } from '../daemon/daemon.ts';
-import { createsWait, viewOf } from '../daemon/file-view.ts';
-import { uploadsStart } from '../daemon/upload-times.ts';
-import type { UploadTimes } from '../daemon/upload-times.ts';
+import { createsWait, viewOf } from '../daemon/files/file-view.ts';
+import { uploadsStart } from '../daemon/outlook/upload-times.ts';
+import type { UploadTimes } from '../daemon/outlook/upload-times.ts';
 import type { Summary } from '../daemon/summary.ts';
 import { RunTally } from './run-tally.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
-import type { FileView } from '../daemon/file-view.ts';
+import type { FileView } from '../daemon/files/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../log/unsafe-characters.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { whyOf } from '../../src/cli/file-table.ts';
-import { viewOf } from '../../src/daemon/file-view.ts';
-import { needsPerson } from '../../src/daemon/view.ts';
+import { viewOf } from '../../src/daemon/files/file-view.ts';
+import { needsPerson } from '../../src/pipeline/file/reasons.ts';
 import { ready, someFacts } from '../pipeline/some-facts.ts';
 
 test.each([

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { resume } from '../../src/cli/resume.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { serveControl } from '../../src/daemon/control-server.ts';
+import { serveControl } from '../../src/daemon/control/server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { healthOf } from '../../src/daemon/health.ts';

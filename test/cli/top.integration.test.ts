@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { top } from '../../src/cli/top.ts';
 import type { TopOptions } from '../../src/cli/top.ts';
-import { serveControl } from '../../src/daemon/control-server.ts';
+import { serveControl } from '../../src/daemon/control/server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { someOverview } from '../daemon/overview/some-overview.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
