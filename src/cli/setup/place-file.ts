@@ -4,8 +4,8 @@ import { errnoOf, errnoSentence } from '../../config/errno.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { maskedText } from '../../config/masked-text.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { installFile } from '../install-file.ts';
-import type { FileAccess } from '../install-file.ts';
+import { installFile } from '../systemd/install-file.ts';
+import type { FileAccess } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { differenceOf } from './difference.ts';
 

@@ -219,6 +219,15 @@ describe('a configuration of somebody else', () => {
   });
 });
 
+test('a key file that others can read is closed, also when the key in it is right', async () => {
+  await using here = await place();
+  const shell = fakeShell({ cwd: here.scratch.path, env: here.shell.env as Record<string, string> });
+  await writeFile(here.scratch.file('dropcast.key'), `${sandbox.apiKey}\n`, { mode: 0o644 });
+  shell.keyboard.end(sandbox.apiKey);
+  await init(shell, { service: sandbox.baseUrl, keyFile: '-', folder: 'inbox', channel: 'ch_main' });
+  expect((await stat(here.scratch.file('dropcast.key'))).mode & 0o777).toBe(0o600);
+});
+
 describe('--plan', () => {
   test('says what would be made and written, and writes nothing', async () => {
     await using here = await place();
@@ -253,7 +262,7 @@ describe('--plan', () => {
 async function asSquashedRoot(script: string, cwd: string): Promise<unknown> {
   const source = `import { access } from 'node:fs/promises';
     import { checkFolder } from ${JSON.stringify(join(root, 'src/cli/setup/check-folder.ts'))};
-    import { openFor } from ${JSON.stringify(join(root, 'src/cli/probe-access.ts'))};
+    import { openFor } from ${JSON.stringify(join(root, 'src/cli/systemd/probe-access.ts'))};
     const shell = { cwd: ${JSON.stringify(cwd)}, home: '/', env: {} };
     const home = { file: '/etc/dropcast/dropcast.yaml', stateDir: '/var/lib/dropcast' };
     const service = { uid: 12345, gids: new Set([12345]) };
