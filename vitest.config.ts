@@ -13,6 +13,8 @@ const project = (name: string, include: string | readonly string[], extra: objec
 const patient = { testTimeout: 600_000, hookTimeout: 600_000 };
 /** For tests that start processes. */
 const processes = { setupFiles: ['test/support/child-processes.ts'], globalSetup: ['test/support/global-setup.ts'] };
+/** For files that share a worker. */
+const asFound = 'test/support/worker-as-found.ts';
 
 /** Files that replace a module. In a worker that has loaded it for another file, they would replace nothing. */
 const replacing = globSync('test/**/*.integration.test.ts', { cwd: import.meta.dirname }).filter((file) =>
@@ -27,11 +29,16 @@ export default defineConfig({
     sequence: { sequencer: SlowKindsFirst },
     projects: [
       // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
-      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { ...patient, isolate: false }),
+      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd|*.container).test.ts', {
+        ...patient,
+        isolate: false,
+        setupFiles: [asFound],
+      }),
       project('integration', 'test/**/*.integration.test.ts', {
         ...patient,
         ...processes,
         isolate: false,
+        setupFiles: [asFound, ...processes.setupFiles],
         exclude: replacing,
       }),
       project('integration, isolated', replacing, { ...patient, ...processes }),

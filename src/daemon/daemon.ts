@@ -13,30 +13,30 @@ import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { folderOwner } from '../watch/root-owner.ts';
 import { checkNames } from './check-names.ts';
-import { startBackups } from './backups.ts';
-import type { Backups } from './backups.ts';
-import { createDeafTargets } from './deaf-targets.ts';
-import type { DeafTargets } from './deaf-targets.ts';
+import { startBackups } from './state/backups.ts';
+import type { Backups } from './state/backups.ts';
+import { createMessageTargets } from './message-targets.ts';
+import type { MessageTargets } from './message-targets.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
 import { createExpectations } from './expectations/expectations.ts';
 import type { Expectations } from './expectations/expectations.ts';
 import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
-import { createNewsLines } from './news-lines.ts';
-import type { NewsLines } from './news-lines.ts';
-import { createOutlook } from './outlook.ts';
-import type { Outlook } from './outlook.ts';
+import { createNewsLines } from './news/lines.ts';
+import type { NewsLines } from './news/lines.ts';
+import { createOutlook } from './outlook/outlook.ts';
+import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { createOverview } from './overview/overview.ts';
 import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
-import type { UploadTimes } from './upload-times.ts';
+import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
-import { openState } from './open-state.ts';
+import { openState } from './state/open-state.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -54,8 +54,8 @@ export interface Daemon extends AsyncDisposable {
   readonly times: UploadTimes;
   /** Files that must be there by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
-  /** Notification targets that take nothing. */
-  readonly deafTargets: DeafTargets;
+  /** How sending to the notification targets goes. */
+  readonly messageTargets: MessageTargets;
   config(): Config;
   /** What the service of a configuration has, as far as it says. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
@@ -165,7 +165,7 @@ class RunningDaemon implements Daemon {
   readonly news: NewsLines;
   readonly times: UploadTimes;
   readonly expectations: Expectations;
-  readonly deafTargets = createDeafTargets();
+  readonly messageTargets = createMessageTargets();
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly overview: () => Promise<OverviewView>;

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, rename, stat } from 'node:fs/promises';
+import { lstat, open, rename, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/unsafe-characters.ts';
@@ -56,12 +56,13 @@ const mostBytes = 20 * 1024 * 1024;
  * rotation and no line ends up in the rotated file. Without logrotate, a file that has become large is moved to `.old`, in place of
  * the one before: two files at most.
  *
- * A symbolic link in its place is not followed.
+ * A symbolic link in its place is not followed: lines are refused with `LinkedLogError` until it is gone.
  *
- * @throws {LedgerError} when it cannot be opened
+ * @throws {LinkedLogError} from `append` alone
+ * @throws {LedgerError} when it cannot be opened for another reason
  */
 export async function openRotatedLog(path: string, limitBytes = mostBytes): Promise<AppendLog> {
-  await (await openUsable(path, noLink)).close();
+  if ((await linkInstead(path)) === null) await (await openUsable(path, noLink)).close();
   const batches = createBatches(async (lines) => {
     const isFull = await appendTo(path, lines, limitBytes);
     if (isFull) await rotate(path);
@@ -70,6 +71,25 @@ export async function openRotatedLog(path: string, limitBytes = mostBytes): Prom
 }
 
 const noLink = constants.O_NOFOLLOW;
+
+/** @returns why a log that may be rotated is not written while a link lies in its place; null without one */
+export async function linkInstead(path: string): Promise<LinkedLogError | null> {
+  const found = await lstat(path).catch(() => null);
+  return found?.isSymbolicLink() === true ? new LinkedLogError(path) : null;
+}
+
+/** Thrown when a symbolic link lies where a log belongs. */
+export class LinkedLogError extends LedgerError {
+  override readonly name = 'LinkedLogError';
+  readonly code = 'ELOOP';
+
+  constructor(path: string, cause?: unknown) {
+    super(
+      `${path} is a symbolic link, which is not followed: remove it. To have the file on another disk, mount or link its directory`,
+      { cause },
+    );
+  }
+}
 
 /** @returns whether the file is full */
 async function appendTo(path: string, lines: readonly Line[], limitBytes: number): Promise<boolean> {
@@ -92,14 +112,17 @@ async function openUsable(path: string, flags = 0): Promise<FileHandle> {
     await syncPath(dirname(path));
     return file;
   } catch (error) {
-    if (flags === noLink && errnoOf(error) === 'ELOOP')
-      throw new LedgerError(`${path} is a symbolic link, which is not followed: remove it`, { cause: error });
     throw await refusal(path, error);
   }
 }
 
-function openFile(path: string, flags = 0): Promise<FileHandle> {
-  return open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | flags, 0o600);
+async function openFile(path: string, flags = 0): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | flags, 0o600);
+  } catch (error) {
+    if (flags === noLink && errnoOf(error) === 'ELOOP') throw new LinkedLogError(path, error);
+    throw error;
+  }
 }
 
 async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: boolean): Promise<void> {

@@ -2,7 +2,7 @@ import { errnoOf } from '../disk/errno.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { openRotatedLog } from './append-log.ts';
+import { linkInstead, openRotatedLog } from './append-log.ts';
 
 /** `failures.jsonl`: one line per failure (design section 8). Closing waits for the lines on their way to disk. */
 export interface FailureLog extends AsyncDisposable {
@@ -18,8 +18,8 @@ export interface FailureLog extends AsyncDisposable {
 /**
  * @param path of a file that may be rotated at any time
  * @param report is told when lines can no longer be written, once for each cause until they can be again, with the error of the
- *   file system
- * @throws {LedgerError} when it cannot be opened
+ *   file system. A link in its place is told at once: that is no reason to stop work
+ * @throws {LedgerError} when it cannot be opened for another reason
  */
 export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {
   const log = await openRotatedLog(path);
@@ -32,6 +32,8 @@ export async function openFailureLog(path: string, report: (error: unknown) => v
     if (cause !== reported) report(error);
     reported = cause;
   };
+  const link = await linkInstead(path);
+  if (link !== null) refused(link);
   return {
     append: (facts, failure, next) => {
       log

@@ -22,6 +22,7 @@ function working(ids: readonly string[]): Daemon {
   return {
     pauses: noPauses,
     expectations: { list: () => [] },
+    messageTargets: { deaf: () => [] },
     conductor: {
       pauses: noPauses,
       pause: () => null,

@@ -200,6 +200,26 @@ describe('the failure log of a listener, which does not wait', () => {
   });
 });
 
+test.each([
+  ['a file', (path: string) => writeFile(path, 'mine')],
+  ['a directory', (path: string) => mkdir(path)],
+  ['nothing', async () => undefined],
+])('a failure log that is a link to %s is told once at the start, and stops nothing', async (_, make) => {
+  await using scratch = await scratchDirectory();
+  const [path, other] = [scratch.file('failures.jsonl'), scratch.file('other')];
+  await make(other);
+  const before = await stat(other).catch(() => null);
+  await symlink(other, path);
+  const reported: unknown[] = [];
+  {
+    await using log = await openFailureLog(path, (error) => reported.push(error));
+    expect(reported).toMatchObject([{ message: expect.stringContaining('is a symbolic link') as string }]);
+    log.append(someFacts(created), failure('transient'), 'lost');
+  }
+  expect(reported).toHaveLength(1);
+  expect((await stat(other).catch(() => null))?.size).toBe(before?.size);
+});
+
 test('a log that cannot be opened is named', async () => {
   await using scratch = await scratchDirectory();
   await mkdir(join(scratch.path, 'receipts.jsonl'));
@@ -256,12 +276,13 @@ test('a symbolic link in the place of the failure log is not followed, also when
   const [path, victim] = [scratch.file('failures.jsonl'), scratch.file('victim')];
   await writeFile(victim, 'mine');
   await symlink(victim, path);
-  await expect(openRotatedLog(path)).rejects.toThrow(/is a symbolic link, which is not followed/);
-  await rm(path);
   await using log = await openRotatedLog(path);
+  await expect(log.append({ n: 0 })).rejects.toThrow(/is a symbolic link, which is not followed: remove it/);
+  await rm(path);
+  await log.append({ n: 1 });
   await rm(path);
   await symlink(victim, path);
-  await expect(log.append({ n: 1 })).rejects.toThrow(/ELOOP/);
+  await expect(log.append({ n: 1 })).rejects.toMatchObject({ name: 'LinkedLogError', code: 'ELOOP' });
   expect(await readFile(victim, 'utf8')).toBe('mine');
   await rm(path);
   await log.append({ n: 2 });

@@ -40,10 +40,10 @@ test.each([500, 3 * 3_600_000])('a video due in %i ms becomes ready without any 
 });
 
 test('a video that is due in 40 days does not keep the timer firing: 2^31 ms are less than that', () => {
-  const timers = vi.spyOn(globalThis, 'setTimeout');
   processing(40 * 24 * 3_600_000).lifecycle.advance();
-  vi.advanceTimersByTime(60_000);
-  expect(timers.mock.calls.length).toBeLessThan(5);
+  let fired = 0;
+  for (; Date.now() < 60_000 && fired < 5; fired += 1) vi.advanceTimersToNextTimer();
+  expect(fired).toBeLessThan(5);
   expect(vi.getTimerCount()).toBe(1);
 });
 

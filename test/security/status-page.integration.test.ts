@@ -26,6 +26,7 @@ const view: StatusView = {
   uploads: null,
   folders: [],
   expectations: [],
+  deaf_targets: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],

@@ -1,6 +1,7 @@
 import { createEventStream } from '../../src/daemon/events.ts';
 import type { FolderStatus } from '../../src/intake/watched-folder.ts';
 import type { Pause } from '../../src/pipeline/events.ts';
+import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
 import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
@@ -8,6 +9,7 @@ import { silentLogger } from '../pipeline/silent-logger.ts';
 /** A daemon that can be measured, in the state that a test gives it. */
 export function measuredDaemon() {
   const events = createEventStream(silentLogger);
+  const messageTargets = createMessageTargets();
   const state = {
     counts: {} as Record<string, number>,
     isLedgerBroken: false,
@@ -30,6 +32,7 @@ export function measuredDaemon() {
   const daemon = {
     events,
     startedAt: 0,
+    messageTargets,
     config: () => ({
       notify: state.notify,
       folders: state.folders.map(({ path }) => ({ path, rules: [{ publish: state.feeds }] })),
@@ -54,7 +57,7 @@ export function measuredDaemon() {
       waitedMs: () => state.waitedMs,
     },
   } as unknown as MeasuredDaemon;
-  return { daemon, events, state };
+  return { daemon, events, state, messageTargets };
 }
 
 /** The values of an answer: `name{label="value"}` → number. */

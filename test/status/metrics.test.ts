@@ -8,9 +8,9 @@ import { measuredDaemon, valuesOf } from './measured-daemon.ts';
 const versions = { version: '1.2.3', node: '26.10.0' };
 
 function open() {
-  const { daemon, events, state } = measuredDaemon();
+  const { daemon, events, state, messageTargets } = measuredDaemon();
   const metrics = createMetrics(daemon, versions);
-  return { events, state, metrics, values: async () => valuesOf(await metrics.text()) };
+  return { events, state, messageTargets, metrics, values: async () => valuesOf(await metrics.text()) };
 }
 
 describe('gauges say what is now', () => {
@@ -80,6 +80,24 @@ describe('gauges say what is now', () => {
     expect(now.get('dropcast_notifications_waiting{type="email"}')).toBe(0);
     expect([...now.keys()].filter((key) => key.includes('phone') || key.includes('heartbeat'))).toEqual([]);
     expect((await values()).get('dropcast_notifications_waiting{type="ntfy"}')).toBe(5);
+  });
+
+  test('messages that were sent, failed and were dropped, by type of target from the first scrape on', async () => {
+    const { messageTargets, values } = open();
+    expect((await values()).get('dropcast_notifications_total{type="email",outcome="failed"}')).toBe(0);
+    const phone = { name: 'phone', type: 'ntfy' };
+    messageTargets.took(phone);
+    messageTargets.took({ name: 'other phone', type: 'ntfy' });
+    messageTargets.refused(phone, 'answered 401', 1);
+    messageTargets.dropped(phone, 7);
+    messageTargets.gone('phone');
+    await values();
+    const now = await values();
+    expect(now.get('dropcast_notifications_total{type="ntfy",outcome="ok"}')).toBe(2);
+    expect(now.get('dropcast_notifications_total{type="ntfy",outcome="failed"}')).toBe(1);
+    expect(now.get('dropcast_notifications_dropped_total{type="ntfy"}')).toBe(7);
+    expect(now.get('dropcast_notifications_dropped_total{type="webhook"}')).toBe(0);
+    expect([...now.keys()].filter((key) => key.includes('phone'))).toEqual([]);
   });
 
   test('the budget: nothing remains while the service asks to wait', async () => {
@@ -168,6 +186,19 @@ describe('counters say what happened', () => {
     expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="ok"}')).toBe(0.2);
     expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(30);
     expect(now.get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(0);
+  });
+
+  test('times before the first scrape and after it are in their buckets, which add up', async () => {
+    const { events, values } = open();
+    const step = (ms: number): void => events.emit({ type: 'request', operation: 'upload file', status: 200, ms });
+    for (const ms of [100, 101, 400, 50_000_000]) step(ms);
+    const name = 'dropcast_step_duration_seconds';
+    const upload = 'step="upload",outcome="ok"';
+    const of = async (le: string) => (await values()).get(`${name}_bucket{le="${le}",${upload}}`);
+    expect([await of('0.1'), await of('0.5'), await of('43200'), await of('+Inf')]).toEqual([1, 3, 3, 4]);
+    step(2_000);
+    expect([await of('1'), await of('5'), await of('+Inf')]).toEqual([3, 4, 5]);
+    expect((await values()).get(`${name}_count{${upload}}`)).toBe(5);
   });
 
   test('how long the service processed a video, ready or failed', async () => {

@@ -1,6 +1,7 @@
-import { clockTime } from '../../daemon/clock-time.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
-import { limitSentence } from '../../daemon/limit-words.ts';
+import { limitSentence } from '../../daemon/outlook/limit-words.ts';
+import { deafWords } from '../../daemon/message-targets.ts';
 import type { NowFile, OverviewView, Sentence } from '../../daemon/overview/overview-view.ts';
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
@@ -63,10 +64,7 @@ function trouble({ pauses, folders, expectations, deaf_targets: targets, at }: O
         text: `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`,
         style: 'yellow' as const,
       })),
-    ...targets.map(({ name, why, since }) => ({
-      text: `not told  ${name}: messages wait since ${clockTime(since, at)}: ${why}`,
-      style: 'yellow' as const,
-    })),
+    ...targets.map((each) => ({ text: `not told  ${deafWords(each, at)}`, style: 'yellow' as const })),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
-import type { DeafTarget } from '../deaf-targets.ts';
+import type { DeafTargetView } from '../message-targets.ts';
 import type { ExpectationView } from '../expectations/expectations.ts';
 import type { NeedsYou } from './needs-you.ts';
 
@@ -26,7 +26,7 @@ export interface OverviewView {
   /** What folders expect, and what has come of it. */
   readonly expectations: readonly ExpectationView[];
   /** Notification targets that take no messages. */
-  readonly deaf_targets: readonly DeafTarget[];
+  readonly deaf_targets: readonly DeafTargetView[];
 }
 
 export interface Sentence {

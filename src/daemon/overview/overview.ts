@@ -1,12 +1,13 @@
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { EventStream } from '../events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { clockTime } from '../clock-time.ts';
+import { clockTime } from '../words/clock-time.ts';
 import type { Daemon } from '../daemon.ts';
-import { asHeld, createsWait, viewOf } from '../file-view.ts';
-import { pauseWords, resumeCommand } from '../pause-words.ts';
-import { countSteps } from '../step-states.ts';
-import { uploadsStart } from '../upload-times.ts';
+import { asHeld, createsWait, viewOf } from '../files/file-view.ts';
+import { pauseWords, resumeCommand } from '../words/pause-words.ts';
+import { deafTargetViews } from '../message-targets.ts';
+import { countSteps } from '../files/step-states.ts';
+import { uploadsStart } from '../outlook/upload-times.ts';
 import { createDay } from './day.ts';
 import { createFeedTimes } from './feeds.ts';
 import { needsYouOf } from './needs-you.ts';
@@ -78,6 +79,7 @@ export function createOverview(
       outlook: await daemon.outlook(),
       day: await day.view(clock.now()),
       feeds: await feeds.views(daemon.config(), daemon.conductor.feedsWaiting()),
+      deafTargets: await deafTargetViews(daemon.messageTargets, ledger),
     });
   };
 }
@@ -97,9 +99,13 @@ interface Found {
   readonly outlook: Awaited<ReturnType<Daemon['outlook']>>;
   readonly day: OverviewView['day'];
   readonly feeds: OverviewView['feeds'];
+  readonly deafTargets: OverviewView['deaf_targets'];
 }
 
-function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, feeds }: Found): OverviewView {
+function compose(
+  daemon: OverviewDaemon,
+  { now, found, passed, outlook, day, feeds, deafTargets }: Found,
+): OverviewView {
   const { conductor, gate } = daemon;
   const counts = countSteps(found.working.filter(({ id }) => found.held.includes(id)))(found.counts);
   const settling = daemon.folders.countSettling();
@@ -120,8 +126,8 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
       stopped: stoppedBy(daemon, now),
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
-      following: of('processing', 'awaiting publish'),
-      retrying: of('retrying') - (found.counts['without channel'] ?? 0),
+      following: of('processing', 'awaiting publish') - of('without feed'),
+      retrying: of('retrying') - of('without channel'),
       needsYou: needsYou.files,
       frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
       unmet: expectations.filter(({ state }) => state === 'missing' || state === 'late').length,
@@ -155,7 +161,7 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
     folders: folders.map(({ path, state, why }) => ({ path, state, why })),
     pauses,
     expectations,
-    deaf_targets: daemon.deafTargets.list(),
+    deaf_targets: deafTargets,
   };
 }
 

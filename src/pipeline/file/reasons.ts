@@ -124,6 +124,34 @@ export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): b
   return isWaiting && lastFailure?.code === unknownNameCodes.channel;
 }
 
+/** The feed that a file waits for and that the service does not have; null: there is none. */
+export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string | null {
+  return lastFailure?.code === unknownNameCodes.feed ? (lastFailure.feed ?? null) : null;
+}
+
+/**
+ * Whether only a person can settle a file: it failed, is held, waits for a channel or feed that the service does not have, or is done but
+ * cannot be deleted or moved. The one definition; the ledger counts and selects by the same, as SQL (`needsPerson` in cause-name.ts).
+ *
+ * @param file.local what became of its local file
+ * @param file.code of its last failure
+ */
+export function needsPerson(file: {
+  readonly state: string;
+  readonly local: string | null;
+  readonly code: string | null;
+}): boolean {
+  const { state, local, code } = file;
+  if (state === 'failed' || state === 'held' || local === 'waiting') return true;
+  return code !== null && code === namesOfWait[state];
+}
+
+/** What a file in this state waits for when it needs a person. */
+const namesOfWait: Readonly<Record<string, string | undefined>> = {
+  retrying: unknownNameCodes.channel,
+  'awaiting publish': unknownNameCodes.feed,
+};
+
 /**
  * What a file is held for again when nobody ignores it any more; null: it goes on. A question that only a person answers, as whether a
  * video that was deleted is to be uploaded again, was not answered by ignoring it.

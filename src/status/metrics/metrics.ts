@@ -1,6 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { countEvents } from './counters.ts';
-import { createGauges } from './gauges.ts';
 import type { MeasuredDaemon } from './gauges.ts';
 
 /** The numbers for Prometheus. */
@@ -11,57 +9,26 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
+/** What runs. */
+export interface Versions {
+  readonly version: string;
+  readonly node: string;
+}
+
 /**
  * Counts from now on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file, an id or an error.
  *
  * @param versions of dropcast and of Node.js
  */
-export function createMetrics(
-  daemon: MeasuredDaemon,
-  versions: { readonly version: string; readonly node: string },
-): Metrics {
-  const registry = new Registry();
-  countEvents(registry, daemon);
-  const look = createGauges(registry, daemon);
-  const addUp = createSums(registry, daemon);
-  new Gauge({
-    name: 'dropcast_build_info',
-    help: 'Always 1: the labels say what runs.',
-    labelNames: ['version', 'node'],
-    registers: [registry],
-  }).set(versions, 1);
-  let isAsked = false;
-  return {
-    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
-    text: async () => {
-      // Process and event loop are watched only once somebody wants to know: with a timer of 10 ms, as by default, that alone takes
-      // 0.35 % of a core.
-      if (!isAsked) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
-      isAsked = true;
-      addUp();
-      await look();
-      return registry.metrics();
-    },
+export function createMetrics(daemon: MeasuredDaemon, versions: Versions): Metrics {
+  const counted = countEvents(daemon);
+  let opened: Promise<() => Promise<string>> | null = null;
+  const open = async (): Promise<() => Promise<string>> => {
+    const { openExposition } = await import('./exposition.ts');
+    return openExposition(daemon, counted, versions);
   };
-}
-
-/** Sums that others keep. @returns takes them over as they are at that moment */
-function createSums(registry: Registry, daemon: MeasuredDaemon): () => void {
-  const registers = [registry];
-  const bytes = new Counter({
-    name: 'dropcast_upload_bytes_total',
-    help: 'Bytes sent in uploads, including those that broke off.',
-    registers,
-  });
-  const waits = new Counter({
-    name: 'dropcast_api_budget_wait_seconds_total',
-    help: 'Time that requests waited for room in the hourly budget, by what they are for.',
-    labelNames: ['lane'],
-    registers,
-  });
-  return () => {
-    for (const each of [bytes, waits]) each.reset();
-    bytes.inc(daemon.conductor.sentBytes());
-    for (const [lane, ms] of Object.entries(daemon.gate.waitedMs())) waits.inc({ lane }, ms / 1_000);
+  return {
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: async () => (await (opened ??= open()))(),
   };
 }

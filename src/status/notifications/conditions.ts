@@ -64,6 +64,19 @@ const settledMs = minuteMs;
 const flappingMs = 15 * minuteMs;
 const flaps = 3;
 
+/** Pure: whether something of these kinds is wrong that people know of, or would know of if they could be told. */
+export function lastsAny(conditions: Conditions, kinds: ReadonlySet<NewsKind>, now: number): boolean {
+  return Object.values(conditions).some(
+    ({ trouble, isOn, told, changedAt }) =>
+      kinds.has(trouble.kind) && (told !== null || (isOn && lasted(changedAt, now) >= trouble.holdMs)),
+  );
+}
+
+/** A clock that was set back must not make anybody wait. */
+function lasted(since: number, now: number): number {
+  return now < since ? Infinity : now - since;
+}
+
 /** Pure: what is to be told now, and what is remembered then. Only what was told is over. */
 export function toTell(
   conditions: Conditions,
@@ -86,10 +99,9 @@ function messageOf(condition: Condition, now: number): Message | null {
   const { trouble, isOn, changedAt, told, tellings } = condition;
   const last = tellings.at(-1);
   if (last !== undefined && now - last < minuteMs) return null;
-  const lasted = now < changedAt ? Infinity : now - changedAt;
   if (isOn) {
     if (told === stageOf(trouble)) return null;
-    if (told === null && lasted < trouble.holdMs) return null;
+    if (told === null && lasted(changedAt, now) < trouble.holdMs) return null;
     return {
       ...common(trouble, now),
       type: trouble.kind,
@@ -98,7 +110,7 @@ function messageOf(condition: Condition, now: number): Message | null {
       body: bodyOf(condition),
     };
   }
-  if (told === null || lasted < (tellings.length >= flaps ? flappingMs : settledMs)) return null;
+  if (told === null || lasted(changedAt, now) < (tellings.length >= flaps ? flappingMs : settledMs)) return null;
   return {
     ...common(trouble, now),
     type: 'recovered',

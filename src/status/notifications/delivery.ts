@@ -1,6 +1,6 @@
 import { isInWindow } from '../../config/day-window.ts';
 import type { MessageTarget } from '../../config/notify-config.ts';
-import type { DeafTargets } from '../../daemon/deaf-targets.ts';
+import type { MessageTargets } from '../../daemon/message-targets.ts';
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import type { Logger } from '../../log/logger.ts';
 import { nextBatch } from './digest.ts';
@@ -24,11 +24,12 @@ export interface DeliveryWorld {
   readonly rows: NewsRows;
   readonly send: Send;
   readonly logger: Logger;
-  /** Told whether the target takes messages. */
-  readonly deafTargets: Pick<DeafTargets, 'told'>;
+  /** Told how it goes. */
+  readonly messageTargets: Pick<MessageTargets, 'took' | 'refused' | 'dropped'>;
   readonly now: () => number;
   /** Of the ledger. */
   readonly id: string;
+  /** Leaves what is not sent in the outbox. */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +43,7 @@ const longestPauseMs = 15 * 60_000;
 const mostRefusals = 5;
 
 export function createDelivery(initial: MessageTarget, world: DeliveryWorld): Delivery {
-  const { rows, logger, signal, deafTargets } = world;
+  const { rows, logger, signal, messageTargets } = world;
   const { name } = initial;
   let target = initial;
   let failures = 0;
@@ -67,7 +68,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       await rows.remove(seqs);
       if (failures > 0) logger.info('A notification target accepts messages again', { target: name });
       failures = 0;
-      deafTargets.told(name, null, world.now());
+      if (!signal.aborted) messageTargets.took(target);
     }
   };
 
@@ -99,7 +100,8 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
         },
       );
     failures += 1;
-    deafTargets.told(name, sent.why, world.now());
+    messageTargets.refused(target, sent.why, world.now());
+    if (isGivenUp) messageTargets.dropped(target, seqs.length);
     notBefore = world.now() + pauseMs;
   };
 

@@ -1,4 +1,5 @@
 import type { HeartbeatTarget } from '../../config/notify-config.ts';
+import type { MessageTargets } from '../../daemon/message-targets.ts';
 import type { Logger } from '../../log/logger.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
@@ -20,15 +21,17 @@ interface Beating {
 export function createHeartbeats(world: {
   readonly now: () => number;
   readonly logger: Logger;
+  readonly messageTargets: Pick<MessageTargets, 'took' | 'refused' | 'gone'>;
   readonly signal: AbortSignal;
 }): Heartbeats {
-  const { now, logger, signal } = world;
+  const { now, logger, messageTargets, signal } = world;
   const hearts = new Map<string, Beating>();
 
   const ask = async (target: HeartbeatTarget, isWell: boolean, heart: Beating): Promise<void> => {
     const sent = await beat(target, isWell, { timeoutMs: target.timeoutMs, signal });
     heart.running = null;
-    if (sent === null || signal.aborted) return;
+    // It may be a target no more.
+    if (sent === null || signal.aborted || hearts.get(target.name) !== heart) return;
     if (!sent.ok && !heart.isFailing)
       logger.warn('A heartbeat address does not answer', {
         target: target.name,
@@ -37,12 +40,18 @@ export function createHeartbeats(world: {
       });
     if (sent.ok && heart.isFailing) logger.info('A heartbeat address answers again', { target: target.name });
     heart.isFailing = !sent.ok;
+    if (sent.ok) messageTargets.took(target);
+    else messageTargets.refused(target, sent.why, now());
   };
 
   return {
     tick: (targets, isWell) => {
       const names = new Set(targets.map(({ name }) => name));
-      for (const name of hearts.keys()) if (!names.has(name)) hearts.delete(name);
+      for (const name of hearts.keys()) {
+        if (names.has(name)) continue;
+        hearts.delete(name);
+        messageTargets.gone(name);
+      }
       for (const target of targets) {
         const heart = hearts.get(target.name) ?? { dueAt: 0, wasWell: isWell, isFailing: false, running: null };
         hearts.set(target.name, heart);

@@ -1,6 +1,8 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
+import type { NewsKind } from '../../config/schema-notify.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
-import { looked, toTell } from './conditions.ts';
+import { needsYouIn } from '../../daemon/overview/needs-you-count.ts';
+import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';
 import type { LastReceipt } from './daily.ts';
@@ -21,7 +23,7 @@ export interface NewsDesk extends Disposable {
   forget(targets: readonly string[]): Promise<void>;
   /** Nobody is to be told anything any more. */
   close(): Promise<void>;
-  /** Whether nothing that people were told of is wrong with the daemon as a whole. */
+  /** Whether nothing has been wrong with the daemon as a whole for so long that people are told. Also while the ledger refuses. */
   isWell(): boolean;
 }
 
@@ -37,14 +39,15 @@ const memory = {
 } as const;
 
 /** What counts for a heartbeat. */
-const illnesses = new Set(['folder_away', 'paused', 'key_refused']);
+const illnesses: ReadonlySet<NewsKind> = new Set(['folder_away', 'paused', 'key_refused']);
 
 export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   const rows = daemon.ledger.news;
+  const outbox = { rows, messageTargets: daemon.messageTargets };
   const feeds = new Map<string, Failure>();
   /** Feeds that were tried since the start, as causes. */
   const published = new Set<string>();
-  let state: { cursor: Cursor; conditions: Conditions } | null = null;
+  let state: { cursor: Cursor; conditions: Conditions; remembered: Conditions } | null = null;
   let isClosed = false;
   // What an earlier run did not come to tell is told first.
   let changedAt: number | null = now();
@@ -65,19 +68,21 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const last = await rows.lastPassage();
     const cursor = known ?? { from: last, read: last };
     if (known === null) await rows.commit({ remember: { [memory.cursor]: cursor } });
-    return { cursor, conditions: ((await rows.recall(memory.conditions)) ?? {}) as Conditions };
+    const conditions = ((await rows.recall(memory.conditions)) ?? {}) as Conditions;
+    return { cursor, conditions, remembered: conditions };
   };
 
   const lookAtFiles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
-    if (changedAt === null || (at - changedAt < batchMs && at >= changedAt)) return [];
+    const since = changedAt;
+    if (since === null || (at - since < batchMs && at >= since)) return [];
     changedAt = null;
     try {
       const { news, cursor, isAll } = await newsOfFiles(rows, current.cursor);
       // After a flood the rest is told a minute later.
       if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
-      const names = await post(rows, targets, {
+      const names = await post(outbox, targets, {
         messages: fileMessages(news, at),
         remember: { [memory.cursor]: cursor },
         now: at,
@@ -85,7 +90,8 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
       current.cursor = cursor;
       return names;
     } catch (error) {
-      changedAt = at;
+      // The ledger refuses: it is asked again at the next look.
+      changedAt = since;
       throw error;
     }
   };
@@ -93,7 +99,6 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   const lookAtTroubles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
     if (Math.abs(at - troublesAt) < troublesEveryMs) return [];
-    troublesAt = at;
     const folders = daemon.folders.status();
     const expected = daemon.expectations.list();
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
@@ -111,14 +116,19 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const isKnown = (cause: string): boolean =>
       !starting.has(cause) && (!cause.startsWith('feed: ') || published.has(cause));
     const before = withoutPast(current.conditions, new Set(expected.map(causeOf)));
-    const next = toTell(looked(before, troubles, at, isKnown), at);
-    if (next.messages.length === 0 && isSame(next.conditions, current.conditions)) return [];
-    const names = await post(rows, targets, {
-      messages: next.messages,
-      remember: { [memory.conditions]: next.conditions },
-      now: at,
-    });
-    current.conditions = next.conditions;
+    // Kept when the ledger refuses what follows from it: since when it has lasted is known all the same.
+    current.conditions = looked(before, troubles, at, isKnown);
+    const next = toTell(current.conditions, at);
+    const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
+    const names = isNews
+      ? await post(outbox, targets, {
+          messages: next.messages,
+          remember: { [memory.conditions]: next.conditions },
+          now: at,
+        })
+      : [];
+    current.conditions = current.remembered = next.conditions;
+    troublesAt = at;
     return names;
   };
 
@@ -133,7 +143,7 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
       if (next === null) continue;
       const message = since === null ? null : await receiptOf(target, since, next.until);
       const messages = message === null ? [] : [message];
-      names.push(...(await post(rows, [target], { messages, remember: { [name]: next }, now: next.until })));
+      names.push(...(await post(outbox, [target], { messages, remember: { [name]: next }, now: next.until })));
       receipts.set(name, next);
     }
     return names;
@@ -143,8 +153,7 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const counts = await daemon.ledger.counts();
     const expected = daemon.expectations.list();
     const missing = expectationTroubles(expected, until).map(({ title }) => title);
-    const states = ['failed', 'held', 'not put away', 'without channel'];
-    const needsYou = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+    const needsYou = needsYouIn(counts);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
   };
@@ -170,8 +179,7 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
       isClosed = true;
       state = null;
     },
-    isWell: () =>
-      !Object.values(state?.conditions ?? {}).some(({ told, trouble }) => told !== null && illnesses.has(trouble.kind)),
+    isWell: () => !lastsAny(state?.conditions ?? {}, illnesses, now()),
     [Symbol.dispose]: unlisten,
   };
 }

@@ -20,7 +20,7 @@ export interface Notifications extends AsyncDisposable {
 export interface NotificationsWorld {
   readonly daemon: Pick<
     Daemon,
-    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'deafTargets' | 'config'
+    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'messageTargets' | 'config'
   >;
   readonly logger: Logger;
   readonly now: () => number;
@@ -31,6 +31,9 @@ export interface NotificationsWorld {
 
 /** Every how often it is looked whether there is news. */
 const everyMs = 5_000;
+
+/** A ledger that refuses for so long is told by heartbeat; a moment is nothing. */
+const refusedMs = 60_000;
 
 /**
  * Starts to tell people what happens, as the configuration of the daemon says, also after it is reloaded. Disposing it leaves at once
@@ -53,13 +56,13 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   const { daemon, logger, now, env } = world;
   const stop = new AbortController();
   const desk = createNewsDesk(world);
-  const heartbeats = createHeartbeats({ now, logger, signal: stop.signal });
+  const heartbeats = createHeartbeats({ ...world, messageTargets: daemon.messageTargets, signal: stop.signal });
   const outgoing = createOutgoing({ ...world, send: world.send ?? createSend(env), signal: stop.signal });
   let config: Config['notify'] | null = null;
   let running: Promise<void> | null = null;
+  let refusedSince: number | null = null;
 
-  const look = async (): Promise<void> => {
-    const { notify } = daemon.config();
+  const lookForNews = async (notify: Config['notify']): Promise<void> => {
     const targets = notify.filter((target) => target.type !== 'heartbeat');
     if (config !== notify) await outgoing.change(targets);
     if (config !== null && config !== notify) await desk.forget(gone(config, targets));
@@ -67,10 +70,24 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     if (notify.length === 0) await desk.close();
     else outgoing.wake(await desk.look(targets));
     config = notify;
+  };
+
+  const look = async (): Promise<void> => {
+    const { notify } = daemon.config();
+    try {
+      await lookForNews(notify);
+      refusedSince = null;
+    } catch (error) {
+      // The ledger refuses at present, as with a full disk: the next look comes in seconds.
+      refusedSince ??= now();
+      logger.debug('Notifications wait', { err: error });
+    }
     outgoing.tick();
+    // Also a daemon that can write nothing says that something is wrong: without a word it would be taken for dead.
+    const isRefused = refusedSince !== null && Math.abs(now() - refusedSince) >= refusedMs;
     heartbeats.tick(
       notify.filter((target) => target.type === 'heartbeat'),
-      desk.isWell(),
+      desk.isWell() && !isRefused,
     );
   };
 
@@ -81,12 +98,9 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   return {
     idle,
     tick: () =>
-      (running ??= look()
-        // The ledger refuses at present, as with a full disk: the next look comes in seconds.
-        .catch((error: unknown) => logger.debug('Notifications wait', { err: error }))
-        .finally(() => {
-          running = null;
-        })),
+      (running ??= look().finally(() => {
+        running = null;
+      })),
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       desk[Symbol.dispose]();
@@ -107,9 +121,20 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
   tick(): void;
   idle(): Promise<void>;
 } {
-  const { daemon, logger, now } = world;
+  const { daemon, logger, now, signal } = world;
   const rows = daemon.ledger.news;
-  const deliveries = new Map<string, Delivery>();
+  const deliveries = new Map<string, Delivery & { readonly end: AbortController }>();
+  const begin = (target: MessageTarget): Delivery & { readonly end: AbortController } => {
+    const end = new AbortController();
+    const delivery = createDelivery(target, {
+      ...world,
+      messageTargets: daemon.messageTargets,
+      rows,
+      id: daemon.ledger.id.slice(0, 8),
+      signal: AbortSignal.any([signal, end.signal]),
+    });
+    return { ...delivery, end };
+  };
   return {
     change: async (targets) => {
       const names = new Set(targets.map(({ name }) => name));
@@ -121,23 +146,15 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
         });
         await rows.trim(name, { newest: 0, since: 0 });
       }
-      for (const name of deliveries.keys()) {
+      for (const [name, { end }] of deliveries) {
         if (names.has(name)) continue;
+        end.abort();
         deliveries.delete(name);
-        daemon.deafTargets.told(name, null, now());
+        daemon.messageTargets.gone(name);
       }
       for (const target of targets) {
         const known = deliveries.get(target.name);
-        if (known === undefined)
-          deliveries.set(
-            target.name,
-            createDelivery(target, {
-              ...world,
-              deafTargets: daemon.deafTargets,
-              rows,
-              id: daemon.ledger.id.slice(0, 8),
-            }),
-          );
+        if (known === undefined) deliveries.set(target.name, begin(target));
         else known.change(target);
       }
     },

@@ -1,10 +1,17 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
+import type { MessageTargets } from '../../daemon/message-targets.ts';
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import { droppedName, mostWaiting } from './delivery.ts';
 import type { Message } from './message.ts';
 
 /** Older messages are no news any more. */
 const longestWaitMs = 3 * 24 * 3_600_000;
+
+/** Where messages are put, and who is told of those that are dropped. */
+export interface Outbox {
+  readonly rows: NewsRows;
+  readonly messageTargets: Pick<MessageTargets, 'dropped'>;
+}
 
 /**
  * Puts messages into the outbox of every target that wants them, together with what is to be remembered of them: all of it is on disk, or
@@ -13,7 +20,7 @@ const longestWaitMs = 3 * 24 * 3_600_000;
  * @returns names of the targets that something waits for
  */
 export async function post(
-  rows: NewsRows,
+  { rows, messageTargets }: Outbox,
   targets: readonly MessageTarget[],
   {
     messages,
@@ -28,7 +35,11 @@ export async function post(
   );
   await rows.commit({ remember, post: posted });
   const names = [...new Set(posted.map(({ target }) => target))];
-  for (const name of names) await trim(rows, name, now);
+  for (const target of targets) {
+    if (!names.includes(target.name)) continue;
+    const dropped = await trim(rows, target.name, now);
+    if (dropped > 0) messageTargets.dropped(target, dropped);
+  }
   return names;
 }
 
@@ -36,9 +47,10 @@ function isWanted({ on }: MessageTarget, { type, of }: Message): boolean {
   return on.some((kind) => kind === type) && (of === undefined || on.includes(of));
 }
 
-async function trim(rows: NewsRows, name: string, now: number): Promise<void> {
+async function trim(rows: NewsRows, name: string, now: number): Promise<number> {
   const dropped = await rows.trim(name, { newest: mostWaiting, since: now - longestWaitMs });
-  if (dropped === 0) return;
+  if (dropped === 0) return 0;
   const before = Number((await rows.recall(droppedName(name))) ?? 0);
   await rows.commit({ remember: { [droppedName(name)]: before + dropped } });
+  return dropped;
 }

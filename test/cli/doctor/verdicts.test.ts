@@ -5,7 +5,8 @@ import { configuration } from '../../../src/cli/doctor/checks/configuration.ts';
 import { certificateVerdict, clockVerdict, jumpVerdict } from '../../../src/cli/doctor/checks/connection.ts';
 import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
 import { folderVerdict, stateVerdict } from '../../../src/cli/doctor/checks/disk.ts';
-import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
+import { failureLogVerdict, linkedLog } from '../../../src/cli/doctor/checks/failure-log.ts';
+import { deafVerdict } from '../../../src/cli/doctor/checks/notifications.ts';
 import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
 import { ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
 import { othersFinding } from '../../../src/cli/doctor/checks/service.ts';
@@ -19,6 +20,7 @@ import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
 const [MB, GB, hour, day] = [2 ** 20, 2 ** 30, 3_600_000, 86_400_000];
 const service = installedService(null);
 const usual = { service, option: undefined };
+const noon = new Date('2026-11-22T12:00').getTime();
 
 /** Verdict → `level: what`, or nothing. */
 const cases: readonly (readonly [name: string, findings: readonly Finding[], said: string | null])[] = [
@@ -119,6 +121,17 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
     'warning: /etc/logrotate.d/dropcast is missing',
   ],
   ['a large one', failureLogVerdict({ path: '/l', size: 100 * MB, isRotated: null }), 'warning: /l has 105 MB'],
+  ['a linked one', [linkedLog('/l', true)], 'warning: /l is a symbolic link, so no failure is written there'],
+  [
+    'a target that refuses the token',
+    [
+      deafVerdict(
+        { name: 'phone', type: 'ntfy', why: 'answered 401: unauthorized', since: noon, waiting: 3 },
+        { ...usual, now: noon + hour },
+      ),
+    ],
+    'warning: ntfy "phone" takes nothing since 12:00: answered 401: unauthorized; 3 messages wait',
+  ],
   ['receipts that are known', receiptVerdict(0, 0, service), null],
   ['receipts that are not', receiptVerdict(2, 0, service), 'problem: 2 of the newest receipts'],
   ['strange receipts', receiptVerdict(0, 3, service), 'warning: receipts.jsonl has 3 lines'],
@@ -183,9 +196,9 @@ test('what a finding says to run names the instance, and the configuration where
   const stuck = { stuck: 1, suspects: 0, waiting: null };
   const fixes = [usual, press, own].map((patient) => filesVerdict(stuck, patient)[0]?.fix);
   expect(fixes).toEqual([
-    'sudo dropcast ls --state failed,held',
-    'sudo dropcast ls --state failed,held --config /etc/dropcast/press.yaml',
-    String.raw`dropcast ls --state failed,held --config 'it'\''s.yaml'`,
+    'sudo dropcast ls --state needs-you',
+    'sudo dropcast ls --state needs-you --config /etc/dropcast/press.yaml',
+    String.raw`dropcast ls --state needs-you --config 'it'\''s.yaml'`,
   ]);
   expect(receiptVerdict(1, 0, press.service)[0]?.fix).toContain('systemctl restart dropcast@press ');
   expect(fixFor('/f', press.service)).toContain('sudo dropcast setup --instance press ');

@@ -11,7 +11,7 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     'waits   /srv/late: paused by anna since 11:00 until 18:00',
     'frozen  /mnt/nas: nothing is mounted there since 11:55',
     'missing  evening/*.mp4 in /srv/in: 1 of 2 files missing since 11:30',
-    'not told  ops: messages wait since 11:50: it answered 503',
+    'not told  webhook "ops" takes nothing since 11:50: answered 503; 3 messages wait',
     '',
     'settling 1 → queued 12 → [uploading 2] → processing 3 → publishing 1 → live 214',
     'retrying 2, the next at 12:13',

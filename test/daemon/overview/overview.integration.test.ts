@@ -44,7 +44,7 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     },
     rows: { held: () => world.held, isHeld: (id: string) => world.held.includes(id) },
     expectations: { list: () => [] },
-    deafTargets: { list: () => [] },
+    messageTargets: { deaf: () => [] },
     gate: {
       snapshot: () => ({
         used: 412,

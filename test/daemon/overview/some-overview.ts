@@ -174,7 +174,7 @@ export function busyOverview(): OverviewView {
         state: 'missing',
       },
     ],
-    deaf_targets: [{ name: 'ops', why: 'it answered 503', since: noon - 20 * minute }],
+    deaf_targets: [{ name: 'ops', type: 'webhook', why: 'answered 503', since: noon - 20 * minute, waiting: 3 }],
     pauses: [
       {
         what: '/srv/late',

@@ -43,6 +43,7 @@ const events: readonly FileEvent[] = [
   { type: 'PUBLISHED', feed: 'feed_news', at: 9 },
   { type: 'PUBLISHED', feed: 'feed_other', at: 9 },
   { type: 'PUBLISH_FAILED', failure: failure('permanent') },
+  { type: 'PUBLISH_FAILED', failure: failure('suspended', { code: 'unknown_feed', feed: 'feed_news' }) },
   { type: 'FILE_GONE' },
   { type: 'FILE_CHANGED' },
   { type: 'TWIN_FELL', twin: 'f_0' },
@@ -68,6 +69,7 @@ const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState
   'awaiting publish': {
     'PUBLISHED feed_news': 'done',
     'PUBLISH_FAILED permanent': 'failed',
+    'PUBLISH_FAILED suspended': 'awaiting publish',
   },
   retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
   failed: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },

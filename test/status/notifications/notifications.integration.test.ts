@@ -1,128 +1,9 @@
-import { createDeafTargets } from '../../../src/daemon/deaf-targets.ts';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../../src/config/config.ts';
-import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { newsKinds } from '../../../src/config/schema-notify.ts';
-import { secret } from '../../../src/config/secrets.ts';
-import { createEventStream } from '../../../src/daemon/events.ts';
 import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
-import { openLedger } from '../../../src/ledger/ledger.ts';
-import type { Pause } from '../../../src/pipeline/events.ts';
-import type { UnknownName } from '../../../src/pipeline/service-names.ts';
-import type { Facts } from '../../../src/pipeline/file/facts.ts';
-import type { Envelope } from '../../../src/status/notifications/message.ts';
-import { createNotifications } from '../../../src/status/notifications/notifications.ts';
-import type { NotificationsWorld } from '../../../src/status/notifications/notifications.ts';
-import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
-import { failure, someFacts } from '../../pipeline/some-facts.ts';
-import { recordingLogger } from '../../pipeline/silent-logger.ts';
+import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { startServer } from '../../support/server.ts';
 import { eventually } from '../../support/until.ts';
-
-const minute = 60_000;
-const noon = new Date('2026-11-22T12:00:00').getTime();
-const taken: Sent = { ok: true, answer: 'answered 200' };
-const away: Sent = { ok: false, why: 'nobody listens there', mayHaveArrived: false, isRefusal: false };
-
-const target = (name: string, more: Partial<MessageTarget> = {}): MessageTarget =>
-  ({
-    type: 'webhook',
-    name,
-    url: secret('https://hooks.example.com/secret'),
-    token: null,
-    headers: {},
-    timeoutMs: 1_000,
-    on: [...newsKinds],
-    quiet: null,
-    daily: { at: 23 * 60 + 59, isForIdleDays: false },
-    ...more,
-  }) as MessageTarget;
-
-/** Notifications on a real ledger, beside a daemon that is only told about, with a clock that stands still. */
-async function desk(directory: string, notify: Config['notify'], at = noon) {
-  const stack = new AsyncDisposableStack();
-  const ledger = stack.use(await openLedger(directory));
-  const logger = recordingLogger();
-  const events = createEventStream(logger);
-  const world = {
-    now: at,
-    notify,
-    pause: null as Pause | null,
-    isHanging: false,
-    frozen: [] as string[],
-    unknown: [] as UnknownName[],
-    expectations: [] as ExpectationView[],
-    gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
-    stopped: new AbortController().signal,
-    answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
-  };
-  const deafTargets = createDeafTargets();
-  const sent: (Envelope & { target: string })[] = [];
-  const notifications = stack.use(
-    createNotifications({
-      daemon: {
-        ledger,
-        events,
-        conductor: { pause: () => world.pause, names: { unknown: () => world.unknown } },
-        folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
-        gate: { snapshot: () => world.gate },
-        expectations: { list: () => world.expectations },
-        deafTargets,
-        config: () => ({ notify: world.notify }),
-      } as unknown as NotificationsWorld['daemon'],
-      logger,
-      now: () => world.now,
-      env: {},
-      send: async ({ name }, message, signal) => {
-        world.stopped = signal;
-        const answer = await world.answer(name);
-        if (answer.ok) sent.push({ ...message, target: name });
-        return answer;
-      },
-    }),
-  );
-  const settle = async (): Promise<void> => {
-    await notifications.tick();
-    // A target that never answers is never idle.
-    if (!world.isHanging) await notifications.idle();
-  };
-  return {
-    world,
-    deaf: () => deafTargets.list().map(({ name, since }) => [name, since]),
-    ledger,
-    logger,
-    events,
-    notifications,
-    sent,
-    titles: () => sent.map(({ title, target: name }) => `${name}: ${title}`),
-    /** Time passes, and it is looked every 15 s. */
-    pass: async (ms: number) => {
-      for (const end = world.now + ms; world.now < end;) {
-        world.now = Math.min(end, world.now + 15_000);
-        await settle();
-      }
-    },
-    settle,
-    async becomes(id: string, change: Partial<Facts>): Promise<void> {
-      const facts = someFacts({ id, path: `${id}.mp4`, discoveredAt: world.now, ...change });
-      const [known] = await ledger.find(id);
-      if (known === undefined) await ledger.insert(facts);
-      else await ledger.save({ ...known, ...change, rev: known.rev });
-      events.emit({ type: 'file', before: null, facts, note: null });
-    },
-    /** As kill -9: nothing of what is under way ends well. */
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
-}
-
-const done: Partial<Facts> = { end: 'done', endedAt: noon, why: null };
-const held: Partial<Facts> = {
-  end: 'held',
-  endedAt: noon,
-  why: 'no rule matches it',
-  lastFailure: { ...failure('permanent'), code: 'no_rule' },
-};
+import { away, desk, done, held, minute, noon, pause, taken, target } from './desk.ts';
 
 describe('notifications', () => {
   test('without a target nothing is read or said, and it is no news for one that comes later', async () => {
@@ -452,17 +333,8 @@ describe('notifications', () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     await here.settle();
-    const pause: Pause = {
-      kind: 'offline',
-      holds: 'everything',
-      why: 'the service does not answer',
-      code: 'ECONNREFUSED',
-      since: 0,
-      probes: 0,
-      nextProbeAt: 0,
-    };
     here.world.frozen = ['/in'];
-    here.world.pause = pause;
+    here.world.pause = pause();
     here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: failure('permanent') });
     here.world.gate = { ...here.world.gate, used: 1000, waiting: 3 };
     await here.pass(4 * minute);
@@ -471,7 +343,7 @@ describe('notifications', () => {
     expect(here.titles().slice(2)).toEqual(['a: The service cannot be reached: all work waits']);
     await here.pass(30 * minute);
     expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used for half an hour']);
-    here.world.pause = { ...pause, kind: 'suspended', code: 'unauthorized' };
+    here.world.pause = pause({ kind: 'suspended', code: 'unauthorized' });
     await here.pass(30_000);
     expect(here.titles().slice(4)).toEqual(['a: The service refuses the account or key: all work waits']);
     here.world.pause = null;
@@ -587,29 +459,5 @@ describe('notifications', () => {
     await here.pass(20 * minute);
     expect(here.titles()).toEqual(['a: 500 messages from dropcast']);
     expect(here.sent[0]?.body).toMatch(/And 501 older messages were dropped\.$/);
-  });
-
-  test('a heartbeat is asked while all is well, and says when it is not', async () => {
-    await using scratch = await scratchDirectory();
-    const asked: string[] = [];
-    await using server = await startServer((request, response) => {
-      asked.push(request.url ?? '');
-      response.end();
-    });
-    await using here = await desk(scratch.path, [
-      {
-        type: 'heartbeat',
-        name: 'h',
-        url: secret(`${server.origin}/ping`),
-        everyMs: 5 * minute,
-        fail: '/fail',
-        timeoutMs: 5_000,
-      },
-    ]);
-    await here.pass(11 * minute);
-    here.world.frozen = ['/in'];
-    await here.pass(3 * minute);
-    await here.notifications[Symbol.asyncDispose]();
-    expect(asked).toEqual(['/ping', '/ping', '/ping', '/ping/fail']);
   });
 });

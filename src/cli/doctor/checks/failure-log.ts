@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { shellWord } from '../../../shell-word.ts';
 import { formatBytes } from '../../output/format.ts';
 import { SkippedError } from '../finding.ts';
@@ -13,14 +13,24 @@ export const failureLog: Check = {
     if (checked?.paths == null) throw new SkippedError('no configuration says where it is');
     // The service has a directory for logs, which only its own environment names.
     const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
-    const size = (await stat(path).catch(() => null))?.size ?? 0;
+    const found = await lstat(path).catch(() => null);
+    if (found?.isSymbolicLink() === true) return [linkedLog(path, service !== null)];
     const isRotated = await stat(rotation).then(
       () => true,
       () => false,
     );
-    return failureLogVerdict({ path, size, isRotated: service === null ? null : isRotated });
+    return failureLogVerdict({ path, size: found?.size ?? 0, isRotated: service === null ? null : isRotated });
   },
 };
+
+export function linkedLog(path: string, isService: boolean): Finding {
+  return {
+    level: 'warning',
+    what: `${path} is a symbolic link, so no failure is written there`,
+    why: 'a link could lead the lines into any file; to have them on another disk, mount or link the directory',
+    fix: `${isService ? 'sudo ' : ''}rm ${shellWord(path)}`,
+  };
+}
 
 const largeBytes = 50 * 2 ** 20;
 

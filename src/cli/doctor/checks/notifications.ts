@@ -1,24 +1,39 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { deafWords } from '../../../daemon/message-targets.ts';
+import type { DeafTargetView } from '../../../daemon/message-targets.ts';
 import type { NotifyTarget } from '../../../config/notify-config.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { isOpen } from './is-open.ts';
 
-/** Whether somebody listens where messages are sent. Sends none: `dropcast notify test` does. */
+/** Whether messages are taken, and somebody listens where they are sent. Sends none: `dropcast notify test` does. */
 export const notifications: Check = {
   name: 'notifications',
   run: async (patient) => {
-    const { config } = patient;
+    const { config, status } = patient;
     if (config === null) throw new SkippedError('the configuration is wrong');
+    const deaf = status?.deaf_targets ?? [];
+    const others = config.notify.filter(({ name }) => !deaf.some((each) => each.name === name));
     const found = await Promise.all(
-      config.notify.map(async (target) => ((await isThere(target)) ? [] : [away(target, patient)])),
+      others.map(async (target) => ((await isThere(target)) ? [] : [away(target, patient)])),
     );
-    return found.flat();
+    return [...deaf.map((each) => deafVerdict(each, patient)), ...found.flat()];
   },
 };
+
+/** What the daemon was told when it last sent: also what only the target itself knows, like a token that it refuses. */
+export function deafVerdict(target: DeafTargetView, patient: Pick<Patient, 'now' | 'service' | 'option'>): Finding {
+  return {
+    level: 'warning',
+    what: deafWords(target, patient.now),
+    why: 'nobody learns there what is wrong',
+    fix: `mend it there or correct notify in the configuration, then: ${commandLine(patient, `notify test ${shellWord(target.name)}`)}`,
+  };
+}
 
 async function isThere(target: NotifyTarget): Promise<boolean> {
   if (target.type === 'email') return isOpen(target.smtp);

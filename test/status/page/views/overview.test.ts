@@ -50,10 +50,8 @@ test('60 files of one cause are one line with what to do, and lead to all of the
   expect(words).toContain('Look at one of them');
   expect(words).toMatch(/And 5 files for 2 other reasons/);
   const page = await shown(busyOverview());
-  expect(page).toContain('href="/files?state=failed%2Cheld&amp;cause=processing_failed"');
-  expect(page).toContain(
-    'href="/files/many?do=retry&amp;which=all&amp;state=failed%2Cheld&amp;cause=processing_failed"',
-  );
+  expect(page).toContain('href="/files?state=needs-you&amp;cause=processing_failed"');
+  expect(page).toContain('href="/files/many?do=retry&amp;which=all&amp;state=needs-you&amp;cause=processing_failed"');
   // What no rule takes cannot be retried.
   expect(page).not.toMatch(/do=retry[^"]*cause=no_rule/);
 });
@@ -85,7 +83,7 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
 test('what is expected and missing, and a notification target that takes nothing, are said with their times', async () => {
   const words = text(await shown(busyOverview()));
   expect(words).toMatch(/missing evening\/\*\.mp4 in \/srv\/in : 1 of 2 files missing since 11:30/);
-  expect(words).toMatch(/not told Messages to ops wait since 11:50 : it answered 503/);
+  expect(words).toMatch(/not told ops takes nothing since 11:50 : answered 503\. 3 messages wait\./);
 });
 
 test('files that are tried again have their own place beside the stages, so that the sum is right', async () => {

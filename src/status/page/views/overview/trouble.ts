@@ -20,12 +20,17 @@ export function troublePanel({ pauses, folders, deaf_targets: targets }: Overvie
           </li>`,
       )}
       ${targets.map(
-        ({ name, why, since }) =>
+        ({ name, why, since, waiting }) =>
           html`<li>
-            ${badge('notice', 'not told')} Messages to <strong>${named(name)}</strong> wait since ${moment(since, now)}:
-            ${visibleText(why)}. <code>dropcast notify test</code> tries it now.
+            ${badge('notice', 'not told')} <strong>${named(name)}</strong> takes nothing since ${moment(since, now)}:
+            ${visibleText(why)}. ${messagesWait(waiting)} <code>dropcast notify test</code> tries it now.
           </li>`,
       )}
     </ul>
   </section>`;
+}
+
+function messagesWait(waiting: number): string {
+  if (waiting === 0) return '';
+  return waiting === 1 ? '1 message waits.' : `${waiting} messages wait.`;
 }

@@ -1,0 +1,157 @@
+import type { Config } from '../../../src/config/config.ts';
+import type { MessageTarget } from '../../../src/config/notify-config.ts';
+import { newsKinds } from '../../../src/config/schema-notify.ts';
+import { secret } from '../../../src/config/secrets.ts';
+import { createEventStream } from '../../../src/daemon/events.ts';
+import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
+import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import type { NewsRows } from '../../../src/ledger/news-rows.ts';
+import type { Pause } from '../../../src/pipeline/events.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { UnknownName } from '../../../src/pipeline/service-names.ts';
+import type { Envelope } from '../../../src/status/notifications/message.ts';
+import { createNotifications } from '../../../src/status/notifications/notifications.ts';
+import type { NotificationsWorld } from '../../../src/status/notifications/notifications.ts';
+import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import { failure, someFacts } from '../../pipeline/some-facts.ts';
+import { recordingLogger } from '../../pipeline/silent-logger.ts';
+
+export const minute = 60_000;
+export const noon = new Date('2026-11-22T12:00:00').getTime();
+export const taken: Sent = { ok: true, answer: 'answered 200' };
+export const away: Sent = { ok: false, why: 'nobody listens there', mayHaveArrived: false, isRefusal: false };
+
+export const target = (name: string, more: Partial<MessageTarget> = {}): MessageTarget =>
+  ({
+    type: 'webhook',
+    name,
+    url: secret('https://hooks.example.com/secret'),
+    token: null,
+    headers: {},
+    timeoutMs: 1_000,
+    on: [...newsKinds],
+    quiet: null,
+    daily: { at: 23 * 60 + 59, isForIdleDays: false },
+    ...more,
+  }) as MessageTarget;
+
+/** Notifications on a real ledger, beside a daemon that is only told about, with a clock that stands still. */
+export async function desk(directory: string, notify: Config['notify'], at = noon) {
+  const stack = new AsyncDisposableStack();
+  const ledger = stack.use(await openLedger(directory));
+  const logger = recordingLogger();
+  const events = createEventStream(logger);
+  const world = {
+    now: at,
+    notify,
+    pause: null as Pause | null,
+    isHanging: false,
+    frozen: [] as string[],
+    unknown: [] as UnknownName[],
+    expectations: [] as ExpectationView[],
+    gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
+    stopped: new AbortController().signal,
+    answer: (() => taken) as (target: string, message: Envelope) => Sent | Promise<Sent>,
+    /** Before and after each call of the ledger: throws what the ledger would, or never returns, like a process that was killed. */
+    atLedger: (() => undefined) as (call: keyof NewsRows, moment: 'before' | 'after') => void | Promise<void>,
+  };
+  const messageTargets = createMessageTargets();
+  const sent: (Envelope & { target: string })[] = [];
+  const notifications = stack.use(
+    createNotifications({
+      daemon: {
+        ledger: {
+          ...ledger,
+          id: ledger.id,
+          counts: () => ledger.counts(),
+          news: watched(ledger.news, (...at) => world.atLedger(...at)),
+        },
+        events,
+        conductor: { pause: () => world.pause, names: { unknown: () => world.unknown } },
+        folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
+        gate: { snapshot: () => world.gate },
+        expectations: { list: () => world.expectations },
+        messageTargets,
+        config: () => ({ notify: world.notify }),
+      } as unknown as NotificationsWorld['daemon'],
+      logger,
+      now: () => world.now,
+      env: {},
+      send: async ({ name }, message, signal) => {
+        world.stopped = signal;
+        const answer = await world.answer(name, message);
+        if (answer.ok) sent.push({ ...message, target: name });
+        return answer;
+      },
+    }),
+  );
+  const settle = async (): Promise<void> => {
+    await notifications.tick();
+    // A target that never answers is never idle.
+    if (!world.isHanging) await notifications.idle();
+  };
+  return {
+    world,
+    deaf: () => messageTargets.deaf().map(({ name, since }) => [name, since]),
+    ledger,
+    logger,
+    events,
+    notifications,
+    sent,
+    titles: () => sent.map(({ title, target: name }) => `${name}: ${title}`),
+    /** Time passes, and it is looked every 15 s, or as often as said. */
+    pass: async (ms: number, stepMs = 15_000) => {
+      for (const end = world.now + ms; world.now < end;) {
+        world.now = Math.min(end, world.now + stepMs);
+        await settle();
+      }
+    },
+    settle,
+    async becomes(id: string, change: Partial<Facts>): Promise<void> {
+      const facts = someFacts({ id, path: `${id}.mp4`, discoveredAt: world.now, ...change });
+      const [known] = await ledger.find(id);
+      if (known === undefined) await ledger.insert(facts);
+      else await ledger.save({ ...known, ...change, rev: known.rev });
+      events.emit({ type: 'file', before: null, facts, note: null });
+    },
+    /** As kill -9: nothing of what is under way ends well. */
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+export const done: Partial<Facts> = { end: 'done', endedAt: noon, why: null };
+export const held: Partial<Facts> = {
+  end: 'held',
+  endedAt: noon,
+  why: 'no rule matches it',
+  lastFailure: { ...failure('permanent'), code: 'no_rule' },
+};
+
+export const pause = (more: Partial<Pause> = {}): Pause => ({
+  kind: 'offline',
+  holds: 'everything',
+  why: 'the service does not answer',
+  code: 'ECONNREFUSED',
+  since: 0,
+  probes: 0,
+  nextProbeAt: 0,
+  ...more,
+});
+
+/** @param at is awaited before and after each call */
+function watched(
+  rows: NewsRows,
+  at: (call: keyof NewsRows, moment: 'before' | 'after') => void | Promise<void>,
+): NewsRows {
+  const calls = Object.entries(rows).map(([name, call]: [string, (...of: unknown[]) => Promise<unknown>]) => {
+    const watchedCall = async (...of: unknown[]): Promise<unknown> => {
+      await at(name as keyof NewsRows, 'before');
+      const result = await call(...of);
+      await at(name as keyof NewsRows, 'after');
+      return result;
+    };
+    return [name, watchedCall];
+  });
+  return Object.fromEntries(calls) as NewsRows;
+}
