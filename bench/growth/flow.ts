@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callDaemon } from '../../src/daemon/control-client.ts';
+import { callDaemon } from '../../src/daemon/control/client.ts';
 import type { Build } from '../bench.ts';
 import { start, until, usageOf } from '../child.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callDaemon } from '../../src/daemon/control-client.ts';
+import { callDaemon } from '../../src/daemon/control/client.ts';
 import type { Build } from '../bench.ts';
 import { start, until } from '../child.ts';
 import type { Noted } from './noted.ts';

@@ -8,7 +8,7 @@ import {
   NotAllowedError,
   NotRunningError,
   streamFromDaemon,
-} from '../daemon/control-client.ts';
+} from '../daemon/control/client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
 import { isLedgerThere } from '../ledger/recovery.ts';

@@ -20,7 +20,7 @@ import type { FolderOwner } from '../watch/root-mark.ts';
 import type { EventStream } from './events.ts';
 import { keptOff } from './foreign-folders.ts';
 import type { ServiceConnection } from './service-connection.ts';
-import type { State } from './open-state.ts';
+import type { State } from './state/open-state.ts';
 
 interface AssemblyWorld extends State {
   readonly owner: FolderOwner;

@@ -13,8 +13,8 @@ import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { folderOwner } from '../watch/root-owner.ts';
 import { checkNames } from './check-names.ts';
-import { startBackups } from './backups.ts';
-import type { Backups } from './backups.ts';
+import { startBackups } from './state/backups.ts';
+import type { Backups } from './state/backups.ts';
 import { createMessageTargets } from './message-targets.ts';
 import type { MessageTargets } from './message-targets.ts';
 import { createEventStream } from './events.ts';
@@ -23,20 +23,20 @@ import { createExpectations } from './expectations/expectations.ts';
 import type { Expectations } from './expectations/expectations.ts';
 import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
-import { createNewsLines } from './news-lines.ts';
-import type { NewsLines } from './news-lines.ts';
-import { createOutlook } from './outlook.ts';
-import type { Outlook } from './outlook.ts';
+import { createNewsLines } from './news/lines.ts';
+import type { NewsLines } from './news/lines.ts';
+import { createOutlook } from './outlook/outlook.ts';
+import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { createOverview } from './overview/overview.ts';
 import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
-import type { UploadTimes } from './upload-times.ts';
+import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
-import { openState } from './open-state.ts';
+import { openState } from './state/open-state.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { clockTime } from './clock-time.ts';
+import { clockTime } from './words/clock-time.ts';
 
 /** A notification target, as configured. */
 export interface TargetName {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { events } from '../../src/cli/events.ts';
-import { serveControl } from '../../src/daemon/control-server.ts';
+import { events } from '../../src/cli/look/events.ts';
+import { serveControl } from '../../src/daemon/control/server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { createNewsLines } from '../../src/daemon/news-lines.ts';
+import { createNewsLines } from '../../src/daemon/news/lines.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { fakeShell } from './api/fake-shell.ts';
 

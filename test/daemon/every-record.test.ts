@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { suspectsOf } from '../../src/daemon/suspects.ts';
+import { suspectsOf } from '../../src/daemon/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorWorld } from '../../src/pipeline/parts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';

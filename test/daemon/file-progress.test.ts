@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noPauses } from './no-pauses.ts';
-import { whyOf } from '../../src/cli/file-table.ts';
-import { rate, size } from '../../src/daemon/amounts.ts';
+import { whyOf } from '../../src/cli/output/file-table.ts';
+import { rate, size } from '../../src/daemon/words/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { progressWords } from '../../src/daemon/progress-words.ts';
-import { viewOf } from '../../src/daemon/file-view.ts';
-import { viewsOf } from '../../src/daemon/file-view.ts';
+import { progressWords } from '../../src/daemon/words/progress-words.ts';
+import { viewOf } from '../../src/daemon/files/file-view.ts';
+import { viewsOf } from '../../src/daemon/files/file-view.ts';
 import type { LedgerView } from '../../src/ledger/view.ts';
 import type { Pace } from '../../src/pipeline/estimate.ts';
 import type { Line } from '../../src/pipeline/file/queue.ts';

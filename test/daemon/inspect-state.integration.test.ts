@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inspectState } from '../../src/daemon/inspect-state.ts';
+import { inspectState } from '../../src/daemon/state/inspect-state.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
 import { needs } from '../support/needs.ts';
 

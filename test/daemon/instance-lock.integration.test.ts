@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { AlreadyRunningError, isInstanceRunning, lockInstance } from '../../src/daemon/instance-lock.ts';
+import { AlreadyRunningError, isInstanceRunning, lockInstance } from '../../src/daemon/state/instance-lock.ts';
 import { needs } from '../support/needs.ts';
 import { OtherProcess } from '../support/other-process.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
 
-const lockModule = JSON.stringify(new URL('../../src/daemon/instance-lock.ts', import.meta.url).href);
+const lockModule = JSON.stringify(new URL('../../src/daemon/state/instance-lock.ts', import.meta.url).href);
 
 /** Once it is told to, tries to lock; says how that ended, and keeps the lock. */
 const contender = (stateDir: string): string => `

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createNewsLines } from '../../src/daemon/news-lines.ts';
-import type { NewsLine } from '../../src/daemon/news-lines.ts';
-import { newsOf } from '../../src/daemon/news-words.ts';
+import { createNewsLines } from '../../src/daemon/news/lines.ts';
+import type { NewsLine } from '../../src/daemon/news/lines.ts';
+import { newsOf } from '../../src/daemon/news/words.ts';
 import type { DropcastEvent, Pause } from '../../src/pipeline/events.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { leftFromBefore } from '../../src/pipeline/file/reasons.ts';

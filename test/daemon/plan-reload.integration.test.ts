@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { planText } from '../../src/cli/reload-plan-text.ts';
+import { planText } from '../../src/cli/configure/reload-plan-text.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { planReapply } from '../../src/daemon/commands/reapply.ts';
-import { planReload } from '../../src/daemon/plan-reload.ts';
+import { planReload } from '../../src/daemon/rules/plan-reload.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Rule } from '../../src/routing/plan.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';

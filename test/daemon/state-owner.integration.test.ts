@@ -1,8 +1,8 @@
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { inspectState } from '../../src/daemon/inspect-state.ts';
-import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
+import { inspectState } from '../../src/daemon/state/inspect-state.ts';
+import { requireOwnState, strayFiles } from '../../src/daemon/state/state-owner.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { needs } from '../support/needs.ts';

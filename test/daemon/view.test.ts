@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { deletionWords } from '../../src/daemon/deletion-words.ts';
-import { viewOf, viewsOf } from '../../src/daemon/file-view.ts';
+import { deletionWords } from '../../src/daemon/words/deletion-words.ts';
+import { viewOf, viewsOf } from '../../src/daemon/files/file-view.ts';
 import { filesOf } from '../../src/daemon/files/files-view.ts';
 import type { FilesLedger } from '../../src/daemon/files/files-view.ts';
 import { refusedFor } from '../../src/daemon/view.ts';

@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@dropcast/sandbox';
-import { callDaemon } from '../../src/daemon/control-client.ts';
+import { callDaemon } from '../../src/daemon/control/client.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';

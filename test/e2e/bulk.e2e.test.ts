@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { callDaemon } from '../../src/daemon/control-client.ts';
+import { callDaemon } from '../../src/daemon/control/client.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { readSocketPath } from '../../src/config/paths.ts';
-import { serveControl } from '../../src/daemon/control-server.ts';
+import { serveControl } from '../../src/daemon/control/server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { statusOf } from '../../src/daemon/view.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { readSocketPath } from '../../src/config/paths.ts';
-import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
+import { ControlSocketError, serveControl } from '../../src/daemon/control/server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { flood } from '../support/flood.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';

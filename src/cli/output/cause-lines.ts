@@ -1,6 +1,6 @@
 import type { CauseView } from '../../daemon/overview/needs-you.ts';
 import type { CauseAction } from '../../daemon/overview/causes.ts';
-import { clockTime } from '../../daemon/clock-time.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { shellWord } from '../../shell-word.ts';
 
@@ -36,4 +36,6 @@ const commands: Readonly<Record<CauseAction, ((cause: string) => string) | null>
   'send elsewhere': (cause) => `dropcast retry --cause ${cause} --to CHANNEL`,
   // Its own words say how.
   adopt: null,
+  publish: null,
+  reapply: (cause) => `dropcast reapply --cause ${cause}`,
 };

@@ -1,6 +1,6 @@
-import { clockTime } from '../../daemon/clock-time.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
-import { limitSentence } from '../../daemon/limit-words.ts';
+import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
 import type { NowFile, OverviewView, Sentence } from '../../daemon/overview/overview-view.ts';
 import { paint } from '../../log/colour.ts';

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SERVICE_USER } from '../unit-needs.ts';
+import { SERVICE_USER } from '../systemd/unit-needs.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { FolderAnswer } from './check-folder.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { errnoOf } from '../../config/errno.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { installFile } from '../install-file.ts';
-import type { FileAccess } from '../install-file.ts';
+import { installFile } from '../systemd/install-file.ts';
+import type { FileAccess } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { differenceOf } from './difference.ts';
 

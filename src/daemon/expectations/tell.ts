@@ -1,6 +1,6 @@
 import type { Logger } from '../../log/logger.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import type { NewsLines } from '../news-lines.ts';
+import type { NewsLines } from '../news/lines.ts';
 import { expectationWords } from './expectation-words.ts';
 import type { ExpectationView } from './expectations.ts';
 

@@ -1,4 +1,4 @@
-import { workStates } from '../file-view.ts';
+import { workStates } from './file-view.ts';
 
 /** Every state in which a file is shown, in the order of its life. */
 export const knownStates: readonly string[] = [

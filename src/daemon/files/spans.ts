@@ -1,4 +1,4 @@
-import type { FileView } from '../file-view.ts';
+import type { FileView } from './file-view.ts';
 
 /** One step of a file on its way. Times are epoch milliseconds. */
 export interface Span {

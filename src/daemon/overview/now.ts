@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
-import type { FileView } from '../file-view.ts';
+import type { FileView } from '../files/file-view.ts';
 import type { NowFile, OverviewView } from './overview-view.ts';
 
 /** More are counted. */

@@ -1,7 +1,7 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stages as statesIn } from '../files/stages.ts';
-import { shownState } from '../step-states.ts';
+import { shownState } from '../files/step-states.ts';
 import type { StageName, StageView } from './overview-view.ts';
 
 /** What the stages are counted from. */

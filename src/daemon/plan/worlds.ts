@@ -10,8 +10,8 @@ import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root-preview.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
-import { paceOf } from '../outlook.ts';
-import { laterFrom } from '../upload-times.ts';
+import { paceOf } from '../outlook/outlook.ts';
+import { laterFrom } from '../outlook/upload-times.ts';
 import type { PlanWorld } from './plan.ts';
 
 /** What a running daemon plans with. */

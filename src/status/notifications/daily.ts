@@ -1,4 +1,4 @@
-import { size } from '../../daemon/amounts.ts';
+import { size } from '../../daemon/words/amounts.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from './message.ts';
 

@@ -1,4 +1,4 @@
-import { clockTime } from '../../daemon/clock-time.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import type { ExpectationView } from '../../daemon/expectations/expectations.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

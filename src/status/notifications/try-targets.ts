@@ -1,5 +1,5 @@
 import type { NotifyTarget } from '../../config/notify-config.ts';
-import type { TargetAnswer } from '../../daemon/routes/notify.ts';
+import type { TargetAnswer } from '../../daemon/control/routes/notify.ts';
 import type { Envelope } from './message.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';

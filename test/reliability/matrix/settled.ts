@@ -1,4 +1,4 @@
-import { callDaemon } from '../../../src/daemon/control-client.ts';
+import { callDaemon } from '../../../src/daemon/control/client.ts';
 import type { FilesView } from '../../../src/daemon/files/files-view.ts';
 import { until } from '../../support/until.ts';
 import { everythingWasSeen, isReady } from '../planted/scenarios/seen.ts';

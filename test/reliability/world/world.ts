@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { callDaemon } from '../../../src/daemon/control-client.ts';
-import type { FileView } from '../../../src/daemon/file-view.ts';
+import { callDaemon } from '../../../src/daemon/control/client.ts';
+import type { FileView } from '../../../src/daemon/files/file-view.ts';
 import type { ShowView } from '../../../src/daemon/files/show-view.ts';
 import type { HostOptions } from '../../e2e/video-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createEventStream } from '../../../src/daemon/events.ts';
-import { createNewsLines } from '../../../src/daemon/news-lines.ts';
+import { createNewsLines } from '../../../src/daemon/news/lines.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createLive } from '../../../src/status/page/live.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
-import { viewOf } from '../../../src/daemon/file-view.ts';
+import { viewOf } from '../../../src/daemon/files/file-view.ts';
 import type { StatusView } from '../../../src/daemon/view.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import type { PageSource } from '../../../src/status/page/site.ts';

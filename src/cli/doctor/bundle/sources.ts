@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { FileView } from '../../../daemon/file-view.ts';
+import type { FileView } from '../../../daemon/files/file-view.ts';
 import type { FilesView } from '../../../daemon/files/files-view.ts';
 import type { Secret } from '../../../config/config.ts';
 import { isLedgerThere } from '../../../ledger/recovery.ts';

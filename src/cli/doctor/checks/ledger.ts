@@ -1,4 +1,4 @@
-import { inspectState } from '../../../daemon/inspect-state.ts';
+import { inspectState } from '../../../daemon/state/inspect-state.ts';
 import { receiptsSince } from '../../../ledger/receipts.ts';
 import type { ShowView } from '../../../daemon/files/show-view.ts';
 import { queryRunningDaemon } from '../../control.ts';

@@ -2,7 +2,7 @@ import { fileSize, named, table } from '@dropcast/pages';
 import type { Column, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { basename, dirname } from 'node:path/posix';
-import type { FileView } from '../../../daemon/file-view.ts';
+import type { FileView } from '../../../daemon/files/file-view.ts';
 import { reasonWords } from '../../../daemon/files/next-words.ts';
 import { moment } from '../moment.ts';
 import { fileAddress } from './address.ts';

@@ -1,6 +1,6 @@
 import { badge, percent } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
-import type { FileView } from '../../../daemon/file-view.ts';
+import type { FileView } from '../../../daemon/files/file-view.ts';
 
 /** The state of a file: its word with a shape, and how much of it is sent. */
 export function stateBadge({ state, sent, size }: Pick<FileView, 'state' | 'sent' | 'size'>): Html {

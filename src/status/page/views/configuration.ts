@@ -1,8 +1,8 @@
 import { badge, counted, emptyState, facts, named, pagination, table, unseen, visibleText } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { configView, tryPath } from '../../../daemon/config-view.ts';
-import type { ConfigView, FolderView, TriedPath } from '../../../daemon/config-view.ts';
+import { configView, tryPath } from '../../../daemon/rules/config-view.ts';
+import type { ConfigView, FolderView, TriedPath } from '../../../daemon/rules/config-view.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 const PER_PAGE = 20;

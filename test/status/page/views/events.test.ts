@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createNewsLines } from '../../../../src/daemon/news-lines.ts';
-import type { News } from '../../../../src/daemon/news-words.ts';
+import { createNewsLines } from '../../../../src/daemon/news/lines.ts';
+import type { News } from '../../../../src/daemon/news/words.ts';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import { events } from '../../../../src/status/page/views/events.ts';
 import { wordsOf } from '../words-of.ts';

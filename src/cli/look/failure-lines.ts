@@ -1,0 +1,84 @@
+import { clockTime } from '../../daemon/words/clock-time.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+
+/** A line of failures.jsonl, as far as a person reads it. */
+export interface FailureRecord {
+  readonly at: string;
+  readonly id: string;
+  readonly file: string;
+  readonly state: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+/** Pure: the record of a line; null for one that is torn, or of something else. Nothing of such a line is shown. */
+export function parseFailure(line: string): FailureRecord | null {
+  try {
+    const record = JSON.parse(line) as Partial<Record<keyof FailureRecord, unknown>> | null;
+    const texts = [record?.at, record?.id, record?.file, record?.state, record?.message, record?.next];
+    return texts.every((text) => typeof text === 'string') ? (record as FailureRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes failures for a person: a line each, and one for all that fail in the same way after it. */
+export interface FailurePrinter {
+  add(record: FailureRecord): void;
+  /** Nothing else comes for now: says what is not said yet. */
+  flush(): void;
+}
+
+/** @param print takes one line */
+export function createFailurePrinter(print: (line: string) => void, now: () => number): FailurePrinter {
+  let last: FailureRecord | null = null;
+  const repeated = new Set<string>();
+  let attempts = 0;
+  const flush = (): void => {
+    if (attempts > 0) print(`${' '.repeat(7)}same as above: ${repeatWords(repeated.size, attempts)}`);
+    repeated.clear();
+    attempts = 0;
+  };
+  return {
+    add: (record) => {
+      if (last !== null && isSame(last, record)) {
+        repeated.add(record.file);
+        attempts += 1;
+        // What happens next is said of the last of them.
+        last = record;
+        return;
+      }
+      flush();
+      last = record;
+      print(lineOf(record, now()));
+    },
+    flush,
+  };
+}
+
+function repeatWords(files: number, attempts: number): string {
+  if (files === attempts) return files === 1 ? '1 file' : `${files} files`;
+  return `${attempts} times, ${files === 1 ? '1 file' : `${files} files`}`;
+}
+
+/** The same cause, and the same kind of next step. */
+function isSame(one: FailureRecord, other: FailureRecord): boolean {
+  return one.message === other.message && one.state === other.state;
+}
+
+/** Pure: when, which file, why, and what happens next. */
+export function lineOf({ at, file, message, next, state, id }: FailureRecord, now: number): string {
+  const time = clockTime(Date.parse(at), now);
+  return escapeControls(`${time}  ${file}: ${withoutEnd(message)}; ${nextWords({ next, state, id }, now)}`);
+}
+
+function nextWords({ next, state, id }: Pick<FailureRecord, 'next' | 'state' | 'id'>, now: number): string {
+  const [, time] = /^tried again not before (\S+)$/.exec(next) ?? [];
+  if (time !== undefined && !Number.isNaN(Date.parse(time))) return `next try at ${clockTime(Date.parse(time), now)}`;
+  if (state === 'failed' || state === 'held') return `needs you: dropcast show ${id}`;
+  return next === 'tried again' ? 'tried again soon' : next;
+}
+
+function withoutEnd(message: string): string {
+  return message.replace(/[.;\s]+$/, '');
+}

@@ -1,0 +1,105 @@
+import type { HostedVideo } from '../../pipeline/file/failure.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { FileEvent } from '../../pipeline/file/machine.ts';
+import type { AdoptionStore } from '../../pipeline/file/ports.ts';
+import type { Comparison } from '../../pipeline/rounds/adopt.ts';
+import type { Applied } from '../../pipeline/steps/runner.ts';
+
+/** What becomes of a file that was there before, once it is confirmed; `waiting`: it is still to be compared. */
+export type Verdict = 'adopt' | 'upload' | 'unclear' | 'waiting';
+
+export interface AdoptableFile {
+  readonly id: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly title: string | null;
+  readonly verdict: Verdict;
+  readonly why: string | null;
+  /** The first of the videos of the service that it may be. */
+  readonly videos: readonly HostedVideo[];
+  /** How many there are. */
+  readonly count: number;
+}
+
+export interface AdoptionView {
+  readonly v: 1;
+  /** How far the comparison with the service's list is; null when nothing is compared. */
+  readonly comparing: Comparison | null;
+  readonly files: readonly AdoptableFile[];
+}
+
+/** What `existing: adopt` would do with each file that was there before. */
+export async function adoptionOf(
+  store: Pick<AdoptionStore, 'toAdopt'>,
+  comparing: Comparison | null,
+): Promise<AdoptionView> {
+  const files = await store.toAdopt();
+  const verdictOf = verdictsOn(files);
+  return { v: 1, comparing, files: files.map((facts) => viewOf(facts, verdictOf(facts))) };
+}
+
+function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
+  const { id, folder, path, version, plan, why, lastFailure } = facts;
+  const { videos = [], count = videos.length, isSure = false } = lastFailure?.likeness ?? {};
+  const isContested = verdict === 'unclear' && isSure;
+  return {
+    id,
+    path: `${folder}/${path}`,
+    size: version.size,
+    title: plan?.title ?? null,
+    verdict,
+    why: isContested ? 'several files have the title and duration of this video' : why,
+    videos,
+    count,
+  };
+}
+
+/** Files that were compared at different times may be sure of the same video. */
+function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
+  const sureOf = ({ lastFailure }: Facts): string | null =>
+    lastFailure?.likeness?.isSure === true ? (lastFailure.likeness.videos[0]?.id ?? null) : null;
+  const claims = Map.groupBy(files, sureOf);
+  return (facts) => {
+    const likeness = facts.lastFailure?.likeness;
+    if (likeness === undefined) return 'waiting';
+    const video = sureOf(facts);
+    if (video !== null) return claims.get(video)?.length === 1 ? 'adopt' : 'unclear';
+    return likeness.videos.length === 0 ? 'upload' : 'unclear';
+  };
+}
+
+/** What a confirmation did. */
+export interface Confirmed {
+  readonly v: 1;
+  readonly adopted: number;
+  /** They are uploaded now. */
+  readonly uploading: number;
+  /** They stay held: a person has to tell. */
+  readonly unclear: number;
+  /** Files that are still to be compared. Then nothing was done. */
+  readonly waiting: number;
+}
+
+/** Carries out what the report says. Repeating it, after a crash too, goes on where it ended. */
+export async function confirmAdoption(
+  store: Pick<AdoptionStore, 'toAdopt'>,
+  apply: (id: string, event: FileEvent) => Promise<Applied>,
+): Promise<Confirmed> {
+  const files = await store.toAdopt();
+  const verdictOf = verdictsOn(files);
+  const done = { adopted: 0, uploading: 0, unclear: 0, waiting: 0 };
+  done.waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;
+  if (done.waiting > 0) return { v: 1, ...done };
+  for (const facts of files) {
+    const verdict = verdictOf(facts);
+    const videoId = facts.lastFailure?.likeness?.videos[0]?.id ?? '';
+    const event: FileEvent | null =
+      verdict === 'adopt' ? { type: 'ADOPTED', videoId } : verdict === 'upload' ? { type: 'RETRY' } : null;
+    const isApplied = event !== null && (await apply(facts.id, event)) === 'applied';
+    if (!isApplied) done.unclear += 1;
+    else if (verdict === 'adopt') done.adopted += 1;
+    else done.uploading += 1;
+  }
+  return { v: 1, ...done };
+}

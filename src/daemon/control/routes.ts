@@ -1,0 +1,143 @@
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { limitedBody, MOST_BODY_BYTES } from '../../http/limited-body.ts';
+import { adoptionOf, confirmAdoption } from '../adoption/adoption.ts';
+import type { Daemon } from '../daemon.ts';
+import { viewOf } from '../files/file-view.ts';
+import { commandRoutes } from './routes/commands.ts';
+import { eventRoutes } from './routes/events.ts';
+import { notifyRoutes } from './routes/notify.ts';
+import type { TestNotifications } from './routes/notify.ts';
+import { fileRoutes } from './routes/files.ts';
+import { planOf } from '../plan/plan.ts';
+import { streamPlan } from '../plan/stream.ts';
+import { worldOfDaemon } from '../plan/worlds.ts';
+import type { ReloadPlan } from '../rules/plan-reload.ts';
+import { factsInNeed } from './routes/facts.ts';
+import { endTestClip } from './routes/test-clip.ts';
+import { dismiss, suspectsOf } from '../files/suspects.ts';
+import { statusOf } from '../view.ts';
+
+/** Result of a reload. */
+export interface Reloaded {
+  /** False: the new configuration has errors, and the old one stays in use. */
+  readonly ok: boolean;
+  /** Errors if it failed, else warnings; one line each. */
+  readonly problems: readonly string[];
+  /** The file that the daemon reads. */
+  readonly config: string;
+  /** What it would change, when it was only planned. */
+  readonly plan?: ReloadPlan;
+}
+
+/** Whom a socket is for. */
+interface Caller {
+  /** Of one list. */
+  readonly mostFiles: number;
+  /** Of a link to the page. */
+  readonly right: 'look' | 'change';
+}
+
+/** Some megabytes of memory for one list. */
+const member: Caller = { mostFiles: 1_000, right: 'look' };
+
+/** Root and the daemon's user: as many files as it may know (the range of `ls --limit`). */
+const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
+
+/** What the sockets offer beyond the daemon itself. */
+export interface ControlPorts {
+  /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
+  reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
+  /** A link that opens the status page once, to look or to change things; null without a page. */
+  pageLink(right: 'look' | 'change'): string | null;
+  readonly testNotifications: TestNotifications;
+}
+
+/**
+ * What members of the socket's group may do: look, and change nothing.
+ */
+export function readRoutes(
+  daemon: Daemon,
+  { pageLink }: Pick<ControlPorts, 'pageLink'>,
+  { mostFiles, right }: Caller = member,
+): Hono {
+  const { ledger } = daemon;
+  const app = new Hono();
+  app.onError((error, context) => refuse(context, 500, error.message));
+  app.notFound((context) =>
+    context.req.method === 'GET'
+      ? refuse(context, 404, 'this daemon does not know the command: it is another version; restart it')
+      : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
+  );
+  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon, context.req.query('all') === '1')));
+  app.get('/overview', async (context) => context.json(await daemon.overview()));
+  app.route('/', fileRoutes(daemon, mostFiles));
+  app.get('/moves', async (context) => {
+    return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
+  });
+  app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
+  app.route('/', eventRoutes(daemon));
+  app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
+  return app;
+}
+
+/** Everything, for root and the daemon's own user. */
+export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
+  const app = readRoutes(daemon, ports, owner);
+  app.route('/', commandRoutes(daemon, bodyOf));
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
+  app.post('/suspects/dismiss', (context) =>
+    withBody(context, async (body) =>
+      context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
+    ),
+  );
+  app.post('/add', (context) =>
+    withBody(context, async (body) => {
+      const { path } = body as { readonly path: string };
+      const result = await daemon.folders.add(path);
+      if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
+      const [facts] = await daemon.ledger.find(path);
+      return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
+    }),
+  );
+  app.post('/plan', (context) =>
+    withBody(context, async (body) => {
+      const wanted = body as { readonly path: string | null; readonly isHashing: boolean };
+      const world = await worldOfDaemon(daemon);
+      return streamPlan((options) => planOf(world, { ...options, ...wanted }));
+    }),
+  );
+  app.post('/adoption/confirm', async (context) =>
+    context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
+  );
+  app.post('/test-clip/ended', (context) =>
+    withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
+  );
+  app.route('/', notifyRoutes(ports.testNotifications));
+  app.post('/reload', (context) =>
+    withBody(context, async (body) => {
+      const { plan: isPlanned = false } = body as { readonly plan?: boolean };
+      return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
+    }),
+  );
+  return app;
+}
+
+/** The same program is on both ends, so what it sends has the right form. */
+async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
+  const body = await bodyOf(context);
+  return body instanceof Response ? body : answer(body);
+}
+
+/** @returns what was sent, or the answer that refuses it */
+async function bodyOf(context: Context): Promise<unknown> {
+  const body = await limitedBody(context.req.raw);
+  if (body !== null) return JSON.parse(new TextDecoder().decode(body) || '{}') as unknown;
+  return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
+}
+
+function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500, message: string): Response {
+  // The rest of a body that was not read is not waited for.
+  return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
+}

@@ -1,0 +1,65 @@
+import { Hono } from 'hono';
+import type { Daemon } from '../../daemon.ts';
+import type { NewsLine } from '../../news/lines.ts';
+import { isAtLeast, isIn, isLevel, newsLevels } from '../../news/selection.ts';
+import { followNews, newsText } from '../../news/stream.ts';
+
+/** The first line of the answer: which run of the daemon the numbers of the others belong to. */
+export interface NewsHead {
+  /** Epoch milliseconds. */
+  readonly started_at: number;
+  /** How many lines after the one that was asked for are not remembered any more. */
+  readonly forgotten: number;
+}
+
+/** Each has a connection for as long as it listens, of the hundred that a socket has. */
+const MOST_FOLLOWERS = 30;
+
+/**
+ * `GET /events`: the last news as NDJSON.
+ *
+ * - `limit`: at most so many of the past; `level`: this one and worse; `folder`: a path, and what is in it
+ * - `since`, `of`: all after this line of the run that started at this time, instead of `limit`
+ * - `follow=1`: goes on with what comes
+ */
+export function eventRoutes(daemon: Daemon): Hono {
+  const { news, startedAt } = daemon;
+  let followers = 0;
+  const app = new Hono();
+  app.get('/events', (context) => {
+    const { level = 'info', folder = null, limit = '50', since, of, follow } = context.req.query();
+    const refusal = whyNot(
+      { level, folder },
+      daemon.config().folders.map(({ path }) => path),
+    );
+    if (refusal !== null) return context.json({ error: { message: refusal } }, 400);
+    const isWanted = (line: NewsLine): boolean => isAtLeast(line, level) && (folder === null || isIn(line, folder));
+    const isSameRun = since !== undefined && Number(of) === startedAt;
+    const from = isSameRun ? Number(since) : 0;
+    const all = news.since(from);
+    const wanted = all.filter(isWanted);
+    // Of another run all is new.
+    const first = since === undefined ? wanted.slice(-Math.max(1, Number(limit) || 1)) : wanted;
+    const forgotten = isSameRun ? news.last() - from - all.length : 0;
+    const head: NewsHead = { started_at: startedAt, forgotten };
+    if (follow !== '1') return newsText(head, first);
+    if (followers >= MOST_FOLLOWERS) {
+      const message = `${MOST_FOLLOWERS} others follow the events already: end one of them, or ask without --follow`;
+      return context.json({ error: { message } }, 503);
+    }
+    followers += 1;
+    return followNews(news, { first, isWanted, head, ended: () => (followers -= 1) });
+  });
+  return app;
+}
+
+function whyNot(
+  { level, folder }: { readonly level: string; readonly folder: string | null },
+  folders: readonly string[],
+): string | null {
+  if (!isLevel(level)) return `unknown level "${level}"; the levels are: ${newsLevels.join(', ')}`;
+  const isKnown = (path: string): boolean =>
+    path === folder || path.startsWith(`${folder}/`) || folder?.startsWith(`${path}/`) === true;
+  if (folder === null || folders.some(isKnown)) return null;
+  return `${folder} is not in a watched folder; the watched folders are: ${folders.join(', ')}`;
+}

@@ -1,0 +1,38 @@
+import { Hono } from 'hono';
+import type { Daemon } from '../../daemon.ts';
+import { filesOf } from '../../files/files-view.ts';
+import { queryWords, readQuery } from '../../files/query.ts';
+import { foundOf } from '../../files/show-view.ts';
+
+/**
+ * - `GET /files`: a page of files, by the words of `queryWords`; `after`, `before` (cursors), `limit`, `counts=1`
+ * - `GET /file?name=`: everything about the files of a name
+ * - `GET /settling?path=`: what a file settles for
+ *
+ * @param mostFiles of one list
+ */
+export function fileRoutes(daemon: Daemon, mostFiles: number): Hono {
+  const { ledger } = daemon;
+  const app = new Hono();
+  app.get('/files', async (context) => {
+    const asked = context.req.query();
+    const limit = Number(asked['limit'] ?? 100);
+    const { selection, problems } = readQuery(
+      Object.fromEntries(queryWords.map((word) => [word, asked[word]])),
+      Date.now(),
+    );
+    const tooMany = `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`;
+    const isLimit = Number.isInteger(limit) && limit >= 1 && limit <= mostFiles;
+    const wrong = [...problems, ...(isLimit ? [] : [tooMany])];
+    if (wrong.length > 0) return context.json({ error: { message: wrong.join('\n') } }, 400);
+    const range = { after: asked['after'], before: asked['before'], limit };
+    return context.json(await filesOf(ledger, daemon, { selection, range, isCounted: asked['counts'] === '1' }));
+  });
+  app.get('/file', async (context) => context.json(await foundOf(ledger, daemon, context.req.query('name') ?? '')));
+  app.get('/settling', (context) => {
+    const path = context.req.query('path');
+    const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
+    return context.json({ v: 1, why: file?.why ?? null });
+  });
+  return app;
+}

@@ -1,0 +1,33 @@
+import { Hono } from 'hono';
+import { limitedBody } from '../../../http/limited-body.ts';
+
+/** What a target said to a test message. */
+export interface TargetAnswer {
+  readonly name: string;
+  readonly type: string;
+  /** Where it is, without what may be secret. */
+  readonly place: string;
+  readonly ok: boolean;
+  readonly answer: string;
+}
+
+export interface NotifyTested {
+  readonly v: 1;
+  readonly targets: readonly TargetAnswer[];
+}
+
+/** Sends a test message to all targets, or to the one of that name. */
+export type TestNotifications = (name: string | null) => Promise<readonly TargetAnswer[]>;
+
+/** `POST /notify/test` with `{ target: NAME | null }`. */
+export function notifyRoutes(test: TestNotifications): Hono {
+  const app = new Hono();
+  app.post('/notify/test', async (context) => {
+    const body = await limitedBody(context.req.raw);
+    if (body === null) return context.json({ error: { message: 'the name is too long' } }, 413);
+    const { target } = JSON.parse(new TextDecoder().decode(body)) as { readonly target: string | null };
+    const tested: NotifyTested = { v: 1, targets: await test(target) };
+    return context.json(tested);
+  });
+  return app;
+}

@@ -1,0 +1,88 @@
+import { lstat, realpath, symlink, unlink } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { readSocketPath } from '../../config/paths.ts';
+import { serveHttp } from '../../http/serve.ts';
+import type { HttpServer, Place } from '../../http/serve.ts';
+import { controlRoutes, readRoutes } from './routes.ts';
+import type { ControlPorts } from './routes.ts';
+import type { Daemon } from '../daemon.ts';
+
+/** Thrown when a control socket cannot be created where the configuration puts it. */
+export class ControlSocketError extends Error {
+  override readonly name = 'ControlSocketError';
+}
+
+/**
+ * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user (0600) and takes every
+ * command; the one beside it is for its group too (0660) and only answers questions. Callers of one cannot use up the connections of the
+ * other.
+ *
+ * @throws {ControlSocketError} a socket cannot be created
+ */
+export async function serveControl(daemon: Daemon, socketPath: string, ports: ControlPorts): Promise<AsyncDisposable> {
+  await using making = new AsyncDisposableStack();
+  making.use(await open(controlRoutes(daemon, ports).fetch, { path: socketPath, mode: 0o600 }));
+  const readers = readSocketPath(socketPath);
+  making.use(await open(inTurn(readRoutes(daemon, ports).fetch), { path: readers, mode: 0o660 }));
+  making.defer(await linkFromStateDir(daemon.config().stateDir, socketPath));
+  return making.move();
+}
+
+type Fetch = Parameters<typeof serveHttp>[0];
+
+/** One question after the other: together, those of many members cost no more memory than the largest. */
+function inTurn(fetch: Fetch): Fetch {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const answer = last.then(() => fetch(request));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+async function open(fetch: Fetch, place: Place & { path: string }): Promise<HttpServer> {
+  await removeStale(place.path);
+  try {
+    return await serveHttp(fetch, place);
+  } catch (error) {
+    throw new ControlSocketError(`${place.path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Links the state directory to the socket. `auto` is a path in `$RUNTIME_DIRECTORY`, which systemd sets for the service but not for
+ * an operator's shell; the shell looks in the state directory and follows this link.
+ */
+async function linkFromStateDir(stateDir: string, socketPath: string): Promise<() => Promise<void>> {
+  const link = join(stateDir, basename(socketPath));
+  if (link === socketPath) return () => Promise.resolve();
+  const forget = async (): Promise<void> => {
+    const found = await lstat(link).catch(() => null);
+    if (found?.isSymbolicLink() === true || found?.isSocket() === true) await unlink(link);
+  };
+  if ((await realpath(stateDir)) === (await realpath(dirname(socketPath)))) return () => Promise.resolve();
+  await forget();
+  await symlink(socketPath, link);
+  return forget;
+}
+
+/** Removes the socket file that a killed daemon left. */
+async function removeStale(path: string): Promise<void> {
+  const isAlive = await new Promise<boolean>((resolve) => {
+    const socket = createConnection(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+  if (isAlive) throw new ControlSocketError(`another process already listens on ${path}`);
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return;
+  if (!found.isSocket())
+    throw new ControlSocketError(`${path} exists and is not a socket: set status.socket to another path`);
+  await unlink(path);
+}

@@ -1,0 +1,259 @@
+import type { LedgerView } from '../../ledger/view.ts';
+import type { Facts, FileState } from '../../pipeline/file/facts.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
+import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
+import type { Daemon } from '../daemon.ts';
+import { pauseWords } from '../words/pause-words.ts';
+import { clockTime } from '../words/clock-time.ts';
+import { deletionWords } from '../words/deletion-words.ts';
+import { uploadsStart } from '../outlook/upload-times.ts';
+import { blockWords, pollWords, publishWords } from '../words/waiting-words.ts';
+import { placesOf, whyInLine } from './in-line.ts';
+import type { Places, Standing } from './in-line.ts';
+import { paceOf } from '../outlook/outlook.ts';
+import { shownState } from './step-states.ts';
+import { channelRefusal } from '../../pipeline/file/reasons.ts';
+import { causeKey } from '../../pipeline/file/selection.ts';
+import { priorityOf } from '../../pipeline/file/queue.ts';
+
+/** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
+export interface FileView {
+  readonly id: string;
+  readonly state: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly sent: number | null;
+  /** How fast it is sent at present; null when it is not. */
+  readonly upload: {
+    /** Null in the first second. */
+    readonly bytes_per_second: number | null;
+    /** No byte has left since; null when bytes leave. */
+    readonly stalled_since: number | null;
+    /** When all bytes are sent; null when it cannot be said. */
+    readonly done_at: number | null;
+  } | null;
+  /** Where it waits in line; null when it does not. */
+  readonly queue: {
+    /** Files of its folder, priority and size that came before it; at most 1,000 are counted. */
+    readonly before: number;
+    /** When its upload starts; null when it cannot be said: `why` has the reason. */
+    readonly starts_at: number | null;
+  } | null;
+  /** When its video is ready at the service, about; null when it cannot be said. */
+  readonly ready_at: number | null;
+  readonly rule: string | null;
+  /** `high`, `normal` or `low`; null while no rule takes it. */
+  readonly priority: string | null;
+  readonly channel: string | null;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly publish: readonly string[];
+  readonly published: Readonly<Record<string, number>>;
+  readonly video_id: string | null;
+  readonly remote_status: string | null;
+  readonly source_url: string | null;
+  readonly sha256: string | null;
+  readonly attempts: number;
+  readonly not_before: number | null;
+  readonly why: string | null;
+  readonly code: string | null;
+  /** By this word the files that stand still for the same reason are selected. */
+  readonly cause: string | null;
+  readonly local: string | null;
+  readonly times: {
+    readonly discovered: number;
+    readonly created: number | null;
+    readonly upload_started: number | null;
+    readonly uploaded: number | null;
+    readonly ready: number | null;
+    readonly ended: number | null;
+  };
+}
+
+/** States of a file that is on its way. */
+export const workStates: readonly string[] = [
+  'queued',
+  'awaiting upload',
+  'processing',
+  'awaiting publish',
+  'retrying',
+];
+
+/** What only the running daemon knows about a file. */
+interface Live {
+  readonly isHeld?: boolean;
+  readonly sent?: number;
+  readonly upload?: FileView['upload'];
+  readonly queue?: FileView['queue'];
+  readonly readyAt?: number | null;
+  /** What it waits for, when nothing went wrong. */
+  readonly why?: string | null;
+}
+
+function fileView(facts: Facts, live?: Live): FileView {
+  return {
+    id: facts.id,
+    state: shownState(facts, live?.isHeld ?? false),
+    path: `${facts.folder}/${facts.path}`,
+    size: facts.version.size,
+    sent: live?.sent ?? null,
+    upload: live?.upload ?? null,
+    queue: live?.queue ?? null,
+    ready_at: live?.readyAt ?? null,
+    rule: facts.plan?.rule ?? null,
+    priority: facts.plan === null ? null : priorityOf(facts.plan),
+    channel: facts.plan?.channel ?? null,
+    title: facts.plan?.title ?? null,
+    description: facts.plan?.description ?? null,
+    tags: facts.plan?.tags ?? [],
+    publish: facts.plan?.publish ?? [],
+    published: facts.published,
+    video_id: facts.videoId,
+    remote_status: facts.remoteStatus,
+    source_url: facts.sourceUrl === null ? null : withoutQuery(facts.sourceUrl),
+    sha256: facts.sha256,
+    attempts: facts.attempts,
+    not_before: facts.notBefore,
+    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? channelRefusal(facts) ?? deletionWords(facts),
+    code: facts.lastFailure?.code ?? null,
+    cause: causeKey(facts),
+    local: facts.disposal,
+    times: {
+      discovered: facts.discoveredAt,
+      created: facts.createdAt,
+      upload_started: facts.uploadStartedAt,
+      uploaded: facts.uploadedAt,
+      ready: facts.readyAt,
+      ended: facts.endedAt,
+    },
+  };
+}
+
+/** What is asked of the running daemon about a file. */
+export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'> & {
+  readonly rows: Pick<Daemon['rows'], 'isHeld' | 'held'>;
+};
+
+/** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
+export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
+  const { conductor, gate, times } = daemon;
+  return {
+    conductor,
+    gate,
+    times,
+    config: () => daemon.config(),
+    rows: { isHeld: (id) => held.includes(id), held: () => held },
+  };
+}
+
+/** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
+export function viewOf(daemon: LiveDaemon | null, facts: Facts, places: Places = new Map()): FileView {
+  if (daemon === null) return fileView(facts);
+  const { conductor, rows } = daemon;
+  const state = stateOf(facts);
+  const isLive = rows.isHeld(facts.id);
+  if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
+  if (isLive && state === 'queued') return fileView(facts, { isHeld: true, sent: 0 });
+  if (!isLive || state !== 'awaiting upload') {
+    const place = places.get(facts.id);
+    const queue = place === undefined ? null : queueOf(place);
+    const readyAt = state === 'processing' ? readyAtOf(daemon, facts.uploadedAt) : null;
+    return fileView(facts, { queue, readyAt, why: waitsFor(daemon, facts, place) });
+  }
+  const upload = conductor.uploads().find(({ id }) => id === facts.id);
+  const sent = upload?.sentBytes ?? 0;
+  const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
+  const progress = upload === undefined ? null : uploadOf(upload, daemon);
+  const readyAt = readyAtOf(daemon, progress?.done_at ?? null);
+  return fileView(facts, { isHeld: true, sent, upload: progress, readyAt, why });
+}
+
+/** A video that takes longer than usual may be ready at any time: nobody knows when. */
+function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
+  const { processingMs } = daemon.conductor.pace();
+  if (sentAt === null || processingMs === null) return null;
+  const at = Math.round(sentAt + processingMs + daemon.config().poll.intervalMs);
+  return at < Date.now() ? null : at;
+}
+
+/** With what each file in line waits for. */
+export async function viewsOf(
+  ledger: Pick<LedgerView, 'before' | 'lines'>,
+  daemon: LiveDaemon | null,
+  files: readonly Facts[],
+): Promise<readonly FileView[]> {
+  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
+  return files.map((facts) => viewOf(daemon, facts, places));
+}
+
+function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
+  return { before, starts_at: startsInMs === null ? null : Math.round(Date.now() + startsInMs) };
+}
+
+/** A line that rests for less is still called alive: bytes leave in bursts. */
+const stallMs = 10_000;
+
+function uploadOf(
+  { bytesPerSecond, idleMs, sentBytes, sizeBytes }: LiveUpload,
+  daemon: LiveDaemon,
+): FileView['upload'] {
+  const isStalled = idleMs >= stallMs && sentBytes < sizeBytes;
+  const doneInMs = isStalled
+    ? null
+    : uploadedInMs({ bytesLeft: Math.max(0, sizeBytes - sentBytes), bytesPerSecond }, paceOf(daemon));
+  return {
+    bytes_per_second: isStalled ? 0 : bytesPerSecond === null ? null : Math.round(bytesPerSecond),
+    stalled_since: isStalled ? Math.round(Date.now() - idleMs) : null,
+    done_at: doneInMs === null ? null : Math.round(Date.now() + doneInMs),
+  };
+}
+
+function whileRead({ afterReady }: Facts): string {
+  const deed = afterReady.kind === 'delete' ? 'deleted' : 'moved';
+  return `its local file is out of reach while it is read once more; then it is ${deed}`;
+}
+
+function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined): string | null {
+  const { conductor, gate, times } = daemon;
+  const state = stateOf(facts);
+  if (!workStates.includes(state)) return null;
+  const held = isBeforeUpload(state) ? conductor.pauses.holds(facts.folder) : null;
+  if (held !== null) return pauseWords(held, Date.now());
+  const pause = conductor.pause();
+  if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  const startAt = isBeforeUpload(state) ? times.startAt() : null;
+  if (startAt !== null) return uploadsStart(startAt, Date.now());
+  if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? 'waiting for an upload slot';
+  if (state === 'retrying') return null;
+  const { waiting, blockedMs } = gate.snapshot();
+  const blocked = blockWords({ closedMs: blockedMs });
+  if (state === 'queued') {
+    const until = conductor.createsWaitUntil();
+    if (until !== null) return createsWait(until);
+    return waiting === 0
+      ? (whyInLine(daemon, facts, place) ?? 'waiting for its turn')
+      : (blocked ?? 'waiting for the hourly request budget');
+  }
+  if (blocked !== null) return blocked;
+  if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), Date.now());
+  const trouble = conductor.pollTrouble();
+  return trouble && pollWords(trouble, Date.now());
+}
+
+/** Records are created only a little ahead of the uploads. */
+function isBeforeUpload(state: FileState): boolean {
+  return state === 'queued' || state === 'awaiting upload';
+}
+
+/** Why files get no record before a time (epoch milliseconds). */
+export function createsWait(until: number): string {
+  return `too many create requests of the last hour had no usable answer; resumes at ${clockTime(until, Date.now())}`;
+}
+
+function withoutQuery(address: string): string {
+  const [start] = address.split('?');
+  return start === address ? address : `${start ?? ''}?…`;
+}

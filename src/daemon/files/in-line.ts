@@ -1,0 +1,87 @@
+import type { LedgerView } from '../../ledger/view.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import { bigBytes, queuedOf } from '../../pipeline/file/queue.ts';
+import type { Line } from '../../pipeline/file/queue.ts';
+import { filesAhead, startsInMs } from '../../pipeline/turn-estimate.ts';
+import type { LiveDaemon } from './file-view.ts';
+import { paceOf } from '../outlook/outlook.ts';
+
+/** Where a file waits for a lane. */
+export interface Standing {
+  /** Files of its folder, priority and size that came before it. */
+  readonly before: number;
+  /** Null: it cannot be said. */
+  readonly startsInMs: number | null;
+}
+
+/** By id. */
+export type Places = ReadonlyMap<string, Standing>;
+
+/** Files whose place is looked up for one view: it shows more of them than anybody reads. */
+const mostPlaces = 100;
+
+/** More are not counted. */
+const mostBefore = 1_000;
+
+export async function placesOf(
+  daemon: LiveDaemon,
+  ledger: Pick<LedgerView, 'before' | 'lines'>,
+  files: readonly Facts[],
+): Promise<Places> {
+  const held = daemon.rows.held();
+  const inLine = files.filter((facts) => isInLine(facts) && !held.includes(facts.id)).slice(0, mostPlaces);
+  if (inLine.length === 0) return new Map();
+  const ids = inLine.map(({ id }) => id);
+  const [places, lines] = [await ledger.before(ids, mostBefore, held), await ledger.lines(held)];
+  return new Map(
+    inLine.map((facts): [string, Standing] => {
+      const before = places.get(facts.id) ?? 0;
+      return [facts.id, { before, startsInMs: whenOf(daemon, facts, before, lines) }];
+    }),
+  );
+}
+
+function isInLine(facts: Facts): boolean {
+  return ['queued', 'awaiting upload'].includes(stateOf(facts));
+}
+
+/** What nobody knows the end of, or what a turn does not decide, makes it unknown: the file says then what it waits for. */
+function whenOf(daemon: LiveDaemon, facts: Facts, before: number, lines: readonly Line[]): number | null {
+  const { conductor } = daemon;
+  const state = stateOf(facts) === 'queued' ? 'queued' : 'awaiting upload';
+  const noSlot = conductor.noSlot(facts);
+  const waitsForMore = conductor.pause() !== null || (state === 'queued' && conductor.createsWaitUntil() !== null);
+  if (waitsForMore || noSlot === 'folder' || noSlot === 'kept for small') return null;
+  const uploads = conductor.uploads().map(({ sizeBytes, sentBytes, bytesPerSecond }) => ({
+    bytesLeft: Math.max(0, sizeBytes - sentBytes),
+    bytesPerSecond,
+  }));
+  return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));
+}
+
+/** Why a file waits for a lane although the budget and the hosts would let it go, and why nobody knows how long; null when nothing more is known. */
+export function whyInLine(daemon: LiveDaemon, facts: Facts, place: Standing | undefined): string | null {
+  const why = daemon.conductor.noSlot(facts);
+  const { folders, uploads } = daemon.config();
+  if (why === 'folder') {
+    const most = folders.find(({ path }) => path === facts.folder)?.uploads ?? 0;
+    return `its folder already has ${most === 1 ? '1 upload' : `${most} uploads`}`;
+  }
+  if (why === 'kept for small' && uploads.concurrency > 1)
+    return `waiting for an upload slot: of ${uploads.concurrency}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
+  const words = place === undefined ? [] : [placeWords(place), place.startsInMs === null ? speedWords(daemon) : null];
+  return words.filter((each) => each !== null).join('; ') || null;
+}
+
+function placeWords({ before }: Standing): string | null {
+  if (before === 0) return null;
+  if (before === 1) return '1 file of its folder is before it';
+  return `${before >= mostBefore ? 'more than 1,000' : before} files of its folder are before it`;
+}
+
+function speedWords({ conductor }: LiveDaemon): string | null {
+  const { bytesPerSecond } = conductor.pace();
+  if (bytesPerSecond === null) return 'the speed of uploads is not measured yet';
+  return bytesPerSecond < 1 ? 'nothing is sent at present' : null;
+}

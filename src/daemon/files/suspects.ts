@@ -1,0 +1,108 @@
+import type { Ledger } from '../../ledger/ledger.ts';
+import { mayHaveArrived, unbound, withoutToken } from '../../pipeline/file/facts.ts';
+import type { End, Facts } from '../../pipeline/file/facts.ts';
+import type { Daemon } from '../daemon.ts';
+
+/** A record that dropcast may have left on the service without bytes. */
+export interface SuspectView {
+  /** Names it in `dropcast suspects --dismiss`: its video id, or the token of a create request that has no answer. */
+  readonly name: string;
+  /** Known only when the service answered. */
+  readonly video_id: string | null;
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly created: number | null;
+  /** Id of the file that it was for. */
+  readonly file: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface SuspectsView {
+  readonly v: 1;
+  readonly suspects: readonly SuspectView[];
+}
+
+export type SuspectLedger = Pick<Ledger, 'unanswered' | 'abandoned' | 'load'>;
+
+const ends: readonly End[] = ['failed', 'held', 'skipped', 'vanished', 'superseded'];
+const mostListed = 10_000;
+
+/**
+ * Every record that may be empty, by name: those that nobody will fill, and create requests without an answer. A record that its file
+ * still waits for is none.
+ *
+ * @param daemon null when none runs: then no request is under way
+ */
+export async function suspectsOf(ledger: SuspectLedger, daemon: Pick<Daemon, 'rows'> | null): Promise<SuspectsView> {
+  const unanswered = (await ledger.unanswered()).filter(({ fileId }) => daemon?.rows.isHeld(fileId) !== true);
+  const asked = await Promise.all(
+    unanswered.map(async ({ token, fileId, title, at }) => {
+      const facts = await ledger.load(fileId);
+      const path = facts === null ? '' : `${facts.folder}/${facts.path}`;
+      const why = 'no usable answer came to the create request: it may have made a record';
+      return { name: token, video_id: null, title, created: at, file: fileId, path, why };
+    }),
+  );
+  return { v: 1, suspects: [...asked, ...(await ledger.abandoned(ends, mostListed)).map(viewOf)] };
+}
+
+function viewOf(facts: Facts): SuspectView {
+  const { id, folder, path, plan, videoId, createdAt } = facts;
+  const name = videoId ?? '';
+  const title = plan?.title ?? path;
+  return { name, video_id: name, title, created: createdAt, file: id, path: `${folder}/${path}`, why: whyLeft(facts) };
+}
+
+/** What left the record of a file without use. A skipped one with a record is ignored. */
+const leftWhen: Partial<Readonly<Record<End, string>>> = {
+  superseded: 'the file changed',
+  vanished: 'the file disappeared',
+  skipped: 'a person ignored the file',
+};
+
+function whyLeft(facts: Facts): string {
+  const what = leftWhen[facts.end ?? 'failed'];
+  if (what === undefined) return `the file is ${facts.end}: a retry replaces this record`;
+  if (mayHaveArrived(facts)) return `${what} after all of it may have been sent: look at the video on the service`;
+  return `${what} before it was sent: dropcast deletes the record`;
+}
+
+/** What a dismissal did. */
+export interface Dismissed {
+  readonly v: 1;
+  readonly dismissed: readonly string[];
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+/**
+ * Forgets suspects because a person has looked after them. Nothing is deleted on the service.
+ *
+ * @param names as the list gives them, or `all`
+ */
+export async function dismiss(
+  { ledger, rows }: Pick<Daemon, 'ledger' | 'rows'>,
+  { names }: { readonly names: readonly string[] },
+): Promise<Dismissed> {
+  const { suspects } = await suspectsOf(ledger, { rows });
+  const wanted = names.includes('all') ? suspects.map(({ name }) => name) : names;
+  const dismissed: string[] = [];
+  const refused: { name: string; why: string }[] = [];
+  for (const name of wanted) {
+    const suspect = suspects.find((each) => each.name === name);
+    if (suspect === undefined) refused.push({ name, why: 'unknown: `dropcast suspects` lists the names' });
+    else if (
+      (await rows.claim(suspect.file, (row) => row.write(without(row.facts, name), `${name} dismissed`))) === null
+    )
+      refused.push({ name, why: 'busy: a step is working on its file' });
+    else dismissed.push(name);
+  }
+  return { v: 1, dismissed, refused };
+}
+
+/** Pure: a row that knows nothing more of a token or of its video. */
+function without(facts: Facts, name: string): Partial<Facts> {
+  const asked = withoutToken(facts, name);
+  return facts.videoId === name ? { ...unbound, ...asked } : asked;
+}

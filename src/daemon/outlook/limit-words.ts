@@ -1,0 +1,79 @@
+import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
+import type { Pause } from '../../pipeline/events.ts';
+import { rate } from '../words/amounts.ts';
+import { clockTime } from '../words/clock-time.ts';
+import { uploadsStart } from './upload-times.ts';
+
+/** What a limit is explained by. */
+interface About {
+  readonly backlog: Backlog;
+  readonly pace: Pace;
+  readonly pause: Pick<Pause, 'why'> | null;
+  readonly nowMs: number;
+}
+
+/** Pure: what all that waits waits for, as a sentence without its full stop; null when nothing waits. */
+export function limitSentence({
+  limited_by: limit,
+  why,
+}: {
+  readonly limited_by: Limit;
+  readonly why: string;
+}): string | null {
+  const name = names[limit];
+  return name === null ? null : `${name}: ${why}`;
+}
+
+const names: Readonly<Record<Limit, string | null>> = {
+  'upload bandwidth': 'Limited by upload bandwidth',
+  'upload slots': 'Limited by upload slots',
+  'upload window': 'Limited by uploads.window',
+  'request budget': 'Limited by the request budget',
+  'processing at the service': 'Limited by processing at the service',
+  'publish quiet': 'Limited by publish.quiet',
+  pause: 'Paused',
+  nothing: null,
+};
+
+/** Pure: why that is what all that waits waits for. */
+export function limitWords(limit: Limit, about: About): string {
+  return words[limit](about);
+}
+
+const words: Readonly<Record<Limit, (about: About) => string>> = {
+  'upload bandwidth': ({ pace }) => bandwidthWords(pace),
+  'upload slots': ({ backlog, pace }) =>
+    `all ${pace.slots} are in use, ${backlog.toSend - pace.slots} more files wait${together(pace)}`,
+  'upload window': ({ pace: { later }, nowMs }) => {
+    const opens = later.find(({ mayStart }) => mayStart);
+    return opens === undefined ? 'uploads may not start' : uploadsStart(nowMs + opens.inMs, nowMs);
+  },
+  'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
+  'processing at the service': ({ pace: { processingMs } }) =>
+    processingMs === null ? 'it has not finished a video yet' : `a video takes it about ${seconds(processingMs)}`,
+  'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
+  pause: ({ pause }) => pause?.why ?? 'dropcast is paused',
+  nothing: () => 'no file waits',
+};
+
+function bandwidthWords(pace: Pace): string {
+  const allowed = pace.bandwidth === null ? '' : `; uploads.bandwidth allows ${rate(pace.bandwidth)}`;
+  const measured = pace.bytesPerSecond === null ? 'not measured yet' : `${rate(pace.bytesPerSecond)} at present`;
+  return `${measured}${allowed}`;
+}
+
+function together({ bytesPerSecond }: Pace): string {
+  return bytesPerSecond === null ? '' : `; together they send ${rate(bytesPerSecond)}`;
+}
+
+function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
+  if (room.closedMs > 0) return `rate limited (429) until ${clockTime(nowMs + room.closedMs, nowMs)}`;
+  const [next] = room.frees;
+  const later = next === undefined ? '' : `; more from ${clockTime(nowMs + next[0], nowMs)} on`;
+  const check = latePoll === null ? '' : `, and the next check waits until ${clockTime(nowMs + latePoll.inMs, nowMs)}`;
+  return `${room.left} of ${room.limit} requests are left this hour${check}${later}`;
+}
+
+function seconds(ms: number): string {
+  return ms < 90_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
+}

@@ -1,0 +1,110 @@
+import type { Bandwidth } from '@dropcast/client';
+import { limitAt, limitChangesAt } from '../../config/bandwidth-hours.ts';
+import type { Config } from '../../config/config.ts';
+import { isInWindow, nextMinute } from '../../config/day-window.ts';
+import type { UploadHours } from '../../pipeline/estimate.ts';
+import type { Clock } from '../../pipeline/file/ports.ts';
+import { clockTime } from '../words/clock-time.ts';
+
+/** What the time of day says about uploads now. Moments are epoch milliseconds. */
+export interface UploadTimes {
+  /** Bytes per second for all uploads together; null is unlimited. */
+  limit(): number | null;
+  /** When another limit begins; null when none does. */
+  limitUntil(): number | null;
+  mayStart(): boolean;
+  /** When uploads may start again; null when they may now. */
+  startAt(): number | null;
+  /** What the time of day changes within two days. */
+  later(): readonly UploadHours[];
+}
+
+/** @param uploads as configured now */
+export function uploadTimes(uploads: () => Config['uploads'], clock: Clock): UploadTimes {
+  const mayStart = (): boolean => {
+    const { window } = uploads();
+    return window === null || isInWindow(window, clock.now());
+  };
+  const next = oncePerMinute(clock, ({ window }) =>
+    window === null ? null : nextMinute(clock.now(), (each) => isInWindow(window, each)),
+  );
+  const changes = oncePerMinute(clock, (configured) => changesFrom(configured, clock.now()));
+  return {
+    limit: () => limitAt(uploads().bandwidth, clock.now()),
+    limitUntil: () => limitChangesAt(uploads().bandwidth, clock.now()),
+    mayStart,
+    startAt: () => (mayStart() ? null : next(uploads())),
+    later: () => changes(uploads()).map(({ at, ...hours }) => ({ ...hours, inMs: Math.max(0, at - clock.now()) })),
+  };
+}
+
+/** Each of a hundred thousand files that wait may ask for it, and it takes up to some milliseconds to find. */
+function oncePerMinute<T>(clock: Clock, find: (uploads: Config['uploads']) => T): (uploads: Config['uploads']) => T {
+  let found: { readonly uploads: Config['uploads']; readonly minute: number; readonly value: T } | null = null;
+  return (uploads) => {
+    const minute = Math.floor(clock.now() / minuteMs);
+    if (found?.uploads !== uploads || found.minute !== minute) found = { uploads, minute, value: find(uploads) };
+    return found.value;
+  };
+}
+
+/** What a timetable changes within two days after a moment (epoch milliseconds). */
+export function laterFrom(uploads: Config['uploads'], nowMs: number): readonly UploadHours[] {
+  return changesFrom(uploads, nowMs).map(({ at, ...hours }) => ({ ...hours, inMs: at - nowMs }));
+}
+
+type Change = Omit<UploadHours, 'inMs'> & { readonly at: number };
+
+/** Minute by minute, because only the local clock knows what daylight saving does. */
+function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): readonly Change[] {
+  if (bandwidth.windows.length === 0 && window === null) return [];
+  const hoursAt = (at: number): Change => ({
+    at,
+    bandwidth: limitAt(bandwidth, at),
+    mayStart: window === null || isInWindow(window, at),
+  });
+  const changes = [hoursAt(nowMs)];
+  const first = Math.floor(nowMs / minuteMs) + 1;
+  for (let minute = first; minute <= first + twoDays; minute += 1) {
+    const next = hoursAt(minute * minuteMs);
+    const last = changes.at(-1);
+    if (last?.bandwidth !== next.bandwidth || last.mayStart !== next.mayStart) changes.push(next);
+  }
+  return changes.slice(1);
+}
+
+/** In minutes. */
+const twoDays = 2 * 24 * 60;
+
+/** Why a file is not sent before a moment (epoch milliseconds). */
+export function uploadsStart(atMs: number, nowMs: number): string {
+  return `uploads start at ${clockTime(atMs, nowMs)}`;
+}
+
+/** Keeps the limit of all uploads as the time of day says. */
+export interface KeptLimit extends Disposable {
+  /** The configuration has changed. */
+  update(): void;
+}
+
+const minuteMs = 60_000;
+
+/** Looks at each full minute: limits change only then. However the clock is set, the limit is right a minute later. */
+export function keepLimit(bandwidth: Bandwidth, times: Pick<UploadTimes, 'limit'>, clock: Clock): KeptLimit {
+  let set = times.limit();
+  bandwidth.set(set);
+  const update = (): void => {
+    const limit = times.limit();
+    if (limit !== set) bandwidth.set(limit);
+    set = limit;
+  };
+  const look = (): NodeJS.Timeout => {
+    const untilFullMs = minuteMs - (clock.now() % minuteMs);
+    return setTimeout(() => {
+      update();
+      timer = look();
+    }, untilFullMs).unref();
+  };
+  let timer = look();
+  return { update, [Symbol.dispose]: () => clearTimeout(timer) };
+}

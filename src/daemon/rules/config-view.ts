@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+import type { Config, FolderConfig } from '../../config/config.ts';
+import { withDefaults } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings.ts';
+import { createRouter, folderOf } from '../../intake/folder-router.ts';
+import type { Rule } from '../../routing/plan.ts';
+import type { Daemon } from '../daemon.ts';
+import { ruleReport } from './rule-report.ts';
+import type { RuleReport } from './rule-report.ts';
+
+/** The configuration that is in use, for people. */
+export interface ConfigView {
+  readonly file: string;
+  /** One line each, with line and column. */
+  readonly warnings: readonly string[];
+  /** All but those of folders. */
+  readonly settings: readonly Setting[];
+  readonly folders: readonly FolderView[];
+}
+
+export interface FolderView {
+  readonly path: string;
+  readonly settings: readonly Setting[];
+  readonly rules: readonly (Rule & {
+    /** What is odd about it: that it can never match, for example. */
+    readonly warning: string | null;
+  })[];
+}
+
+/** @param shown folders from the one to the other, as in `slice`: there may be a thousand */
+export function configView(config: Config, shown: { readonly from: number; readonly to: number }): ConfigView {
+  const { written, warnings } = config.source;
+  return {
+    file: config.file,
+    warnings: warnings.map(({ line, column, key, message }) => `${line}:${column} ${key}: ${message}`),
+    settings: withDefaults(written),
+    folders: config.folders.slice(shown.from, shown.to).map((folder) => folderView(folder, config)),
+  };
+}
+
+function folderView({ path, key, rules }: FolderConfig, { source }: Config): FolderView {
+  const isOwn = (prefix: string) => (each: { readonly key: string }) => each.key.startsWith(`${prefix}.`);
+  return {
+    path,
+    settings: withDefaults(source.written.filter(isOwn(key)), key),
+    rules: rules.map((rule) => ({
+      ...rule,
+      warning: source.warnings.find(isOwn(rule.key))?.message ?? null,
+    })),
+  };
+}
+
+/** What becomes of a path, by the rules in use. Nothing at the path itself is looked at. */
+export type TriedPath =
+  | ({ readonly folder: string; readonly path: string } & RuleReport)
+  /** Why nothing can be said. */
+  | { readonly why: string };
+
+/** @param given absolute, or relative to one of the folders when there is only one */
+export async function tryPath(daemon: Daemon, given: string, now: number): Promise<TriedPath> {
+  const { folders } = daemon.config();
+  const [only, second] = folders;
+  if (only === undefined) return { why: 'No folder is watched.' };
+  if (second !== undefined && !given.startsWith('/'))
+    return { why: `There are ${folders.length} folders: write the whole path, like ${only.path}/${given}.` };
+  const absolute = resolve(only.path, given);
+  const folder = folderOf(folders, absolute);
+  if (folder === null) return { why: `${absolute} is in no watched folder.` };
+  const path = absolute.slice(folder.path.length + 1);
+  const router = createRouter(folder, await daemon.ledger.movedBy(folder.path));
+  return { folder: folder.path, path, ...(await ruleReport(router, path, now)) };
+}

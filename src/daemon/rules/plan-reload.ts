@@ -1,0 +1,140 @@
+import type { Config, FolderConfig } from '../../config/config.ts';
+import { routeOf } from '../../intake/arrival.ts';
+import { createRouter } from '../../intake/folder-router.ts';
+import { rerouted, wasSent } from '../../intake/reroute.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Plan } from '../../routing/plan.ts';
+import { asksAgain } from '../commands/reapply.ts';
+
+/** What a rule says about a file. */
+export interface RuleWords {
+  readonly rule: string | null;
+  readonly channel: string | null;
+  readonly title: string | null;
+  /** Why it would be held; null: it would not. */
+  readonly held: string | null;
+}
+
+export interface PlannedChange {
+  readonly file: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly state: string;
+  /** `channel`, `title`, `tags` …; `held` when it becomes held or goes on. */
+  readonly what: readonly string[];
+  readonly before: RuleWords;
+  readonly after: RuleWords;
+}
+
+/** What another configuration would change. Nothing was changed. */
+export interface ReloadPlan {
+  readonly folders: readonly { readonly path: string; readonly becomes: 'watched' | 'left' | 'watched anew' }[];
+  /** Files of which nothing was sent: the reload itself changes them. */
+  readonly waiting: { readonly files: number; readonly changes: readonly PlannedChange[] };
+  /** Files with a video: they keep what they have, unless somebody asks for the new rules. `requests`: what that would cost. */
+  readonly sent: {
+    readonly files: number;
+    readonly requests: number;
+    readonly changes: readonly PlannedChange[];
+    /** Files that were not looked at: there are too many. */
+    readonly left: number;
+  };
+}
+
+/** Of each list. */
+const mostListed = 100;
+
+/** Each costs a look at its disk. */
+const mostLooked = 20_000;
+
+/**
+ * What a reload would change, by the same decisions as those of the intake; and what `reapply` would change after it, by its own.
+ *
+ * @param now epoch milliseconds
+ */
+export async function planReload(
+  ledger: Pick<Ledger, 'list' | 'counts'>,
+  { before, after, now }: { readonly before: Config; readonly after: Config; readonly now: number },
+): Promise<ReloadPlan> {
+  const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
+  const waiting: PlannedChange[] = [];
+  const rows = await ledger.list({ states: stillThere, limit: mostLooked, newestFirst: true });
+  for (const facts of rows.filter((one) => !wasSent(one))) {
+    const router = routers.get(facts.folder);
+    const route = router === undefined ? null : await routeOf(router, facts);
+    const changed = route === null ? null : rerouted(facts, route, now);
+    if (changed !== null) waiting.push(described(facts, { ...facts, ...changed }));
+  }
+  const sent: PlannedChange[] = [];
+  let patches = 0;
+  const publishes = new Set<string>();
+  for (const facts of rows.filter(wasSent)) {
+    const change = (await asksAgain(routers, facts))(facts);
+    if (change.is !== 'changed') continue;
+    sent.push(described(facts, { ...facts, ...change.row }));
+    if (change.isSent) patches += 1;
+    for (const feed of change.publishes) publishes.add(feed);
+  }
+  const counts = await ledger.counts();
+  const all = stillThere.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+  return {
+    folders: foldersOf(before, after),
+    waiting: { files: waiting.length, changes: waiting.slice(0, mostListed) },
+    sent: {
+      files: sent.length,
+      requests: patches + publishes.size,
+      changes: sent.slice(0, mostListed),
+      left: Math.max(0, all - rows.length),
+    },
+  };
+}
+
+const stillThere = [
+  'queued',
+  'awaiting upload',
+  'processing',
+  'awaiting publish',
+  'retrying',
+  'done',
+  'failed',
+  'held',
+];
+
+function foldersOf(before: Config, after: Config): ReloadPlan['folders'] {
+  const places = (folders: readonly FolderConfig[]): ReadonlyMap<string, FolderConfig> =>
+    new Map(folders.map((folder) => [folder.path, folder]));
+  const [old, next] = [places(before.folders), places(after.folders)];
+  const stays = ({ key: _key, ...folder }: FolderConfig): string =>
+    JSON.stringify({ ...folder, rules: folder.rules.map(({ line: _line, ...rule }) => rule) });
+  return [
+    ...before.folders.flatMap(({ path }) => (next.has(path) ? [] : [{ path, becomes: 'left' } as const])),
+    ...after.folders.flatMap((folder): ReloadPlan['folders'] => {
+      const { path } = folder;
+      const was = old.get(path);
+      if (was === undefined) return [{ path, becomes: 'watched' as const }];
+      return stays(was) === stays(folder) ? [] : [{ path, becomes: 'watched anew' as const }];
+    }),
+  ];
+}
+
+function described(before: Facts, after: Facts): PlannedChange {
+  const [old, next] = [before.plan, after.plan];
+  const keys = ['channel', 'title', 'description', 'tags', 'publish', 'priority'] as const;
+  const said = (plan: Plan | null, key: (typeof keys)[number]): string => JSON.stringify(plan?.[key] ?? null);
+  const isTurned = (old === null) !== (next === null);
+  return {
+    file: before.id,
+    path: `${before.folder}/${before.path}`,
+    state: stateOf(before),
+    what: isTurned ? ['held'] : keys.filter((key) => said(old, key) !== said(next, key)),
+    before: wordsOf(before),
+    after: wordsOf(after),
+  };
+}
+
+function wordsOf({ plan, why }: Facts): RuleWords {
+  if (plan === null) return { rule: null, channel: null, title: null, held: why };
+  return { rule: plan.rule, channel: plan.channel, title: plan.title, held: null };
+}

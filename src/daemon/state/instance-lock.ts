@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { isFileLocked, lockFile } from '../../ledger/file-lock.ts';
+import { makeStateDirectory } from '../../ledger/state-directory.ts';
+
+/** Thrown when another dropcast uses the same state directory. */
+export class AlreadyRunningError extends Error {
+  override readonly name = 'AlreadyRunningError';
+}
+
+/**
+ * One daemon per state directory, by a lock in it that the kernel releases when the process dies
+ * ([why there](../../docs/decisions/0026-the-lock-lies-in-the-state-directory.md)). The ledger's own exclusive lock is the
+ * second one: commands take that for a moment, so it cannot tell a daemon from a command.
+ *
+ * @throws {AlreadyRunningError} @throws {LedgerError}
+ */
+export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
+  await makeStateDirectory(stateDir);
+  const lock = await lockFile(lockPath(stateDir));
+  if (lock === null) throw new AlreadyRunningError(`another dropcast already uses the state directory ${stateDir}`);
+  return lock;
+}
+
+/** Whether a dropcast uses the state directory; false also where that cannot be known. */
+export async function isInstanceRunning(stateDir: string): Promise<boolean> {
+  return isFileLocked(lockPath(stateDir));
+}
+
+function lockPath(stateDir: string): string {
+  return join(stateDir, 'instance.lock');
+}
