@@ -33,6 +33,7 @@ import { createOverview } from './overview/overview.ts';
 import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
+import type { ServiceLinks } from '../host/service-links.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
@@ -52,6 +53,8 @@ export interface Daemon extends AsyncDisposable {
   /** The last news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  /** Where videos are embedded and feeds are read. */
+  readonly links: Pick<ServiceLinks, 'find'>;
   /** Files that must be there by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
   /** How sending to the notification targets goes. */
@@ -164,6 +167,7 @@ class RunningDaemon implements Daemon {
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  readonly links: Pick<ServiceLinks, 'find'>;
   readonly expectations: Expectations;
   readonly messageTargets = createMessageTargets();
   readonly summary: () => Promise<Summary>;
@@ -190,6 +194,7 @@ class RunningDaemon implements Daemon {
     this.events = world.events;
     this.news = world.news;
     this.times = world.service.times;
+    this.links = world.service.links;
     this.expectations = createExpectations({
       rows: world.ledger.news,
       events: world.events,
