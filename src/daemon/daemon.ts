@@ -30,7 +30,7 @@ import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { createOverview } from './overview/overview.ts';
-import type { OverviewView } from './overview/overview-view.ts';
+import type { Overview } from './overview/overview.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
@@ -75,7 +75,7 @@ export interface Daemon extends AsyncDisposable {
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
   /** All of it at one moment, for page, terminal and programs. */
-  overview(): Promise<OverviewView>;
+  readonly overview: Overview;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -172,7 +172,7 @@ class RunningDaemon implements Daemon {
   readonly messageTargets = createMessageTargets();
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
-  readonly overview: () => Promise<OverviewView>;
+  readonly overview: Overview;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();

@@ -22,8 +22,11 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
   const silent = { listen: () => () => undefined, since: () => [], last: () => 0 };
   return {
     config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
-    overview: async () =>
-      someOverview({ now: { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 } }),
+    overview: Object.assign(
+      async () =>
+        someOverview({ now: { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 } }),
+      { isBehind: () => false },
+    ),
     summary: async () => ({ ...idle, ...summary }),
     events: silent,
     news: silent,
