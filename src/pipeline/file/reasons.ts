@@ -58,9 +58,17 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
   if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
-  // While it was ignored, another file with its content may have been uploaded: it looks for that before it gets another record.
-  if (isIgnored(facts) && facts.videoId !== null && !mayHaveArrived(facts)) return { ...fresh, dying: true };
-  return { ...fresh, processingSince: facts.uploadedAt === null ? null : now };
+  if (facts.uploadedAt !== null) return { ...fresh, processingSince: now };
+  return { ...fresh, processingSince: null, ...withAnotherRecord(facts, now) };
+}
+
+/**
+ * While a file stood still, another with its content may have been uploaded. It looks for that only on its way to a record, so it gives
+ * up the one that it has: at once while that is empty for sure, else as if the upload address were dead.
+ */
+function withAnotherRecord(facts: Facts, now: number): Partial<Facts> {
+  if (facts.end === null || facts.videoId === null) return {};
+  return mayHaveArrived(facts) ? { addressDeadAt: facts.addressDeadAt ?? facts.endedAt ?? now } : { dying: true };
 }
 
 /** Why it ended, when no failure says so better. */

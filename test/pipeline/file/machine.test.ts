@@ -72,7 +72,7 @@ const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState
     'PUBLISH_FAILED suspended': 'awaiting publish',
   },
   retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
-  failed: { FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
+  failed: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },
   held: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },
   skipped: { RETRY: 'queued', 'TWIN_FELL f_0': 'queued' },
   vanished: { RETRY: 'queued' },
