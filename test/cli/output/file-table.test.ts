@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { shortPath, whyOf } from '../../../src/cli/output/file-table.ts';
 import type { FileView } from '../../../src/daemon/files/file-view.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
-import { needsPerson } from '../../../src/daemon/view.ts';
+import { needsPerson } from '../../../src/pipeline/file/reasons.ts';
 import { ready, someFacts } from '../../pipeline/some-facts.ts';
 
 import { fakeShell } from '../api/fake-shell.ts';
