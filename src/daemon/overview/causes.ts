@@ -170,7 +170,10 @@ function noFeed(feed: string): Words {
       `is ready, but the service does not have its feed ${feed}`,
       `are ready, but the service does not have their feed ${feed}`,
     ),
-    next: 'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+    next: says(
+      'Create the feed on the service: it is published by itself then, or at once if you publish it. Or correct the feed in the rule or sidecar, and apply the rules again.',
+      'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+    ),
     actions: ['publish', 'reapply'],
   };
 }
