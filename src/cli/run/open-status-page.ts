@@ -5,22 +5,20 @@ import { healthOf } from '../../daemon/health.ts';
 import { statusOf } from '../../daemon/view.ts';
 import type { Logger } from '../../log/logger.ts';
 import { pageAddress, serveStatusPage } from '../../status/page/serve.ts';
-import type { StatusPage } from '../../status/page/serve.ts';
+import type { Listen, StatusPage } from '../../status/page/serve.ts';
 import { createPageAccess } from '../../status/page/access.ts';
 import { pageToken } from '../../status/page/token.ts';
 import { metricsToken } from '../../status/metrics/access.ts';
 import { createMetrics } from '../../status/metrics/metrics.ts';
 import { packageVersion } from '../../package-files.ts';
 
-/** Without its status page the daemon still uploads. @returns null without a page */
+/** Without its status page the daemon still uploads. @returns null when there can be no page */
 export async function openStatusPage(
   daemon: Daemon,
-  logger: Logger,
-  stack: AsyncDisposableStack,
+  listen: Listen,
+  { logger, stack }: { readonly logger: Logger; readonly stack: AsyncDisposableStack },
 ): Promise<StatusPage | null> {
-  const { status: pageConfig, stateDir, file } = daemon.config();
-  const { listen } = pageConfig;
-  if (listen === null) return null;
+  const { stateDir, file } = daemon.config();
   try {
     const page = await serveStatusPage(listen, {
       daemon,

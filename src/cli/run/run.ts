@@ -12,7 +12,8 @@ import { requireConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { Right } from '../../status/page/access.ts';
-import { openStatusPage } from './open-status-page.ts';
+import type { StatusPage } from '../../status/page/serve.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
 import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
 import { createReload } from '../configure/reload-config.ts';
 
@@ -29,9 +30,9 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
   const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
-    if (traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
+    if (await traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
     const reload = createReload(daemon, { shell, logger, secrets });
-    const page = await openStatusPage(daemon, logger, stack);
+    const page = await openPage(daemon, logger, stack);
     const ports = {
       reload,
       pageLink: (right: Right) => page?.link(right) ?? null,
@@ -61,6 +62,18 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   const aborted = await drain(daemon, shell);
   if (aborted === 0) logger.info('Stopped');
   else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });
+}
+
+/** The page is loaded only where the configuration wants one. */
+async function openPage(
+  daemon: Daemon,
+  logger: Logger,
+  stack: AsyncDisposableStack,
+): Promise<Pick<StatusPage, 'link'> | null> {
+  const { listen } = daemon.config().status;
+  if (listen === null) return null;
+  const { openStatusPage } = await import('./open-status-page.ts');
+  return openStatusPage(daemon, listen, { logger, stack });
 }
 
 /** Null when no service manager waits for notifications. */
