@@ -51,13 +51,7 @@ const sources: readonly (readonly [name: string, apiKey: (secret: string) => str
   ['as a word', (secret) => JSON.stringify(secret)],
   ['as a block', (secret) => `|-\n    ${secret}`],
   ['folded', (secret) => `>-\n    ${secret}`],
-  [
-    'with escapes',
-    (secret) =>
-      `"${Buffer.from(secret)
-        .toString('hex')
-        .replaceAll(/../g, String.raw`\x$&`)}"`,
-  ],
+  ['with escapes', (secret) => `"${Array.from(secret, escaped).join('')}"`],
   ['in a file', () => '!file the.key'],
   ['in the environment', () => '!env THE_KEY'],
 ];
