@@ -1,19 +1,19 @@
 import { Command, CommanderError } from 'commander';
-import { addActCommands } from './act-commands.ts';
+import { addActCommands } from './act/commands.ts';
 import { addApiCommands } from './api/commands.ts';
-import { addConfigCommands } from './config-commands.ts';
-import { addDemoCommand } from './demo-command.ts';
-import { addLookCommands } from './look-commands.ts';
-import { addNotifyCommands } from './notify-commands.ts';
+import { addConfigCommands } from './configure/commands.ts';
+import { addDemoCommand } from './run/demo-command.ts';
+import { addLookCommands } from './look/commands.ts';
+import { addNotifyCommands } from './notify/commands.ts';
 import { oneScreen } from './one-screen.ts';
-import { addRareCommands } from './rare-commands.ts';
+import { addRareCommands } from './act/rare-commands.ts';
 import { createRegistry } from './registry.ts';
-import { addRunCommands } from './run-commands.ts';
-import { addSandboxCommands } from './sandbox-commands.ts';
-import { addSetupCommands } from './setup-commands.ts';
+import { addRunCommands } from './run/commands.ts';
+import { addSandboxCommands } from './sandbox/commands.ts';
+import { addSetupCommands } from './setup/commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { addSystemdCommands } from './systemd-commands.ts';
+import { addSystemdCommands } from './systemd/commands.ts';
 
 /**
  * All commands, in groups, what is used most first. Each is loaded when it runs, so that none slows down the start of another. Parsing

@@ -1,3 +1,4 @@
+import { needsYouIn } from './overview/needs-you-count.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
@@ -19,7 +20,6 @@ export interface Summary {
   readonly awaitingPublish: number;
   readonly retrying: number;
   readonly settling: number;
-  /** Failed, held, without a channel, and done with a local file that cannot be deleted or moved. */
   readonly needsYou: number;
   readonly done: number;
   /** Folders that are frozen: away, unreadable, or another dropcast's. */
@@ -66,7 +66,7 @@ export function createSummary(parts: {
       awaitingPublish: of('awaiting publish'),
       retrying: of('retrying'),
       settling: folders.countSettling(),
-      needsYou: of('failed') + of('held') + of('not put away') + of('without channel'),
+      needsYou: needsYouIn(counts),
       done: of('done'),
       frozen: folders.frozen(),
       waiting: conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),

@@ -70,9 +70,9 @@ export interface StatusView {
   /** Where the paths of all folders are. */
   readonly accounts: Accounts;
   readonly working: readonly FileView[];
-  /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
+  /** Files that need a person. */
   readonly needs_you: readonly FileView[];
-  /** All failed and held files, and those that cannot be deleted or moved, by cause. */
+  /** All of them, by cause. */
   readonly causes: NeedsYou;
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
@@ -104,7 +104,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     working: isLongRefusal(pause) ? 1_000 : mostListed,
     needing: mostNeeding,
   });
-  const { working, needing, left, held } = snapshot;
+  const { working, needing, held } = snapshot;
   const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
   const folders = (daemon?.folders.status() ?? []).map((folder) => ({
     ...folder,
@@ -145,9 +145,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     deaf_targets: daemon === null ? [] : await deafTargetViews(daemon.messageTargets, daemon.ledger),
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, live, firstOf(working, held)),
-    needs_you: [...needing, ...left, ...refusedFor(working, pause)]
-      .slice(0, mostNeeding)
-      .map((facts) => viewOf(live, facts)),
+    needs_you: [...needing, ...refusedFor(working, pause)].slice(0, mostNeeding).map((facts) => viewOf(live, facts)),
     causes: needsYouOf(snapshot),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },
@@ -187,11 +185,6 @@ export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds'
     ({ notBefore, uploadUrl, uploadedAt, lastFailure }) =>
       notBefore !== null && uploadUrl !== null && uploadedAt === null && lastFailure?.kind === 'offline',
   );
-}
-
-/** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
-export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>): boolean {
-  return state === 'failed' || state === 'held' || local === 'waiting';
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import type { Plan, Route } from '../routing/plan.ts';
-import { amendmentOf, asChosen, isSamePlan, wasSent } from './reroute.ts';
+import { amendmentOf, asChosen, feedsAhead, isSamePlan, waitsNoMore, wasSent } from './reroute.ts';
 
 /** What it means for a file to ask the rules again. */
 export type Reapplied =
@@ -50,7 +50,7 @@ export function reapplied(facts: Facts, route: Route): Reapplied {
   return {
     is: 'changed',
     channel,
-    row: { plan, ...amended(facts, amendment, further.length > 0) },
+    row: { plan, ...waitsNoMore(facts, plan), ...amended(facts, amendment, further.length > 0) },
     isSent: amendment !== null,
     publishes: [...new Set([...again, ...further])],
     changes: differences(before, plan, false),
@@ -58,8 +58,9 @@ export function reapplied(facts: Facts, route: Route): Reapplied {
 }
 
 /** A finished video stays in its feeds: the service takes it out of none. */
-function feedsOf({ end, readyAt }: Facts, before: Plan, after: Plan): readonly string[] {
-  return end === 'done' || readyAt !== null ? [...new Set([...before.publish, ...after.publish])] : after.publish;
+function feedsOf(facts: Facts, before: Plan, after: Plan): readonly string[] {
+  if (facts.end === 'done') return [...new Set([...before.publish, ...after.publish])];
+  return facts.readyAt === null ? after.publish : feedsAhead(facts, after);
 }
 
 /** Further feeds of a finished file are published like those of one with new metadata. */

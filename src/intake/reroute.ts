@@ -2,7 +2,7 @@ import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { isIgnored, leftFromBefore, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { isIgnored, leftFromBefore, missingFeed, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
@@ -55,7 +55,8 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   };
   if (isSamePlan(facts.plan, plan)) return null;
   const amendment = amendmentOf(facts.plan, plan) ?? (hasFurtherFeeds(facts, plan) ? {} : null);
-  return amendment === null ? { plan } : { plan, amendment: { ...facts.amendment, ...amendment } };
+  const change = { plan, ...waitsNoMore(facts, plan) };
+  return amendment === null ? change : { ...change, amendment: { ...facts.amendment, ...amendment } };
 }
 
 /** A channel that a person chose stays. */
@@ -122,16 +123,30 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   return { ...again, ...rerouted(again, route, now) };
 }
 
-/**
- * A done file stays as it is, unless its sidecar says more. A ready video may get further feeds, but keeps those that may be publishing
- * it at this moment.
- */
-function feedsOf({ end, readyAt, plan }: Facts, after: Plan, said: Sidecar | undefined): readonly string[] {
+/** A done file stays as it is, unless its sidecar says more. A ready video may get further feeds. */
+function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly string[] {
+  const { end, readyAt, plan } = facts;
   const before = plan?.publish ?? [];
   if (end === 'superseded') return before;
   if (end === 'done') return [...new Set([...before, ...(said?.publish ?? [])])];
-  const isWaiting = end === null && readyAt !== null;
-  return isWaiting ? [...new Set([...before, ...after.publish])] : after.publish;
+  return end === null && readyAt !== null ? feedsAhead(facts, after) : after.publish;
+}
+
+/**
+ * Pure: the feeds of a ready video that is not in all of them yet. It keeps those of before, which may be publishing it at this moment, but
+ * not one that the service does not have, if the rules name another.
+ */
+export function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
+  const all = [...new Set([...(facts.plan?.publish ?? []), ...after.publish])];
+  const missing = missingFeed(facts);
+  const others = all.filter((feed) => feed !== missing || after.publish.includes(feed));
+  return others.some((feed) => !(feed in facts.published)) ? others : all;
+}
+
+/** What waited for a feed that the service does not have need not, if it goes to another one. */
+export function waitsNoMore(facts: Facts, { publish }: Pick<Plan, 'publish'>): Partial<Facts> {
+  const missing = missingFeed(facts);
+  return missing === null || publish.includes(missing) ? {} : { lastFailure: null };
 }
 
 export function amendmentOf(before: Plan, after: Plan): Amendment | null {

@@ -7,8 +7,11 @@ const code = `(${failure} ->> '$.code')`;
 /** Rows that wait for a channel that the service does not have. */
 export const isWithoutChannel = `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
 
-/** Rows that a person must look at: failed and held ones, those without a channel, and those whose local file cannot be deleted or moved. */
-export const needsPerson = `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel})`;
+/** Rows that wait for a feed that the service does not have. */
+export const isWithoutFeed = `(state = 'awaiting publish' AND ${code} = '${unknownNameCodes.feed}')`;
+
+/** `needsPerson` of a file, as SQL. */
+export const needsPerson = `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel} OR ${isWithoutFeed})`;
 
 /** What the service says of a request that it refuses: 'the service answered 422 invalid_request: tags: has too many'. */
 const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
@@ -19,6 +22,7 @@ export const causeName = `(CASE
     WHEN last_failure IS NULL THEN NULL
     WHEN disposal = 'waiting' THEN 'local.' || ${code}
     WHEN ${code} = '${unknownNameCodes.channel}' THEN ${code} || coalesce('.' || (iif(json_valid(plan), plan, '{}') ->> '$.channel'), '')
+    WHEN ${code} = '${unknownNameCodes.feed}' THEN ${code} || coalesce('.' || (${failure} ->> '$.feed'), '')
     WHEN ${failure} ->> '$.kind' = 'gone' THEN 'deleted_on_service'
     WHEN ${failure} ->> '$.status' IN (400, 409, 413, 415, 422) AND ${field} <> '' AND ${field} NOT GLOB '*[^a-zA-Z_]*'
       THEN ${code} || '.' || ${field}

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { causeName, extensionName, needsPerson } from './cause-name.ts';
 import { factsOf } from './row.ts';
@@ -29,9 +30,13 @@ const mostCauses = 10;
 
 const mostExamples = 3;
 
-/** All rows that need a person, by cause: an index alone answers, however many there are. */
-export function causesIn(sql: Statements): CausesFound {
-  const kinds = sql.rows(kindsQuery, []) as unknown as readonly Kind[];
+/** How many rows need a person, by all that makes them alike: an index alone answers, however many there are. */
+export function kindsIn(sql: Statements): readonly Kind[] {
+  return sql.rows(kindsQuery, []) as unknown as readonly Kind[];
+}
+
+/** The same by cause, with some of the rows. */
+export function causesIn(sql: Statements, kinds: readonly Kind[]): CausesFound {
   const byCause = [...Map.groupBy(kinds, ({ cause }) => cause)]
     .map(([cause, of]) => ({
       cause: cause ?? 'unknown',
@@ -46,14 +51,29 @@ export function causesIn(sql: Statements): CausesFound {
       cause,
       files,
       extensions: [...new Set(of.map(({ extension }) => extension))],
-      first: oldestOf(of.map((kind) => rowOf(sql, kind, 'ASC'))),
-      examples: of.slice(0, mostExamples).map((kind) => factsOf(rowOf(sql, kind, 'DESC'))),
+      first: oldestOf(of.flatMap((kind) => rowsOf(sql, kind, 'ASC', 1))),
+      examples: of
+        .slice(0, mostExamples)
+        .flatMap((kind) => rowsOf(sql, kind, 'DESC', 1))
+        .map(factsOf),
     })),
     more: { causes: rest.length, files: total(rest) },
   };
 }
 
-interface Kind {
+/** Rows that wait for a channel or feed that the service does not have: the newest of each kind. */
+export function rowsWithoutName(sql: Statements, kinds: readonly Kind[], limit: number): readonly Row[] {
+  const names = Object.values(unknownNameCodes);
+  return kinds
+    .filter(({ cause }) => names.some((name) => cause?.startsWith(name) === true))
+    .slice(0, mostKinds)
+    .flatMap((kind) => rowsOf(sql, kind, 'DESC', limit));
+}
+
+/** Of those that wait for a name. Each is a search of its own. */
+const mostKinds = 100;
+
+export interface Kind {
   readonly cause: string | null;
   readonly folder: string;
   readonly extension: string;
@@ -67,13 +87,17 @@ const kindsQuery = `SELECT ${causeName} AS cause, folder, ${extensionName} AS ex
 type Row = Selectable<FileTable>;
 
 /** The first or the newest of a kind. */
-function rowOf(sql: Statements, { cause, folder, extension }: Kind, order: 'ASC' | 'DESC'): Row {
-  const [row] = sql.rows(
+function rowsOf(
+  sql: Statements,
+  { cause, folder, extension }: Kind,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): readonly Row[] {
+  return sql.rows(
     `SELECT * FROM file INDEXED BY file_cause WHERE ${needsPerson}
-      AND ${causeName} IS ? AND folder = ? AND ${extensionName} = ? ORDER BY seq ${order} LIMIT 1`,
-    [cause, folder, extension],
-  );
-  return row as unknown as Row;
+      AND ${causeName} IS ? AND folder = ? AND ${extensionName} = ? ORDER BY seq ${order} LIMIT +?`,
+    [cause, folder, extension, limit],
+  ) as unknown as readonly Row[];
 }
 
 function oldestOf(rows: readonly Row[]): Facts {

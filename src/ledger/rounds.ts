@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
+import { missingFeed } from '../pipeline/file/reasons.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { preparedQuery } from './prepared-query.ts';
@@ -15,7 +16,7 @@ const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
 
 /** All that is read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
-const readyColumns = ['id', 'ready_at', 'plan', 'published'] as const;
+const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as const;
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
@@ -68,8 +69,19 @@ function batchesOf(rows: readonly ReadyRow[]): readonly FeedBatch[] {
   }
   return [...byFeed].map(([feed, ready]) => {
     const times = ready.map(({ ready_at: at }) => at ?? 0).toSorted((one, other) => one - other);
-    return { feed, ids: ready.map(({ id }) => id), firstReadyAt: times.at(0) ?? 0, lastReadyAt: times.at(-1) ?? 0 };
+    return {
+      feed,
+      ids: ready.map(({ id }) => id),
+      missing: new Map(ready.flatMap(missingOf)),
+      firstReadyAt: times.at(0) ?? 0,
+      lastReadyAt: times.at(-1) ?? 0,
+    };
   });
+}
+
+function missingOf({ id, last_failure: failure }: ReadyRow): readonly (readonly [string, string])[] {
+  const feed = failure === null ? null : missingFeed({ lastFailure: JSON.parse(failure) as Facts['lastFailure'] });
+  return feed === null ? [] : [[id, feed]];
 }
 
 function unpublishedFeeds(row: ReadyRow): readonly string[] {

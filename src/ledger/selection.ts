@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import { stepStates } from '../pipeline/file/selection.ts';
 import type { FilePage, FileRange, FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
+import { needsPerson } from './cause-name.ts';
 import { facetsOf } from './facets.ts';
 import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
@@ -32,10 +33,10 @@ export function createSelection(db: Kysely<LedgerTables>): SelectionStore {
       return rows[0]?.n ?? 0;
     },
     facets: async (selection) => {
-      const { ids, text, since, working = [] } = selection;
-      const all = await countAlike(db, conditions({ ids, text, since }));
-      const steps =
-        working.length === 0 ? [] : await countAlike(db, [...conditions({ ids, text, since }), isAmong(working)]);
+      const { ids, text, since, needsPerson: isNeeding, working = [] } = selection;
+      const fixed = conditions({ ids, text, since, needsPerson: isNeeding });
+      const all = await countAlike(db, fixed);
+      const steps = working.length === 0 ? [] : await countAlike(db, [...fixed, isAmong(working)]);
       return facetsOf(selection, all, steps);
     },
     ids: async (selection, most, after) => {
@@ -116,6 +117,7 @@ function conditions(selection: FileSelection): readonly Condition[] {
   return [
     ...(ids === undefined ? [] : [isAmong(ids)]),
     ...(states === undefined ? [] : [isShownAs(states, working)]),
+    ...(selection.needsPerson === true ? [needsOne] : []),
     ...(folder === undefined ? [] : [sql<boolean>`folder = ${folder}`]),
     ...(selection.channel === undefined ? [] : [sql<boolean>`${channel} = ${selection.channel}`]),
     ...(selection.feed === undefined
@@ -128,6 +130,9 @@ function conditions(selection: FileSelection): readonly Condition[] {
     ...(since === undefined ? [] : [sql<boolean>`(discovered_at >= ${since} or ended_at >= ${since})`]),
   ];
 }
+
+/** By the index of those alone, which has everything that says so. */
+const needsOne = sql<boolean>`seq in (select seq from file indexed by file_cause where ${sql.raw(needsPerson)})`;
 
 /** No id has other letters: one column less to read for what takes longest. */
 function isAscii(text: string): boolean {

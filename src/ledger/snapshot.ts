@@ -1,24 +1,22 @@
 import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { isWithoutChannel } from './cause-name.ts';
-import { causesIn } from './causes.ts';
-import type { CausesFound } from './causes.ts';
+import { isWithoutChannel, isWithoutFeed } from './cause-name.ts';
+import { causesIn, kindsIn, rowsWithoutName } from './causes.ts';
+import type { CausesFound, Kind } from './causes.ts';
 import { factsOf } from './row.ts';
 import type { FileTable } from './schema.ts';
 import type { Statements, Value } from './statements.ts';
 
 /** Everything that a view of all files shows, as it was at one moment: its counts agree with its rows. */
 export interface LedgerSnapshot extends CausesFound {
-  /** Number of rows by state; `not put away` of those whose `after_ready` fails, `without channel` of those that wait for one. */
+  /** Number of rows by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
   readonly counts: Readonly<Record<string, number>>;
   /** Ids of the rows that a step works on. */
   readonly held: readonly string[];
   /** Rows on their way in the order in which they came in: all that a step works on, and the first of each state. */
   readonly working: readonly Facts[];
-  /** Failed and held rows, newest first. */
+  /** Rows that need a person, newest first. */
   readonly needing: readonly Facts[];
-  /** Rows whose `after_ready` fails, newest first. */
-  readonly left: readonly Facts[];
   /** When the next of those that wait for another try is tried. */
   readonly nextTryAt: number | null;
 }
@@ -29,7 +27,7 @@ export interface SnapshotQuery {
   held(): readonly string[];
   /** Rows of each state on the way. */
   readonly working: number;
-  /** Rows of each end that needs a person. */
+  /** Rows that need a person. */
   readonly needing: number;
 }
 
@@ -81,6 +79,7 @@ export function createSnapshots(sql: Statements): SnapshotStore {
 const special = [
   ['not put away', "disposal = 'waiting'"],
   ['without channel', isWithoutChannel],
+  ['without feed', isWithoutFeed],
 ] as const;
 
 const endedQuery = `SELECT +state AS state, count(*) AS files, sum(size) AS bytes FROM file INDEXED BY file_day
@@ -97,19 +96,27 @@ function snapshotOf(sql: Statements, { held, working, needing }: SnapshotQuery):
   const heads = workStates.flatMap((state) => rowsOf(sql, inState(state, 'ASC'), [working]));
   const shown = new Map<number, Row>();
   for (const row of [...worked.filter(({ end }) => end === null), ...heads]) shown.set(row.seq, row);
-  const ended = ['failed', 'held'].flatMap((state) => rowsOf(sql, inState(state, 'DESC'), [needing]));
+  const kinds = kindsIn(sql);
   return {
     counts: countsOf(sql),
     held: ids,
     working: [...shown.values()].toSorted(bySeq).map(factsOf),
-    needing: ended.toSorted(bySeq).toReversed().slice(0, needing).map(factsOf),
-    left: rowsOf(sql, `SELECT * FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT +?`, [needing]).map(
-      factsOf,
-    ),
-    ...causesIn(sql),
+    needing: needing === 0 ? [] : needingIn(sql, kinds, needing),
+    ...causesIn(sql, kinds),
     nextTryAt: (sql.rows('SELECT min(not_before) AS at FROM file WHERE not_before IS NOT NULL', [])[0]?.['at'] ??
       null) as number | null,
   };
+}
+
+/** The newest of each kind of need. */
+function needingIn(sql: Statements, kinds: readonly Kind[], limit: number): readonly Facts[] {
+  const rows = [
+    ...['failed', 'held'].flatMap((state) => rowsOf(sql, inState(state, 'DESC'), [limit])),
+    ...rowsOf(sql, `SELECT * FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT +?`, [limit]),
+    ...rowsWithoutName(sql, kinds, limit),
+  ];
+  const bySeqOnce = new Map(rows.map((row) => [row.seq, row]));
+  return [...bySeqOnce.values()].toSorted(bySeq).toReversed().slice(0, limit).map(factsOf);
 }
 
 type Row = Selectable<FileTable>;

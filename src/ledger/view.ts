@@ -36,7 +36,7 @@ export interface FileFilter {
 
 /** What the daemon knows, for people and programs. */
 export interface LedgerView {
-  /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` of those that wait for one. */
+  /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
   counts(): Promise<Readonly<Record<string, number>>>;
   /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
   waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;

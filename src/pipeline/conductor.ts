@@ -162,7 +162,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return applied;
     },
     pauses,
-    publishNow: (feed) => rounds.publishNow(feed),
+    publishNow: async (feed) => {
+      // Whoever asks for it may have made it a moment ago.
+      if (names.unknown().some(({ kind, name }) => kind === 'feed' && name === feed)) await names.look(signal);
+      return rounds.publishNow(feed);
+    },
     probeNow: () => {
       breaker.probeNow();
       uploadHosts.tryNow();

@@ -214,5 +214,5 @@ const unknownName = (kind: NameKind, name: string): Failure => ({
   kind: 'suspended',
   code: unknownNameCodes[kind],
   message: `the service has no ${kind} ${JSON.stringify(name)}: create it there, or correct the rule or sidecar`,
-  ...(kind === 'channel' && { retryAfterMs: fileWaitsMs }),
+  ...(kind === 'channel' ? { retryAfterMs: fileWaitsMs } : { feed: name }),
 });

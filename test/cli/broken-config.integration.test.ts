@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { events } from '../../src/cli/events.ts';
+import { events } from '../../src/cli/look/events.ts';
 import { serveControl } from '../../src/daemon/control/server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { createNewsLines } from '../../src/daemon/news/lines.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noPauses } from './no-pauses.ts';
-import { whyOf } from '../../src/cli/file-table.ts';
+import { whyOf } from '../../src/cli/output/file-table.ts';
 import { rate, size } from '../../src/daemon/words/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { progressWords } from '../../src/daemon/words/progress-words.ts';

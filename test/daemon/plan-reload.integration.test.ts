@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { planText } from '../../src/cli/reload-plan-text.ts';
+import { planText } from '../../src/cli/configure/reload-plan-text.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { planReapply } from '../../src/daemon/commands/reapply.ts';

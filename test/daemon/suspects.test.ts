@@ -37,8 +37,10 @@ describe('records that may be empty', () => {
     ['superseded', {}, /changed before it was sent: dropcast deletes/],
     ['vanished', {}, /disappeared before it was sent: dropcast deletes/],
     ['vanished', { sha256: 'aa' }, /after all of it may have been sent: look/],
-    ['failed', { lastFailure: failure('permanent') }, /failed: a retry uses/],
-    ['held', {}, /held: a retry uses/],
+    ['failed', { lastFailure: failure('permanent') }, /failed: a retry replaces/],
+    ['held', {}, /held: a retry replaces/],
+    ['skipped', {}, /a person ignored the file before it was sent: dropcast deletes/],
+    ['skipped', { sha256: 'aa' }, /a person ignored the file after all of it may have been sent: look/],
   ] as const)('are those of a file that is %s', async ([end, other, why]) => {
     const { store } = open({ ...created, end, ...other });
     expect((await suspectsOf(store, null)).suspects).toEqual([

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Arrival } from '../../src/intake/arrival.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import type { Accepted } from '../../src/intake/intake.ts';
+import { reapplied } from '../../src/intake/reapplied.ts';
 import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { differentFrom } from '../../src/pipeline/file/checksums.ts';
@@ -604,9 +605,25 @@ describe('another route', () => {
     expect(rerouted(done, { kind: 'take', plan: { ...somePlan, channel: 'ch_other' } }, 9)).toBeNull();
   });
 
+  const missing = failure('suspended', { code: 'unknown_feed', feed: 'feed_news' });
+  const stuck = someFacts({ ...ready, lastFailure: missing });
+
+  test('that names no other feed leaves a video waiting for the one that the service does not have', () => {
+    const change = rerouted(stuck, { kind: 'take', plan: { ...somePlan, title: 'Another', publish: [] } }, 9);
+    expect([change?.plan?.publish, change && 'lastFailure' in change]).toEqual([['feed_news'], false]);
+  });
+
+  test('that names another feed ends the wait for the one that the service does not have', () => {
+    const plan = { ...somePlan, publish: ['feed_tv'] };
+    expect(rerouted(stuck, { kind: 'take', plan }, 9)).toMatchObject({ lastFailure: null });
+    const again = reapplied(stuck, { kind: 'take', plan });
+    expect(again).toMatchObject({ is: 'changed', row: { plan: { publish: ['feed_tv'] }, lastFailure: null } });
+  });
+
   test.each([
     ['is followed before the video is ready', someFacts(uploaded), ['feed_tv']],
     ['only adds feeds while the video waits for its feeds', someFacts(ready), ['feed_news', 'feed_tv']],
+    ['takes the place of a feed that the service does not have', stuck, ['feed_tv']],
     ['is followed by a file whose feed did not take it', someFacts({ ...ready, end: 'failed' }), ['feed_tv']],
     ['does not publish what is done anew', done, undefined],
   ])('with other feeds %s', (_name, facts, publish) => {

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { needsYouIn } from '../../src/daemon/overview/needs-you-count.ts';
+import { needsPerson } from '../../src/pipeline/file/reasons.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { causeKey } from '../../src/pipeline/file/selection.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -48,7 +51,63 @@ test('files that need a person are counted by cause, the most files first, each 
   expect(more).toEqual({ causes: 0, files: 0 });
 });
 
+const missingFeed = failure('suspended', { code: 'unknown_feed', feed: 'feed_gone' });
+const missingChannel = failure('suspended', { code: 'unknown_channel' });
+
+test('what needs a person is the same by its row, by its count and by its cause', async () => {
+  const ends = ['failed', 'held', 'skipped', 'vanished', 'superseded', 'done'] as const;
+  const stages = [
+    {},
+    created,
+    uploaded,
+    ready,
+    { ...created, notBefore: 9 },
+    ...ends.map((end) => ({ end, endedAt: 5 })),
+  ];
+  const failures = [null, failure('transient'), missingFeed, missingChannel];
+  const rows = stages.flatMap((stage, s) =>
+    failures.flatMap((lastFailure, f) =>
+      ([null, 'waiting'] as const)
+        .filter((disposal) => disposal === null || ('end' in stage && stage.end === 'done'))
+        .map((disposal, d) => ({
+          ...stage,
+          lastFailure,
+          disposal,
+          ...('videoId' in stage && { videoId: `vid_${s}_${f}_${d}` }),
+        })),
+    ),
+  );
+  await using opened = await ledgerWith(rows);
+  const now = await opened.ledger.snapshot({ held: () => [], working: 999, needing: 999 });
+  const all = await opened.ledger.list({ limit: 999 });
+  const meant = all
+    .filter((facts) =>
+      needsPerson({ state: stateOf(facts), local: facts.disposal, code: facts.lastFailure?.code ?? null }),
+    )
+    .map(({ id }) => id)
+    .toSorted();
+  expect(meant.length).toBeGreaterThan(8);
+  expect(now.needing.map(({ id }) => id).toSorted()).toEqual(meant);
+  expect(needsYouIn(now.counts)).toBe(meant.length);
+  expect(now.causes.reduce((sum, { files }) => sum + files, now.more.files)).toBe(meant.length);
+  const selected = await opened.ledger.selection.ids({ needsPerson: true }, 999);
+  expect(selected.ids.toSorted()).toEqual(meant);
+  expect(await opened.ledger.selection.count({ needsPerson: true, states: ['failed'] })).toBe(failures.length);
+  const { total, states, causes } = await opened.ledger.selection.facets({ needsPerson: true });
+  expect(total).toBe(meant.length);
+  expect(states.map(({ value }) => value)).toEqual(
+    expect.arrayContaining(['failed', 'held', 'retrying', 'awaiting publish', 'done']),
+  );
+  expect(causes).toContainEqual({ value: 'unknown_feed.feed_gone', files: expect.any(Number) });
+});
+
 test.each([
+  [
+    'a feed that the service does not have',
+    'none',
+    { kind: 'suspended', code: 'unknown_feed', feed: 'feed_x', status: undefined },
+    'unknown_feed.feed_x',
+  ],
   [
     'a field that the service refuses',
     'the service answered 422 invalid_request: tags: has too many.',

@@ -1,6 +1,7 @@
 import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import { missingFeed } from '../../src/pipeline/file/reasons.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
 import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
@@ -171,7 +172,13 @@ export class MemoryStore implements Stores {
       const ready = waiting.filter((facts) => feedsToPublish(facts).includes(feed));
       const times = ready.map(({ readyAt }) => readyAt ?? 0);
       const ids = ready.map(({ id }) => id);
-      return { feed, ids, firstReadyAt: Math.min(...times), lastReadyAt: Math.max(...times) };
+      const missing = new Map(
+        ready.flatMap((facts) => {
+          const name = missingFeed(facts);
+          return name === null ? [] : [[facts.id, name] as const];
+        }),
+      );
+      return { feed, ids, missing, firstReadyAt: Math.min(...times), lastReadyAt: Math.max(...times) };
     });
     return Promise.resolve(batches);
   }

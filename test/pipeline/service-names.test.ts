@@ -80,9 +80,26 @@ test('videos wait for a feed that was deleted, and are published when it is ther
   expect(core.store.states()).toEqual(['awaiting publish']);
   expect(core.conductor.feedsWaiting()[0]?.failure?.message).toContain('the service has no feed "feed_news"');
   expect(world.service.count('publish feed_news')).toBeLessThanOrEqual(2);
-  expect(core.told.filter(({ type }) => type === 'feed')).toEqual([]);
+  expect(core.store.rows.map(({ lastFailure }) => lastFailure)).toMatchObject([
+    { code: 'unknown_feed', feed: 'feed_news' },
+  ]);
+  expect(core.told.filter(({ type }) => type === 'feed' || type === 'failure')).toEqual([]);
   world.service.names.feed = ['feed_news'];
   world.service.failing.clear();
+  await core.until(() => core.store.states()[0] === 'done');
+});
+
+test('a feed that somebody makes and publishes by hand is looked for at once', async () => {
+  const world = outside([someFacts(ready)]);
+  world.service.videos.set('vid_1', { title: 'Clip', status: 'ready' });
+  world.service.names.feed = [];
+  world.service.failing.set('publish feed_news', failure('gone', { status: 404 }));
+  const core = startCore(world);
+  await core.until(() => core.store.rows[0]?.lastFailure?.code === 'unknown_feed');
+  world.service.names.feed = ['feed_news'];
+  world.service.failing.clear();
+  const { answer } = await core.conductor.publishNow('feed_news');
+  expect(await answer).toMatchObject({ ok: true, files: 1 });
   await core.until(() => core.store.states()[0] === 'done');
 });
 

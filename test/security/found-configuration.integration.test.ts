@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { findTarget } from '../../src/cli/api/target.ts';
-import { check } from '../../src/cli/check.ts';
+import { check } from '../../src/cli/configure/check.ts';
 import { requireConfig, requireLoadable } from '../../src/cli/read-config.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
 import { scratch } from '../config/scratch.ts';

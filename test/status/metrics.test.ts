@@ -188,6 +188,19 @@ describe('counters say what happened', () => {
     expect(now.get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(0);
   });
 
+  test('times before the first scrape and after it are in their buckets, which add up', async () => {
+    const { events, values } = open();
+    const step = (ms: number): void => events.emit({ type: 'request', operation: 'upload file', status: 200, ms });
+    for (const ms of [100, 101, 400, 50_000_000]) step(ms);
+    const name = 'dropcast_step_duration_seconds';
+    const upload = 'step="upload",outcome="ok"';
+    const of = async (le: string) => (await values()).get(`${name}_bucket{le="${le}",${upload}}`);
+    expect([await of('0.1'), await of('0.5'), await of('43200'), await of('+Inf')]).toEqual([1, 3, 3, 4]);
+    step(2_000);
+    expect([await of('1'), await of('5'), await of('+Inf')]).toEqual([3, 4, 5]);
+    expect((await values()).get(`${name}_count{${upload}}`)).toBe(5);
+  });
+
   test('how long the service processed a video, ready or failed', async () => {
     const { events, values } = open();
     const before = someFacts({ ...uploaded, processingSince: 1_000, uploadedAt: 1_000 });

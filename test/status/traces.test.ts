@@ -44,16 +44,16 @@ describe('with an SDK', () => {
   });
   afterEach(() => trace.disable());
 
-  const listen = () => {
+  const listen = async () => {
     const events = createEventStream(silentLogger);
-    expect(traceFiles({ events }, '1.2.3')).toBe(true);
+    expect(await traceFiles({ events }, '1.2.3')).toBe(true);
     return events;
   };
 
-  test('a file has one trace with a span for each step', () => {
+  test('a file has one trace with a span for each step', async () => {
     const discoveredAt = 1_500_000_000_000;
     walk(
-      listen(),
+      await listen(),
       way.map((row) => ({ ...row, discoveredAt })),
     );
     const spans = exporter.getFinishedSpans();
@@ -63,8 +63,8 @@ describe('with an SDK', () => {
     expect(spans.at(-1)?.startTime).toEqual([1_500_000_000, 0]); // long before this process began
   });
 
-  test('files beside each other have traces of their own', () => {
-    const events = listen();
+  test('files beside each other have traces of their own', async () => {
+    const events = await listen();
     for (const n of [0, 1, 2, 3, 4, 5, 6])
       for (const id of ['f_1', 'f_2']) {
         const [before, facts] = [n === 0 ? null : someFacts({ ...way[n - 1], id }), someFacts({ ...way[n], id })];
@@ -74,8 +74,8 @@ describe('with an SDK', () => {
     expect([...traces.values()].map((spans) => spans.length)).toEqual([5, 5]);
   });
 
-  test('an attempt that fails is a span of its own, with why', () => {
-    const events = listen();
+  test('an attempt that fails is a span of its own, with why', async () => {
+    const events = await listen();
     const sending = someFacts({ ...created, uploadStartedAt: 2 });
     const retrying = { ...sending, notBefore: 99 };
     walk(events, way.slice(0, 4));
@@ -99,16 +99,16 @@ describe('with an SDK', () => {
     expect(spans.at(-1)?.events[0]).toMatchObject({ name: 'failure', attributes: { 'dropcast.class': 'transient' } });
   });
 
-  test('a file that came in before this start joins in where it is', () => {
-    const events = listen();
+  test('a file that came in before this start joins in where it is', async () => {
+    const events = await listen();
     events.emit({ type: 'file', before: someFacts(uploaded), facts: someFacts(ready), note: null });
     walk(events, []);
     events.emit({ type: 'file', before: someFacts(ready), facts: someFacts({ ...ready, end: 'done' }), note: null });
     expect(tree(exporter.getFinishedSpans())).toEqual(['file > publish', 'file']);
   });
 
-  test('what happens to a file after its end is no trace; a retry begins another one', () => {
-    const events = listen();
+  test('what happens to a file after its end is no trace; a retry begins another one', async () => {
+    const events = await listen();
     const done = someFacts({ ...ready, end: 'done' });
     events.emit({ type: 'file', before: done, facts: { ...done, disposal: 'moved' }, note: null });
     expect(exporter.getFinishedSpans()).toEqual([]);
@@ -120,7 +120,7 @@ describe('with an SDK', () => {
   });
 });
 
-test('without an SDK nobody listens, so it costs nothing', () => {
+test('without an SDK nobody listens, so it costs nothing', async () => {
   const events = { listen: () => expect.fail('it listens') };
-  expect(traceFiles({ events }, '1.2.3')).toBe(false);
+  expect(await traceFiles({ events }, '1.2.3')).toBe(false);
 });

@@ -4,7 +4,7 @@ import { renderDetails } from '../output/details.ts';
 import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { renderTable } from '../output/table.ts';
-import { tableOptions } from '../file-table.ts';
+import { tableOptions } from '../output/file-table.ts';
 import type { Shell } from '../shell.ts';
 import { overviewForm, videoAnalyticsForm } from './json-forms.ts';
 import { periodOf } from './period.ts';

@@ -6,7 +6,7 @@ import { printJson } from '../output/json.ts';
 import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { tableOptions } from '../file-table.ts';
+import { tableOptions } from '../output/file-table.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { Channel, ChannelChanges } from '@dropcast/client';

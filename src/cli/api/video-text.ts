@@ -5,7 +5,7 @@ import { renderDetails } from '../output/details.ts';
 import type { Detail } from '../output/details.ts';
 import { formatDuration, formatMoment, UNKNOWN } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { tableOptions } from '../file-table.ts';
+import { tableOptions } from '../output/file-table.ts';
 import type { Shell } from '../shell.ts';
 
 type Screen = Pick<Shell, 'stdout' | 'env'>;

@@ -36,4 +36,6 @@ const commands: Readonly<Record<CauseAction, ((cause: string) => string) | null>
   'send elsewhere': (cause) => `dropcast retry --cause ${cause} --to CHANNEL`,
   // Its own words say how.
   adopt: null,
+  publish: null,
+  reapply: (cause) => `dropcast reapply --cause ${cause}`,
 };

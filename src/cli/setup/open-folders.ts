@@ -3,10 +3,10 @@ import { findUser } from '../../systemd/passwd.ts';
 import { dropInText } from '../../systemd/drop-in.ts';
 import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-error.ts';
-import { installFile } from '../install-file.ts';
+import { installFile } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import { unitNeedsOf } from '../systemd-drop-in.ts';
-import { readMachine, SERVICE_USER } from '../unit-needs.ts';
+import { unitNeedsOf } from '../systemd/drop-in.ts';
+import { readMachine, SERVICE_USER } from '../systemd/unit-needs.ts';
 import type { Questions } from './questions.ts';
 import { runProgram } from './systemctl.ts';
 

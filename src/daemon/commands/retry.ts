@@ -62,11 +62,12 @@ async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answe
     for (const facts of await daemon.ledger.waitingForDisk(100_000)) yield { facts, name: null };
 }
 
-/** A new record for what has none; a video that failed is deleted first. */
+/** A new record for what has none; a video that failed, and a record that stayed empty, is deleted first. */
 function requestsOf(facts: Facts): number {
   if (isLeftOnDisk(facts)) return 0;
-  if (facts.remoteStatus === 'failed') return 3;
-  return facts.videoId === null || facts.lastFailure?.kind === 'gone' ? 1 : 0;
+  if (facts.videoId === null || facts.lastFailure?.kind === 'gone') return 1;
+  const isEmpty = facts.end !== null && facts.uploadedAt === null;
+  return facts.remoteStatus === 'failed' || isEmpty ? 3 : 0;
 }
 
 function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {

@@ -7,6 +7,9 @@ import { stages } from './stages.ts';
 /** What `ls` takes as options and the page in its address, by the same names. */
 export const queryWords = ['state', 'stage', 'folder', 'channel', 'feed', 'cause', 'since', 'q'] as const;
 
+/** Among the states of a question: whatever state a file is in that needs a person. */
+export const needsYou = 'needs-you';
+
 export type QueryWord = (typeof queryWords)[number];
 
 /** As somebody gave it; an empty text is none. */
@@ -28,11 +31,14 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
     problems.push(`${word}: at most ${longestText.toLocaleString('en')} characters`);
     return undefined;
   };
-  const states = readStates(given('state'), given('stage'), problems);
+  const state = given('state');
+  const isNeeding = state === needsYou;
+  const states = readStates(isNeeding ? undefined : state, given('stage'), problems);
   const since = given('since');
   return {
     selection: {
       states,
+      ...(isNeeding && { needsPerson: true }),
       folder: given('folder'),
       channel: given('channel'),
       feed: given('feed'),
@@ -54,7 +60,8 @@ function readStates(
     .map((one) => one.trim())
     .filter(Boolean);
   const unknown = states?.find((one) => !knownStates.includes(one));
-  if (unknown !== undefined) problems.push(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}`);
+  if (unknown !== undefined)
+    problems.push(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}; or ${needsYou} alone`);
   const ofStage = stage === undefined ? undefined : stages[stage];
   if (stage !== undefined && ofStage === undefined)
     problems.push(`unknown stage "${stage}"; the stages are: ${Object.keys(stages).join(', ')}`);

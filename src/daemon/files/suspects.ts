@@ -55,10 +55,16 @@ function viewOf(facts: Facts): SuspectView {
   return { name, video_id: name, title, created: createdAt, file: id, path: `${folder}/${path}`, why: whyLeft(facts) };
 }
 
+/** What left the record of a file without use. A skipped one with a record is ignored. */
+const leftWhen: Partial<Readonly<Record<End, string>>> = {
+  superseded: 'the file changed',
+  vanished: 'the file disappeared',
+  skipped: 'a person ignored the file',
+};
+
 function whyLeft(facts: Facts): string {
-  if (facts.end !== 'superseded' && facts.end !== 'vanished')
-    return `the file is ${facts.end ?? 'waiting'}: a retry uses this record`;
-  const what = facts.end === 'superseded' ? 'the file changed' : 'the file disappeared';
+  const what = leftWhen[facts.end ?? 'failed'];
+  if (what === undefined) return `the file is ${facts.end}: a retry replaces this record`;
   if (mayHaveArrived(facts)) return `${what} after all of it may have been sent: look at the video on the service`;
   return `${what} before it was sent: dropcast deletes the record`;
 }

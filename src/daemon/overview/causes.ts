@@ -13,7 +13,7 @@ export interface Cause {
   readonly actions: readonly CauseAction[];
 }
 
-export type CauseAction = 'retry' | 'force retry' | 'ignore' | 'send elsewhere' | 'adopt';
+export type CauseAction = 'retry' | 'force retry' | 'ignore' | 'send elsewhere' | 'adopt' | 'publish' | 'reapply';
 
 /** Files with the same cause. */
 export interface Caused {
@@ -129,7 +129,21 @@ function openEnded(caused: Caused): Words {
   const { cause } = caused;
   if (cause.startsWith('local.')) return local(caused);
   if (cause.startsWith(withoutChannel)) return noChannel(cause.slice(withoutChannel.length));
+  if (cause.startsWith(withoutFeed)) return noFeed(cause.slice(withoutFeed.length));
   return asked(caused);
+}
+
+const withoutFeed = `${unknownNameCodes.feed}.`;
+
+function noFeed(feed: string): Words {
+  return {
+    is: says(
+      `is ready, but the service does not have its feed ${feed}`,
+      `are ready, but the service does not have their feed ${feed}`,
+    ),
+    next: 'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+    actions: ['publish', 'reapply'],
+  };
 }
 
 const withoutChannel = `${unknownNameCodes.channel}.`;

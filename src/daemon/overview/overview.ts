@@ -5,9 +5,9 @@ import { clockTime } from '../words/clock-time.ts';
 import type { Daemon } from '../daemon.ts';
 import { asHeld, createsWait, viewOf } from '../files/file-view.ts';
 import { pauseWords, resumeCommand } from '../words/pause-words.ts';
+import { deafTargetViews } from '../message-targets.ts';
 import { countSteps } from '../files/step-states.ts';
 import { uploadsStart } from '../outlook/upload-times.ts';
-import { deafTargetViews } from '../message-targets.ts';
 import { createDay } from './day.ts';
 import { createFeedTimes } from './feeds.ts';
 import { needsYouOf } from './needs-you.ts';
@@ -126,8 +126,8 @@ function compose(
       stopped: stoppedBy(daemon, now),
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
-      following: of('processing', 'awaiting publish'),
-      retrying: of('retrying') - (found.counts['without channel'] ?? 0),
+      following: of('processing', 'awaiting publish') - of('without feed'),
+      retrying: of('retrying') - of('without channel'),
       needsYou: needsYou.files,
       frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
       unmet: expectations.filter(({ state }) => state === 'missing' || state === 'late').length,

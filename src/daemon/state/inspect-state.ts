@@ -2,12 +2,12 @@ import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { errnoOf } from '../../disk/errno.ts';
+import { linkInstead } from '../../ledger/append-log.ts';
 import { openExistingLedger } from '../../ledger/ledger.ts';
 import { receiptsPath } from '../../ledger/receipts.ts';
 import { LedgerError, LedgerInUseError, refusal } from '../../ledger/ledger-error.ts';
 import { sizeOfUsableFile, stateDirectory } from '../../ledger/state-directory.ts';
 import { callDaemon } from '../control/client.ts';
-import { linkInstead } from '../../ledger/append-log.ts';
 import { strayFiles } from './state-owner.ts';
 
 /**

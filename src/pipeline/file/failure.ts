@@ -45,6 +45,8 @@ export interface Failure {
   readonly retryAfterMs?: number;
   /** True when the request may have been carried out although no usable answer came. */
   readonly inDoubt?: boolean;
+  /** A feed that the service does not have. */
+  readonly feed?: string;
   /** Of a duplicate: the id of the file that was uploaded with the same content. */
   readonly twin?: string;
   /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
@@ -107,8 +109,15 @@ export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_fee
 
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
-  return code === unknownNameCodes.channel || code === stopped.code || code === twinCode || code === outsideWindowCode;
+  return mereWaits.has(code);
 }
+
+const mereWaits: ReadonlySet<string> = new Set([
+  ...Object.values(unknownNameCodes),
+  stopped.code,
+  twinCode,
+  outsideWindowCode,
+]);
 
 /**
  * Whether it may be the failure of a whole host, not of what was asked: no answer, one of a proxy, or one that says that the host itself

@@ -42,7 +42,7 @@ export type FileEvent =
   /** The service had `poll.give_up_after` and is still not done. */
   | { readonly type: 'GIVE_UP' }
   | { readonly type: 'PUBLISHED'; readonly feed: string; readonly at: number }
-  /** A feed refuses, and asking again cannot help. */
+  /** A feed refuses. What may pass is only noted: the file waits on. */
   | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
   | { readonly type: 'FILE_GONE' }
   | { readonly type: 'FILE_CHANGED' }
@@ -144,6 +144,7 @@ const machineSetup = setup({
     isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
     isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
     isReady: ({ event }) => isReady(event),
+    mayNotPass: ({ event }) => event.type === 'PUBLISH_FAILED' && event.failure.kind === 'permanent',
     isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
     isLastFeed: ({ context }, { feed }: { feed: string }) => {
       const feeds = feedsToPublish(context.facts);
@@ -295,7 +296,10 @@ export const fileMachine = machineSetup.createMachine({
           { guard: { type: 'isLastFeed', params: feedOf }, target: 'done', actions: takePublished },
           { guard: { type: 'isItsFeed', params: feedOf }, target: 'awaiting publish', actions: takePublished },
         ],
-        PUBLISH_FAILED: { target: 'failed', actions: takeFailure },
+        PUBLISH_FAILED: [
+          { guard: 'mayNotPass', target: 'failed', actions: takeFailure },
+          { target: 'awaiting publish', actions: takeFailure },
+        ],
       },
     },
     done: { type: 'final', entry: end('done') },

@@ -185,6 +185,8 @@ export interface PauseStore {
 export interface FeedBatch {
   readonly feed: string;
   readonly ids: readonly string[];
+  /** By id, of those whose row says that the service does not have a feed: which one. */
+  readonly missing: ReadonlyMap<string, string>;
   readonly firstReadyAt: number;
   readonly lastReadyAt: number;
 }

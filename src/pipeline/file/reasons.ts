@@ -58,9 +58,17 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
   if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
-  // While it was ignored, another file with its content may have been uploaded: it looks for that before it gets another record.
-  if (isIgnored(facts) && facts.videoId !== null && !mayHaveArrived(facts)) return { ...fresh, dying: true };
-  return { ...fresh, processingSince: facts.uploadedAt === null ? null : now };
+  if (facts.uploadedAt !== null) return { ...fresh, processingSince: now };
+  return { ...fresh, processingSince: null, ...withAnotherRecord(facts, now) };
+}
+
+/**
+ * While a file stood still, another with its content may have been uploaded. It looks for that only on its way to a record, so it gives
+ * up the one that it has: at once while that is empty for sure, else as if the upload address were dead.
+ */
+function withAnotherRecord(facts: Facts, now: number): Partial<Facts> {
+  if (facts.end === null || facts.videoId === null) return {};
+  return mayHaveArrived(facts) ? { addressDeadAt: facts.addressDeadAt ?? facts.endedAt ?? now } : { dying: true };
 }
 
 /** Why it ended, when no failure says so better. */
@@ -115,6 +123,34 @@ export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): b
   const isWaiting = end === null && notBefore !== null && plan !== null;
   return isWaiting && lastFailure?.code === unknownNameCodes.channel;
 }
+
+/** The feed that a file waits for and that the service does not have; null: there is none. */
+export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string | null {
+  return lastFailure?.code === unknownNameCodes.feed ? (lastFailure.feed ?? null) : null;
+}
+
+/**
+ * Whether only a person can settle a file: it failed, is held, waits for a channel or feed that the service does not have, or is done but
+ * cannot be deleted or moved. The one definition; the ledger counts and selects by the same, as SQL (`needsPerson` in cause-name.ts).
+ *
+ * @param file.local what became of its local file
+ * @param file.code of its last failure
+ */
+export function needsPerson(file: {
+  readonly state: string;
+  readonly local: string | null;
+  readonly code: string | null;
+}): boolean {
+  const { state, local, code } = file;
+  if (state === 'failed' || state === 'held' || local === 'waiting') return true;
+  return code !== null && code === namesOfWait[state];
+}
+
+/** What a file in this state waits for when it needs a person. */
+const namesOfWait: Readonly<Record<string, string | undefined>> = {
+  retrying: unknownNameCodes.channel,
+  'awaiting publish': unknownNameCodes.feed,
+};
 
 /**
  * What a file is held for again when nobody ignores it any more; null: it goes on. A question that only a person answers, as whether a

@@ -6,6 +6,8 @@ export interface FileSelection {
   readonly ids?: readonly string[] | undefined;
   /** As they are shown. `settling` finds nothing: what settles has no row yet. */
   readonly states?: readonly string[] | undefined;
+  /** Only files that need a person. */
+  readonly needsPerson?: boolean | undefined;
   /** The watched folder. */
   readonly folder?: string | undefined;
   readonly channel?: string | undefined;
@@ -85,7 +87,7 @@ export const stepStates = { queued: 'creating', 'awaiting upload': 'uploading' }
 
 /**
  * Pure: why a file stands still, as a short word that does not change: the code of its failure, with the field for what the service
- * refused (`invalid_request.tags`), or the channel that it does not have. Files with the same one wait for the same deed. The ledger's indexes have it too.
+ * refused (`invalid_request.tags`), or the channel or feed that it does not have. Files with the same one wait for the same deed. The ledger's indexes have it too.
  */
 export function causeKey({
   disposal,
@@ -93,9 +95,10 @@ export function causeKey({
   plan,
 }: Pick<Facts, 'disposal' | 'lastFailure' | 'plan'>): string | null {
   if (lastFailure === null) return null;
-  const { code, kind, status = 0, message } = lastFailure;
+  const { code, kind, feed, status = 0, message } = lastFailure;
   if (disposal === 'waiting') return `local.${code}`;
   if (code === unknownNameCodes.channel) return plan === null ? code : `${code}.${plan.channel}`;
+  if (code === unknownNameCodes.feed) return feed === undefined ? code : `${code}.${feed}`;
   if (kind === 'gone') return 'deleted_on_service';
   if (!refusals.has(status)) return code;
   const [, said = ''] = message.split(`${code}: `, 2);

@@ -2,7 +2,7 @@ import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { End, Facts } from '../file/facts.ts';
 import type { Clock, LeftoverStore, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row, Rows } from '../file/rows.ts';
-import { bury } from '../steps/bury.ts';
+import { bury, isUnsure } from '../steps/bury.ts';
 import { addressGraceMs } from '../steps/upload.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -20,7 +20,7 @@ export interface GiveBack {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A file that failed or is held keeps its record: a retry sends to it. What is skipped with one was ignored by a person. */
+/** A file that failed or is held keeps its record until it is retried. What is skipped with one was ignored by a person. */
 const givenUp: readonly End[] = ['superseded', 'vanished', 'skipped'];
 
 /** Records of one round, and the time between two: this is the least urgent of all work. */
@@ -29,6 +29,9 @@ const everyMs = 60_000;
 
 /** After a look that ended without a deletion. In memory: a restart looks at once. */
 const restMs = 10 * 60_000;
+
+/** For so long the service is asked whether it has what may have arrived. Then a person looks: `dropcast suspects` lists it. */
+const askedForMs = 24 * 60 * 60_000;
 
 /** Something is badly wrong if there are more; a person finds them with `dropcast suspects`. */
 const mostPerDay = 100;
@@ -40,11 +43,22 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   let notBefore = -Infinity;
   let saidAt = -Infinity;
 
-  const isDue = ({ id, endedAt }: Facts): boolean => {
-    if ((restsUntil.get(id) ?? -Infinity) > clock.elapsed()) return false;
+  const isDue = (facts: Facts): boolean => {
+    const { id, endedAt } = facts;
+    if ((restsUntil.get(id) ?? -Infinity) > clock.elapsed() || isForPerson(facts, clock.now())) return false;
     const endedMs = clock.now() - (endedAt ?? 0);
     // In the future: the clock was set back, and the time says nothing.
     return endedMs >= addressGraceMs || endedMs < 0;
+  };
+
+  /** What is left to a person must not keep others from their turn. */
+  const dueNow = async (): Promise<readonly Facts[]> => {
+    for (;;) {
+      const abandoned = await store.abandoned(givenUp, 2 * (atOnce + restsUntil.size));
+      const forPerson = abandoned.filter((facts) => isForPerson(facts, clock.now()) && !restsUntil.has(facts.id));
+      if (forPerson.length === 0) return abandoned.filter(isDue).slice(0, atOnce);
+      for (const { id } of forPerson) restsUntil.set(id, 0);
+    }
   };
 
   /** From the mark on only the DELETE may go on, also after a restart. @returns whether the row has it */
@@ -63,13 +77,15 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
-    // It was to be replaced, all of it may have left, and its file is gone: the service may have the only copy.
+    // It was to be replaced, and all of it may have left: the service may have the only copy.
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
-    if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: its local file is gone`);
-    if (row.facts.dying) return true;
+    if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have all of the file`);
+    const { dying } = row.facts;
+    if (dying && !isUnsure(row.facts)) return true;
     const status = await host.status(videoId, signal, 'poll');
-    if (status.ok && status.value === 'pending') return !mayHaveArrived(row.facts) && mark(row, videoId);
-    if (status.ok) await row.write({ remoteStatus: status.value }, `video ${videoId} is ${status.value}: it is kept`);
+    if (status.ok && status.value === 'pending') return dying || (!mayHaveArrived(row.facts) && mark(row, videoId));
+    if (status.ok)
+      await row.write({ remoteStatus: status.value, dying: false }, `video ${videoId} is ${status.value}: it is kept`);
     else if (status.failure.kind === 'gone') await row.write(unbound, `video ${videoId} is gone`);
     return false;
   };
@@ -87,11 +103,15 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     run: async (signal) => {
       if (clock.elapsed() < notBefore) return;
       notBefore = clock.elapsed() + everyMs;
-      const abandoned = await store.abandoned(givenUp, atOnce + restsUntil.size);
-      for (const { id } of abandoned.filter(isDue).slice(0, atOnce)) {
+      for (const { id } of await dueNow()) {
         if (signal.aborted) return;
         await rows.claim(id, (row) => one(row, signal));
       }
     },
   };
+}
+
+/** Whether the service did not say for long enough that it has what may have arrived. */
+function isForPerson(facts: Facts, now: number): boolean {
+  return mayHaveArrived(facts) && now - (facts.endedAt ?? 0) > askedForMs;
 }

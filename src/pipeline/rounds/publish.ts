@@ -98,18 +98,33 @@ export function createPublish(world: PublishWorld): Publish {
     tell(due, { ok: true, files: ids.length, videos: published?.videos ?? null });
   };
 
-  const fail = async ({ feed, ids, due }: Batch, failure: Failure): Promise<void> => {
+  const fail = async ({ feed, ids, missing, due }: Batch, failure: Failure): Promise<void> => {
     failures.set(feed, failure);
     if (!backoffs.retryAfter(feed, failure)) {
       failures.delete(feed);
-      const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
-      await sideBySide(ids, (id) => runner.apply(id, refused));
+      await note(ids, { ...failure, kind: 'permanent' });
       if (due !== null) await store.dropFeedDue(due);
-    }
+    } else if (isUnknown(failure)) await noteMissing({ ids, missing }, failure);
+    // The service has the feed again, and something else is wrong.
+    else
+      await note(
+        ids.filter((id) => missing.get(id) === feed),
+        failure,
+      );
     // Said once, when it became unknown.
-    if (failure.code !== unknownNameCodes.feed) events.emit({ type: 'feed', feed, files: ids.length, failure });
+    if (!isUnknown(failure)) events.emit({ type: 'feed', feed, files: ids.length, failure });
     tell(due, { ok: false, failure, nextTryAt: onTheWall(backoffs.nextTryAt(feed)) });
   };
+
+  const note = (ids: readonly string[], failure: Failure): Promise<unknown> =>
+    sideBySide(ids, (id) => runner.apply(id, { type: 'PUBLISH_FAILED', failure }));
+
+  /** Only a person can settle that, so it is in their rows. */
+  const noteMissing = ({ ids, missing }: Pick<Batch, 'ids' | 'missing'>, failure: Failure): Promise<unknown> =>
+    note(
+      ids.filter((id) => !missing.has(id)),
+      failure,
+    );
 
   /** Who asked before the request began. */
   const tell = (due: DueFeed | null, answer: FeedAnswer): void => {
@@ -150,7 +165,12 @@ export function createPublish(world: PublishWorld): Publish {
       for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
         const isNothing = ids.length === 0 && batch.due === null;
-        if (signal.aborted || isNothing || backoffs.isBackingOff(batch.feed)) continue;
+        if (signal.aborted || isNothing) continue;
+        if (backoffs.isBackingOff(batch.feed)) {
+          const failure = failures.get(batch.feed);
+          if (failure !== undefined && isUnknown(failure)) await noteMissing({ ...batch, ids }, failure);
+          continue;
+        }
         const isNow = batch.due?.isNow === true;
         const inMs = isNow ? 0 : dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
         if (inMs > 0) {
@@ -182,6 +202,7 @@ function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): 
     batches.set(due.feed, {
       feed: due.feed,
       ids: batch?.ids ?? [],
+      missing: batch?.missing ?? new Map<string, string>(),
       firstReadyAt: Math.min(batch?.firstReadyAt ?? Infinity, due.firstAt),
       lastReadyAt: Math.max(batch?.lastReadyAt ?? 0, due.lastAt),
       due,
@@ -217,6 +238,10 @@ export function dueInMs(
   if (now < batch.firstReadyAt) return 0;
   const latestMs = batch.firstReadyAt + timing.atMostMs - now;
   return Math.max(0, isExpecting ? latestMs : Math.min(latestMs, batch.lastReadyAt + timing.quietMs - now));
+}
+
+function isUnknown({ code }: Failure): boolean {
+  return code === unknownNameCodes.feed;
 }
 
 /** A feed that does not exist is the configuration's mistake, not a deleted video. */

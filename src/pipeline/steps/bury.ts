@@ -1,7 +1,16 @@
 import { unbound } from '../file/facts.ts';
+import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { RequestPriority, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+
+/**
+ * Whether a row does not know how the upload to its record ended: a copy of the ledger may be older than that. Whoever deletes the record
+ * asks first. When an address died, that was asked before the record was to be replaced.
+ */
+export function isUnsure({ videoId, uploadStartedAt, addressDeadAt, sha256 }: Facts): boolean {
+  return videoId !== null && uploadStartedAt !== null && addressDeadAt === null && sha256 === null;
+}
 
 /**
  * Deletes the video of a row that is `dying`. Only after the service says that it is gone may another one be created, else a late

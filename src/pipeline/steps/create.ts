@@ -1,12 +1,13 @@
 import { mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
+import type { Facts } from '../file/facts.ts';
 import { isAway, stopped } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
-import type { Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type { Answer, Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
-import { bury } from './bury.ts';
+import { bury, isUnsure } from './bury.ts';
 import { findTwin } from './duplicates.ts';
 import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
@@ -34,9 +35,12 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   const missing = await world.local.check(row.facts);
   if (missing !== null) {
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts) && isAway(missing);
-    return isOnlyCopy ? keep(row) : setback(missing);
+    return isOnlyCopy ? keep(row, 'the local file is missing') : setback(missing);
   }
   if (row.facts.dying) {
+    const isFull = await hasBytes(row.facts, signal, world);
+    if (!isFull.ok) return setback(isFull.failure);
+    if (isFull.value) return keep(row, 'the service has all of it');
     const remaining = await bury(row, signal, { ...world, priority: 'finish', note: 'deleted, to be replaced' });
     if (remaining !== null) return setback(remaining);
   }
@@ -51,12 +55,20 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   return missingNow === null ? ask(row, world) : setback(missingNow);
 }
 
+/** Whether the service has bytes of which the row knows nothing. */
+async function hasBytes(facts: Facts, signal: AbortSignal, { host }: CreateWorld): Promise<Answer<boolean>> {
+  if (!isUnsure(facts)) return { ok: true, value: false };
+  const status = await host.status(facts.videoId ?? '', signal);
+  if (status.ok) return { ok: true, value: status.value !== 'pending' && status.value !== 'failed' };
+  return status.failure.kind === 'gone' ? { ok: true, value: false } : status;
+}
+
 /**
  * The bytes may be on the service alone, so nothing is deleted there. The file goes back to where its status is asked. No byte is
- * sent there any more, because the address stays dead: a DELETE that comes late cannot hit a second upload.
+ * sent there any more, because the service has them or the address stays dead: a DELETE that comes late cannot hit a second upload.
  */
-async function keep(row: Row): Promise<Outcome> {
-  await row.write({ dying: false }, `video ${row.facts.videoId} is kept: the local file is missing`);
+async function keep(row: Row, why: string): Promise<Outcome> {
+  await row.write({ dying: false }, `video ${row.facts.videoId} is kept: ${why}`);
   return { type: 'kept' };
 }
 

@@ -125,7 +125,7 @@ async function replace(row: Row, deadSince: number, world: UploadWorld): Promise
   if (replacements >= mostReplacements) return setback(replacedTooOften);
   const change = { dying: true, replacements: replacements + 1 };
   await world.receipts.append('dying', { ...row.facts, ...change });
-  await row.write(change, `the upload address of video ${videoId} is dead: replacing the video`);
+  await row.write(change, `video ${videoId} is still empty: replacing it`);
   return { type: 'replacing' };
 }
 
@@ -163,7 +163,7 @@ const outsideWindow = (waitMs: number): Failure => ({
 const stillInGrace = (leftMs: number): Failure => ({
   kind: 'throttled',
   code: 'upload_address_dead',
-  message: 'the upload address is dead; the service may still be taking in what was sent',
+  message: 'the service has not received the file; dropcast replaces its video if that stays so for a minute',
   retryAfterMs: leftMs,
 });
 

@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
+import type { Counted } from './counters.ts';
 import { feedsOf, fileStates, targetTypes } from './labels.ts';
 
 export type MeasuredDaemon = Pick<
@@ -23,10 +24,14 @@ export type MeasuredDaemon = Pick<
  *
  * @returns looks it up; a ledger that cannot be read makes its numbers NaN, and the others are right
  */
-export function createGauges(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
+export function createGauges(
+  registry: Registry,
+  daemon: MeasuredDaemon,
+  counted: Pick<Counted, 'lastFound'>,
+): () => Promise<void> {
   const files = createFileGauges(registry, daemon);
   const work = createWorkGauges(registry, daemon);
-  const places = createPlaceGauges(registry, daemon);
+  const places = createPlaceGauges(registry, daemon, counted);
   const expected = createExpectationGauge(registry, daemon);
   const messages = createMessageGauge(registry, daemon);
   return async () => {
@@ -125,7 +130,11 @@ function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => P
   };
 }
 
-function createPlaceGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
+function createPlaceGauges(
+  registry: Registry,
+  daemon: MeasuredDaemon,
+  { lastFound }: Pick<Counted, 'lastFound'>,
+): () => void {
   const gauge = gaugesOf(registry);
   const up = gauge('dropcast_watch_root_up', '1 when the files of a folder are found, 0 when it is frozen.', ['root']);
   const lastEvent = gauge(
@@ -138,17 +147,11 @@ function createPlaceGauges(registry: Registry, daemon: MeasuredDaemon): () => vo
     'Since when a ready file waits for its feed to be published; NaN: none waits.',
     ['feed'],
   );
-  const found = new Map<string, number>();
-  daemon.events.listen((event) => {
-    if (event.type !== 'arrival') return;
-    for (const { path } of daemon.config().folders)
-      if (event.path.startsWith(`${path}/`)) found.set(path, Date.now() / 1_000);
-  });
   return () => {
     for (const each of [up, lastEvent, dirty]) each.reset(); // folders and feeds come and go with a reload
     for (const { path: root, state } of daemon.folders.status()) {
       up.set({ root }, state === 'frozen' ? 0 : 1);
-      lastEvent.set({ root }, found.get(root) ?? 0);
+      lastEvent.set({ root }, lastFound.get(root) ?? 0);
     }
     const waits = new Map(daemon.conductor.feedsWaiting().map(({ feed, since }) => [feed, since]));
     for (const feed of feedsOf(daemon.config())) {

@@ -18,7 +18,7 @@ export interface Batch {
 
 /**
  * Pure: what to send next to a target: its oldest message; or a digest of all, when many wait, when several are of one cause, or when
- * they are from its quiet hours.
+ * they are from its quiet hours. What was sent before without an answer comes first, and as it was.
  *
  * @param rows what waits, oldest first; at least one
  * @param world.dropped older messages that the outbox could not keep
@@ -29,22 +29,26 @@ export function nextBatch(
   world: { readonly quiet: DayWindow | null; readonly dropped: number; readonly now: number; readonly id: string },
 ): Batch {
   const { quiet, dropped, now, id } = world;
-  const messages = rows.map(({ message }) => message as Message);
+  const causes = rows.map(({ message }) => (message as Message).cause);
   const isOfQuiet = quiet !== null && rows.some(({ at }) => isInWindow(quiet, at));
-  const areOfOneCause = new Set(messages.map(({ cause }) => cause)).size < messages.length;
-  const isDigest = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
-  const taken = isDigest ? rows : rows.slice(0, 1);
-  const [first] = messages;
-  if (first === undefined) throw new Error('no message waits');
-  const message = isDigest ? digestOf(messages, now) : first;
-  const last = taken.at(-1)?.seq ?? 0;
+  const areOfOneCause = new Set(causes).size < causes.length;
+  const isMuch = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
+  const [oldest] = rows;
+  if (oldest === undefined) throw new Error('no message waits');
+  // What may have arrived is sent again as it was, whatever came after it: who has it already knows it by its id.
+  const isRepeat = oldest.triedAt !== null;
+  const taken = isRepeat ? rows.filter(({ triedAt }) => triedAt === oldest.triedAt) : isMuch ? rows : [oldest];
+  const isDigest = taken.length > 1;
+  const messages = taken.map(({ message }) => message as Message);
+  const message = isDigest ? digestOf(messages, now) : (oldest.message as Message);
+  const seqs = taken.map(({ seq }) => seq);
   return {
-    seqs: taken.map(({ seq }) => seq),
+    seqs,
     envelope: {
       ...message,
       body: withDropped(message.body, dropped),
-      id: `${id}-${taken[0]?.seq ?? 0}${isDigest ? `-${last}` : ''}`,
-      isRepeat: taken.some(({ triedAt }) => triedAt !== null),
+      id: [id, oldest.seq, ...seqs.slice(1).slice(-1)].join('-'),
+      isRepeat,
     },
   };
 }

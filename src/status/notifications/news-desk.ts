@@ -1,6 +1,7 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
+import { needsYouIn } from '../../daemon/overview/needs-you-count.ts';
 import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';
@@ -152,8 +153,7 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const counts = await daemon.ledger.counts();
     const expected = daemon.expectations.list();
     const missing = expectationTroubles(expected, until).map(({ title }) => title);
-    const states = ['failed', 'held', 'not put away', 'without channel'];
-    const needsYou = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+    const needsYou = needsYouIn(counts);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
   };

@@ -9,7 +9,7 @@ export interface StatusPage extends HttpServer {
   link(right: Right): string;
 }
 
-interface Listen {
+export interface Listen {
   readonly host: string;
   readonly port: number;
 }

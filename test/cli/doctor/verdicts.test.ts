@@ -196,9 +196,9 @@ test('what a finding says to run names the instance, and the configuration where
   const stuck = { stuck: 1, suspects: 0, waiting: null };
   const fixes = [usual, press, own].map((patient) => filesVerdict(stuck, patient)[0]?.fix);
   expect(fixes).toEqual([
-    'sudo dropcast ls --state failed,held',
-    'sudo dropcast ls --state failed,held --config /etc/dropcast/press.yaml',
-    String.raw`dropcast ls --state failed,held --config 'it'\''s.yaml'`,
+    'sudo dropcast ls --state needs-you',
+    'sudo dropcast ls --state needs-you --config /etc/dropcast/press.yaml',
+    String.raw`dropcast ls --state needs-you --config 'it'\''s.yaml'`,
   ]);
   expect(receiptVerdict(1, 0, press.service)[0]?.fix).toContain('systemctl restart dropcast@press ');
   expect(fixFor('/f', press.service)).toContain('sudo dropcast setup --instance press ');

@@ -13,6 +13,7 @@ test.each([
   [{ files: 9, extensions: ['mkv', 'avi', '', 'ts', 'mxf'] }, '9 files (.mkv, .avi, .ts, …) match no rule'],
   [{ cause: 'deleted_on_service', files: 1 }, '1 .mkv file was deleted on the service'],
   [{ cause: 'unknown_channel.ch_x', files: 1 }, '1 .mkv file waits for channel ch_x, which the service does not have'],
+  [{ cause: 'unknown_feed.feed_x', files: 1 }, '1 .mkv file is ready, but the service does not have its feed feed_x'],
   [
     { cause: 'local.EACCES', message: 'permission denied' },
     '2 .mkv files are done, but their local files cannot be deleted or moved: permission denied',
@@ -41,6 +42,7 @@ test.each([
   'feed_not_found',
   'local.EACCES',
   'unknown_channel.ch_x',
+  'unknown_feed.feed_x',
   'invalid_request.channel_id',
   'anything_else',
 ])('the cause %s says what to do and what can be done with all files', (cause) => {

@@ -83,7 +83,7 @@ describe('a record that nobody will fill', () => {
   });
 
   test.for<[string, Partial<Facts>]>([
-    ['a file that failed: a retry sends to it', { ...left, end: 'failed' }],
+    ['a file that failed: a retry replaces it', { ...left, end: 'failed' }],
     ['a file that is held', { ...left, end: 'held' }],
     ['a file that waits', { ...created, notBefore: 9 }],
     ['a file on its way', created],
@@ -133,6 +133,50 @@ describe('a record that nobody will fill', () => {
       expect(await store.abandoned(['superseded'], 9)).toEqual([]);
     },
   );
+
+  test.each(['processing', 'ready', 'failed'])(
+    'that was to be replaced is not deleted when the service has its bytes after all, of which a restored ledger knows nothing (%s)',
+    async (word) => {
+      const { store, host, calls, run } = open({ ...left, uploadStartedAt: 1, dying: true });
+      host.status = async () => ({ ok: true, value: word });
+      await run(30);
+      expect(calls).toEqual([]);
+      expect(store.row()).toMatchObject({ videoId: 'vid_1', remoteStatus: word, dying: false });
+    },
+  );
+
+  test('that was to be replaced is asked about once more when an upload to it had begun, and is deleted while it is empty', async () => {
+    const { store, calls, run } = open({ ...left, uploadStartedAt: 1, dying: true });
+    await run();
+    expect(calls).toEqual(['status vid_1, poll', 'remove vid_1, poll, dying on disk', 'status vid_1, poll']);
+    expect(store.row().videoId).toBeNull();
+  });
+
+  test('is asked about for a day when all bytes may have left, then is for a person, also after a restart', async () => {
+    const { store, calls, run, restart } = open({ ...left, end: 'skipped', endedAt: 1_000_000, sha256: 'aa' });
+    await run(24 * 60);
+    expect(calls.length).toBeGreaterThan(100);
+    calls.length = 0;
+    await run(60);
+    restart();
+    await run(60);
+    expect(calls).toEqual([]);
+    expect(await store.abandoned(['skipped'], 9)).toHaveLength(1);
+  });
+
+  test('gets its turn behind any number of those that are for a person', async () => {
+    const forPerson = Array.from({ length: 50 }, (_, n) => ({ ...left, videoId: `vid_p${n}`, sha256: 'aa' }));
+    const { store, clock, run } = open(...forPerson, { ...left, videoId: 'vid_last' });
+    clock.advance(2 * 86_400_000);
+    await run();
+    expect(store.row('f_51').videoId).toBeNull();
+  });
+
+  test('of an ignored file that is still there is not said to be missing', async () => {
+    const { store, run } = open({ ...left, end: 'skipped', sha256: 'aa', dying: true });
+    await run();
+    expect(store.history.map(({ note }) => note)).toEqual(['video vid_1 is kept: it may have all of the file']);
+  });
 
   test('that is gone already is forgotten', async () => {
     const { store, host, run } = open(left);

@@ -18,13 +18,21 @@ function readyFile(n: number, other: Partial<Facts> = {}): Facts {
   return someFacts({ ...ready, id: `f_${n}`, videoId: `vid_${n}`, readyAt: at, ...other });
 }
 
+interface World {
+  answer(): Promise<Answer<{ readonly videos: number | null } | null>>;
+  publish(feed: string): ReturnType<World['answer']>;
+  room: ReturnType<typeof someRoom>;
+  wanted: { creates: number; publishes: number };
+}
+
 function open(rows: readonly Facts[]) {
   const clock = new TestClock(at);
   const store = new MemoryStore(rows);
   const asked: string[] = [];
   const busy = new Set<string>();
-  const world = {
-    answer: async (): Promise<Answer<{ readonly videos: number | null } | null>> => ({ ok: true, value: null }),
+  const world: World = {
+    answer: async () => ({ ok: true, value: null }),
+    publish: () => world.answer(),
     room: someRoom(),
     wanted: { creates: 0, publishes: 0 },
   };
@@ -35,7 +43,7 @@ function open(rows: readonly Facts[]) {
       library: {
         publish: (feed) => {
           asked.push(feed);
-          return world.answer();
+          return world.publish(feed);
         },
       },
       runner: {
@@ -174,6 +182,41 @@ describe('the publisher', () => {
 });
 
 describe('a feed that waits', () => {
+  test('that the service does not have is in the row of each file that waits for it, and no longer once it is published', async () => {
+    const two = { plan: { ...somePlan, publish: ['feed_gone', 'feed_lost'] } };
+    const opened = open([readyFile(1, two), readyFile(2, two)]);
+    const { world, run, clock, store } = opened;
+    const missing = () => store.rows.map(({ lastFailure }) => lastFailure?.feed ?? null);
+    world.publish = async (feed) => ({
+      ok: false,
+      failure: failure('suspended', { code: 'unknown_feed', feed, message: `the service has no feed "${feed}"` }),
+    });
+    clock.advance(20_000);
+    await run();
+    expect(missing()).toEqual(['feed_lost', 'feed_lost']);
+    expect(store.states()).toEqual(['awaiting publish', 'awaiting publish']);
+    store.rows.push(readyFile(3, two));
+    const written = store.rows.map(({ rev }) => rev);
+    // It backs off: what came meanwhile waits for it too, and nothing is written twice.
+    await run();
+    await run();
+    expect(missing()).toEqual(['feed_lost', 'feed_lost', 'feed_lost']);
+    expect(store.rows.slice(0, 2).map(({ rev }) => rev)).toEqual(written.slice(0, 2));
+    const gone = world.publish;
+    world.publish = async (feed) => (feed === 'feed_lost' ? { ok: false, failure: failure('transient') } : gone(feed));
+    clock.advance(400_000);
+    await run();
+    await run();
+    expect(missing()).toEqual(['feed_gone', 'feed_gone', 'feed_gone']);
+    world.publish = async () => ({ ok: true, value: null });
+    clock.advance(400_000);
+    await run();
+    expect([missing(), store.states()]).toEqual([
+      [null, null, null],
+      ['done', 'done', 'done'],
+    ]);
+  });
+
   test('is looked at again without any tick: when it is due, and when it is tried again', async () => {
     const { run, clock, world, dueInMs: nextMs } = open([readyFile(1)]);
     await run();

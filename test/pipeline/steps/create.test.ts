@@ -181,6 +181,36 @@ describe('a video that is being replaced', () => {
     expect(calls).toEqual([]);
   });
 
+  test('is kept when the service has its bytes, of which a ledger that was restored from a copy knows nothing', async () => {
+    for (const said of ['processing', 'ready']) {
+      const { run, world, store, calls } = open({ ...created, uploadStartedAt: 1, dying: true });
+      world.host.status = async () => ({ ok: true, value: said });
+      expect(await run()).toEqual({ type: 'kept', failure: null });
+      expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_1', uploadStartedAt: 1 });
+      expect(calls).toEqual([]);
+    }
+  });
+
+  test('is deleted once the service calls it empty, or knows it no more, or failed to process it', async () => {
+    for (const said of ['pending', 'failed', null]) {
+      const { run, world, store, calls } = open({ ...created, uploadStartedAt: 1, dying: true });
+      const gone = world.host.status;
+      world.host.status = async (...args) =>
+        said === null || calls.includes('remove vid_1') ? gone(...args) : { ok: true, value: said };
+      await run();
+      expect(calls).toContain('remove vid_1');
+      expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_2' });
+    }
+  });
+
+  test('stays as it is while the service does not say whether it is empty', async () => {
+    const { run, world, store, calls } = open({ ...created, uploadStartedAt: 1, dying: true });
+    world.host.status = async () => ({ ok: false, failure: failure('offline') });
+    expect((await run()).failure?.kind).toBe('offline');
+    expect(store.row()).toMatchObject({ dying: true, videoId: 'vid_1' });
+    expect(calls).toEqual([]);
+  });
+
   test('without an id is simply dropped', async () => {
     const { run, store, calls } = open({ dying: true });
     await run();

@@ -52,7 +52,7 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
     expectations: [] as ExpectationView[],
     gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
     stopped: new AbortController().signal,
-    answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
+    answer: (() => taken) as (target: string, message: Envelope) => Sent | Promise<Sent>,
     /** Before and after each call of the ledger: throws what the ledger would, or never returns, like a process that was killed. */
     atLedger: (() => undefined) as (call: keyof NewsRows, moment: 'before' | 'after') => void | Promise<void>,
   };
@@ -80,7 +80,7 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
       env: {},
       send: async ({ name }, message, signal) => {
         world.stopped = signal;
-        const answer = await world.answer(name);
+        const answer = await world.answer(name, message);
         if (answer.ok) sent.push({ ...message, target: name });
         return answer;
       },
@@ -100,10 +100,10 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
     notifications,
     sent,
     titles: () => sent.map(({ title, target: name }) => `${name}: ${title}`),
-    /** Time passes, and it is looked every 15 s. */
-    pass: async (ms: number) => {
+    /** Time passes, and it is looked every 15 s, or as often as said. */
+    pass: async (ms: number, stepMs = 15_000) => {
       for (const end = world.now + ms; world.now < end;) {
-        world.now = Math.min(end, world.now + 15_000);
+        world.now = Math.min(end, world.now + stepMs);
         await settle();
       }
     },

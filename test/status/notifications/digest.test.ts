@@ -48,6 +48,37 @@ describe('what is sent next', () => {
     expect([batch.seqs, batch.envelope.title]).toEqual([seqs, title]);
   });
 
+  test.each<[string, OutboxRow[], number[], string, boolean]>([
+    ['one message', [row(7, '10:00'), row(8, '10:01')], [7], 'l-7', false],
+    ['a digest', [7, 8, 9, 12].map((n) => row(n, '10:00')), [7, 8, 9, 12], 'l-7-12', false],
+    [
+      'one that may have arrived, and many that came after it',
+      [row(7, '10:00', { triedAt: 5 }), ...[8, 9, 10, 11].map((n) => row(n, '10:01'))],
+      [7],
+      'l-7',
+      true,
+    ],
+    [
+      'a digest that may have arrived, and one message that came after it',
+      [...[7, 8, 9, 10].map((n) => row(n, '10:00', { triedAt: 5 })), row(11, '10:01')],
+      [7, 8, 9, 10],
+      'l-7-10',
+      true,
+    ],
+  ])('a repeat is what was sent, with its id: %s', (_, rows, seqs, id, isRepeat) => {
+    const batch = next(rows);
+    expect([batch.seqs, batch.envelope.id, batch.envelope.isRepeat]).toEqual([seqs, id, isRepeat]);
+  });
+
+  test.each([
+    ['info', 'info'],
+    ['warn', 'warn'],
+  ] as const)('a digest with one that is %s is %s, and counts its messages', (level, expected) => {
+    const last = row(4, '10:00', { message: { ...(row(4, '10:00').message as object), level } });
+    const { envelope } = next([...[1, 2, 3].map((n) => row(n, '10:00')), last]);
+    expect(envelope).toMatchObject({ type: 'digest', level: expected, count: 4, cause: 'digest' });
+  });
+
   test('says what was dropped, and that it may be a repeat', () => {
     const { envelope } = next([row(7, '10:00', { triedAt: 5 })], { dropped: 312 });
     expect(envelope).toMatchObject({ body: 'b\nAnd 312 older messages were dropped.', isRepeat: true, id: 'l-7' });

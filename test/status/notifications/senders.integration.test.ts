@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
@@ -16,7 +17,7 @@ import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
 import { selfSigned } from '../../client/certificate.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { startServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { eventually, until } from '../../support/until.ts';
 
 const message: Envelope = {
   type: 'needs_you',
@@ -55,6 +56,26 @@ async function listen(answer: (response: ServerResponse, request: Request) => vo
     });
   });
   return { ...server, requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** As an operator may have set it for another program. */
+function certificatesUnchecked(): Disposable {
+  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  const before = process.env[name];
+  process.env[name] = '0';
+  return {
+    [Symbol.dispose]: () => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    },
+  };
+}
+
+/** As with NODE_EXTRA_CA_CERTS. */
+function certificateTrusted(): Disposable {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, selfSigned.cert]);
+  return { [Symbol.dispose]: () => setDefaultCACertificates(before) };
 }
 
 const webhook = (origin: string, more = {}): object => ({
@@ -161,7 +182,8 @@ describe('a webhook', () => {
     expect(await to(webhook(server.origin, { timeoutMs: 500 }))).toEqual({ ok: true, answer: 'answered 200' });
   });
 
-  test('with a certificate that nobody vouches for gets nothing', async () => {
+  test('with a certificate that nobody vouches for gets nothing, whatever the environment says', async () => {
+    using _ = certificatesUnchecked();
     let requests = 0;
     const server = createTlsServer(selfSigned, (_, response) => {
       requests += 1;
@@ -175,6 +197,40 @@ describe('a webhook', () => {
     expect(JSON.stringify(sent)).toMatch(/certificate/);
     expect(requests).toBe(0);
   });
+});
+
+test.each<[Partial<Envelope>, string, number]>([
+  [{ type: 'needs_you', level: 'warn' }, 'warning', 4],
+  [{ type: 'folder_away', level: 'warn' }, 'warning', 4],
+  [{ type: 'live', level: 'info' }, 'success', 2],
+  [{ type: 'recovered', level: 'info' }, 'success', 3],
+  [{ type: 'daily', level: 'info' }, 'info', 2],
+  [{ type: 'daily', level: 'warn' }, 'warning', 4],
+  [{ type: 'test', level: 'info' }, 'info', 3],
+  [{ type: 'digest', level: 'info' }, 'info', 3],
+])('%j is %s to a webhook, and of priority %i to ntfy', async (more, type, priority) => {
+  await using server = await listen();
+  await to(webhook(server.origin), more);
+  await to({ type: 'ntfy', url: server.origin, topic: secret('t'), token: null, priority: 'auto' }, more);
+  const [hook, push] = server.requests;
+  expect(JSON.parse(hook?.body ?? '')).toMatchObject({ type, event: more.type });
+  expect(JSON.parse(push?.body ?? '')).toMatchObject({ priority });
+  expect(push?.headers.authorization).toBeUndefined();
+});
+
+test('what a server says back of topic, token and address is told without them', async () => {
+  await using server = await listen((response, { headers, body, url }) =>
+    response.writeHead(500).end(`${headers.authorization} ${body} ${url}`),
+  );
+  const topic = secret('topic-of-station');
+  const push = await to({ type: 'ntfy', url: server.origin, topic, token: hidden, priority: 'auto' });
+  const url = secret(`${server.origin}/very-secret-ping`);
+  const beaten = await beat({ type: 'heartbeat', name: 'h', url, everyMs: 1, fail: '/fail', timeoutMs: 5_000 }, true, {
+    timeoutMs: 5_000,
+    signal: never,
+  });
+  expect(push).toMatchObject({ ok: false, why: expect.stringContaining('[secret]') as string });
+  expect(JSON.stringify([push, beaten])).not.toMatch(/topic-of-station|tk_very_secret|127.0.0.1:\d+\/very/);
 });
 
 test('ntfy gets topic, title, text and priority', async () => {
@@ -303,6 +359,79 @@ describe('e-mail', () => {
     expect(server.mails).toEqual([]);
   });
 
+  const tls = { ...selfSigned, authOptional: true };
+  const security = { tls: { ...tls, secure: true }, starttls: { ...tls, disabledCommands: [] as string[] } } as const;
+  describe.each(['tls', 'starttls'] as const)('with %s', (kind) => {
+    test('arrives at a server whose certificate is trusted, with login', async () => {
+      using _ = certificateTrusted();
+      await using server = await mailServer({ ...security[kind], authOptional: false, allowInsecureAuth: false });
+      const smtp = { host: '127.0.0.1', port: server.port, security: kind };
+      expect(await to(email(server.port, { smtp }))).toMatchObject({ ok: true });
+      expect(server.mails).toMatchObject([{ user: 'u' }]);
+    });
+
+    test('gets nothing, not even the password, when nobody vouches for it, whatever the environment says', async () => {
+      using _ = certificatesUnchecked();
+      let logins = 0;
+      const onAuth: SMTPServerOptions['onAuth'] = (_auth, _session, done) => {
+        logins += 1;
+        done(null, { user: 'u' });
+      };
+      await using server = await mailServer({ ...security[kind], onAuth });
+      const smtp = { host: '127.0.0.1', port: server.port, security: kind };
+      expect(await to(email(server.port, { smtp }))).toMatchObject({ ok: false, isRefusal: false });
+      expect([logins, server.mails]).toEqual([0, []]);
+    });
+  });
+
+  test('says what it is about, and to reply to nobody, when it may be a repeat and when it has no text', async () => {
+    await using server = await mailServer();
+    await to(email(server.port), { body: '', isRepeat: true });
+    const [mail] = server.mails;
+    expect(mail?.text).toMatch(/^Subject: .*7_files_need_you/m);
+    expect(mail?.text).toMatch(/7 files need you: Gr=C3=B6=C3=9Fe/);
+    expect(mail?.text).toMatch(/may be a repeat/);
+    await to(email(server.port, { user: null, password: null }));
+    expect(server.mails[1]).toMatchObject({ user: undefined });
+    expect(server.mails[1]?.text).not.toMatch(/may be a repeat/);
+  });
+
+  test.each([
+    ['RCPT', 550, false],
+    ['DATA', 554, true],
+    ['DATA', 451, false],
+  ])('that is refused at %s with %i: sent again until then: %s', async (command, responseCode, isRefusal) => {
+    const refuse = Object.assign(new Error('no'), { responseCode });
+    await using server = await mailServer(
+      command === 'RCPT'
+        ? { onRcptTo: (_address, _session, done) => done(refuse) }
+        : { onData: (stream, _session, done) => void stream.resume().on('end', () => done(refuse)) },
+    );
+    const sent = await to(email(server.port));
+    expect(sent).toMatchObject({ ok: false, isRefusal, mayHaveArrived: false });
+    expect(JSON.stringify(sent)).toContain(`127.0.0.1:${server.port} answered ${responseCode}`);
+  });
+
+  test.each([
+    ['nobody listens', '127.0.0.1', 1, 'nothing listens there|no connection'],
+    ['the host is unknown', 'mail.invalid', 25, 'its host is unknown|no connection'],
+  ])('when %s, says so', async (_, host, port, words) => {
+    const sent = await to(email(port, { smtp: { host, port, security: 'plain' } }));
+    expect(sent).toMatchObject({ ok: false, mayHaveArrived: false, isRefusal: false });
+    expect(JSON.stringify(sent)).toMatch(new RegExp(words));
+  });
+
+  test('is left at once when dropcast stops, before and while it is sent', async () => {
+    await using server = await stallingMailServer('MAIL');
+    expect(await to(email(server.port), {}, AbortSignal.abort())).toMatchObject({ ok: false, mayHaveArrived: true });
+    const stop = new AbortController();
+    const sending = to(email(server.port, { timeoutMs: 300_000 }), {}, stop.signal);
+    await eventually('it alone is connected', () => expect(server.open()).toBe(1));
+    stop.abort();
+    expect(await sending).toMatchObject({ ok: false, why: 'dropcast was stopped', mayHaveArrived: true });
+    await until('the connection is closed', () => server.open() === 0);
+  });
+
   test.each([
     ['its greeting', null],
     ['EHLO', 'EHLO'],
@@ -355,6 +484,51 @@ describe('a command', () => {
     });
   });
 
+  test('that fails with pages of text costs no memory, and one line of it is told; what it writes elsewhere is not read', async () => {
+    await using here = await script('head -c 5000000 /dev/zero | tr "\\0" x >&2; head -c 5000000 /dev/zero; exit 1');
+    const sent = await to({ type: 'command', argv: [here.path] });
+    expect(sent).toMatchObject({ ok: false, mayHaveArrived: false, isRefusal: false });
+    expect(sent.ok ? '' : sent.why.length).toBeLessThan(250);
+  });
+
+  test('that ends by a signal says so; one that does not read its input has taken the message', async () => {
+    await using killed = await script('kill -TERM $$');
+    expect(await to({ type: 'command', argv: [killed.path] })).toMatchObject({
+      ok: false,
+      why: 'was ended by SIGTERM',
+    });
+    await using deaf = await script('exec <&-; exit 0');
+    expect(await to({ type: 'command', argv: [deaf.path] }, { body: 'x'.repeat(1_000_000) })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test('that leaves a program behind is done when it exits itself', async () => {
+    await using here = await script('sleep 600 & echo $! > "$1"');
+    const pid = `${here.path}.pid`;
+    expect(await to({ type: 'command', argv: [here.path, pid], timeoutMs: 60_000 })).toMatchObject({ ok: true });
+    process.kill(Number(await readFile(pid, 'utf8')), 'SIGKILL');
+  });
+
+  test('is not let run when dropcast stops', async () => {
+    await using here = await script('sleep 600; touch "$1"');
+    const stop = new AbortController();
+    const sending = to({ type: 'command', argv: [here.path], timeoutMs: 300_000 }, {}, stop.signal);
+    stop.abort();
+    expect(await sending).toMatchObject({ ok: false, why: 'dropcast was stopped', mayHaveArrived: true });
+    const stopped = await to({ type: 'command', argv: [here.path] }, {}, AbortSignal.abort());
+    expect(stopped).toMatchObject({ ok: false, mayHaveArrived: true });
+  });
+
+  test('that is not executable says how the service may run it', async () => {
+    await using here = await script('exit 0');
+    await chmod(here.path, 0o644);
+    expect(await to({ type: 'command', argv: [here.path] })).toMatchObject({
+      ok: false,
+      why: 'cannot be started (EACCES): not executable; in the service, run `dropcast systemd drop-in`',
+    });
+  });
+
   test('that hangs is ended, with all that it started', async () => {
     await using here = await script('echo $$ > "$1"; sleep 600 & echo $! > "$1.child"; wait');
     const pids = `${here.path}.pid`;
@@ -404,4 +578,9 @@ test('the place of a target shows no secret', () => {
   const of = (target: object): string => placeOf({ ...common, ...target } as unknown as MessageTarget);
   expect(of(webhook('https://hooks.example.com'))).toBe('https://hooks.example.com/…');
   expect(of({ type: 'ntfy', url: 'https://ntfy.sh', topic: hidden })).toBe('https://ntfy.sh/…');
+  expect(of({ type: 'command', argv: ['/usr/bin/tell', '--token=very'] })).toBe('/usr/bin/tell');
+  const smtp = { host: 'mail.example.com', port: 465, security: 'tls' };
+  expect(of({ type: 'email', smtp, to: ['a@example.com', 'b@example.com'] })).toBe(
+    'a@example.com, b@example.com via mail.example.com:465',
+  );
 });

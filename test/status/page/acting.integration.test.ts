@@ -121,7 +121,7 @@ test('files for a channel that the service does not have are one group on the ov
   // The list is the service's.
   expect(html).toContain('<option value="ch_news"');
   expect(html).not.toContain('<option value="ch_main"');
-  const cause = 'which=all&state=retrying&cause=unknown_channel.ch_main';
+  const cause = 'which=all&state=needs-you&cause=unknown_channel.ch_main';
   expect(html).toContain(`href="/files/many?do=ignore&${cause}"`);
 
   const asked = `/files/many?do=send+elsewhere&${cause}&to=ch_news`;

@@ -5,7 +5,7 @@ import type { ConfigPaths } from '../../../config/paths.ts';
 import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { readMachine, SERVICE_USER } from '../../unit-needs.ts';
+import { readMachine, SERVICE_USER } from '../../systemd/unit-needs.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';

@@ -1,3 +1,4 @@
+import { needsYouIn } from '../../../daemon/overview/needs-you-count.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -10,8 +11,7 @@ export const files: Check = {
     const { status } = patient;
     if (status === null) throw new SkippedError('the daemon is not running');
     const { counts, suspects, waiting } = status;
-    const stuck = (counts['failed'] ?? 0) + (counts['held'] ?? 0) + (counts['not put away'] ?? 0);
-    return filesVerdict({ stuck, suspects, waiting: waiting?.why ?? null }, patient);
+    return filesVerdict({ stuck: needsYouIn(counts), suspects, waiting: waiting?.why ?? null }, patient);
   },
 };
 
@@ -42,7 +42,7 @@ export function filesVerdict(
             level: 'warning' as const,
             what: `${stuck} ${stuck === 1 ? 'file needs' : 'files need'} you`,
             why: 'dropcast does nothing more with them on its own',
-            fix: commandLine(patient, 'ls --state failed,held'),
+            fix: commandLine(patient, 'ls --state needs-you'),
           },
         ]),
     ...(suspects === 0

@@ -1,5 +1,5 @@
-import { inspectOnline } from '../../online-problems.ts';
-import type { OnlineProblem } from '../../online-problems.ts';
+import { inspectOnline } from '../../configure/online-problems.ts';
+import type { OnlineProblem } from '../../configure/online-problems.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';

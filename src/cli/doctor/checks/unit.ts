@@ -1,4 +1,4 @@
-import { serviceProblems } from '../../check-service.ts';
+import { serviceProblems } from '../../systemd/check-service.ts';
 import { findingFrom, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 

@@ -1,5 +1,5 @@
 import { readLimits } from '../../../watch/watch-limits.ts';
-import { folderHints, readWatchingMachine } from '../../folder-hints.ts';
+import { folderHints, readWatchingMachine } from '../../configure/folder-hints.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 

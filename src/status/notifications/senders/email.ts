@@ -47,6 +47,8 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
   } finally {
     limit.removeEventListener('abort', onAbort);
     transport.close();
+    // What was cut before it connected may connect all the same.
+    socket.on('error', () => undefined).on('connect', () => socket.destroy());
     socket.destroy();
   }
 }

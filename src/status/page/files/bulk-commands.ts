@@ -62,7 +62,8 @@ export const bulkCommands: readonly BulkCommand[] = [
     past: (files) => `The feeds that wait for ${files} are published now.`,
     run: async (daemon, { selection }, options) => {
       const { feeds } = await daemon.ledger.selection.facets({ ...selection, states: ['awaiting publish'] });
-      return publish(daemon, { feeds: feeds.map(({ value }) => value) }, options);
+      const waiting = new Set((await daemon.ledger.waiting()).map(({ feed }) => feed));
+      return publish(daemon, { feeds: feeds.map(({ value }) => value).filter((feed) => waiting.has(feed)) }, options);
     },
   },
   {

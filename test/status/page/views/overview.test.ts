@@ -50,10 +50,8 @@ test('60 files of one cause are one line with what to do, and lead to all of the
   expect(words).toContain('Look at one of them');
   expect(words).toMatch(/And 5 files for 2 other reasons/);
   const page = await shown(busyOverview());
-  expect(page).toContain('href="/files?state=failed%2Cheld&amp;cause=processing_failed"');
-  expect(page).toContain(
-    'href="/files/many?do=retry&amp;which=all&amp;state=failed%2Cheld&amp;cause=processing_failed"',
-  );
+  expect(page).toContain('href="/files?state=needs-you&amp;cause=processing_failed"');
+  expect(page).toContain('href="/files/many?do=retry&amp;which=all&amp;state=needs-you&amp;cause=processing_failed"');
   // What no rule takes cannot be retried.
   expect(page).not.toMatch(/do=retry[^"]*cause=no_rule/);
 });

@@ -2,7 +2,7 @@ import { badge, counted, grouped, named, select, visibleText } from '@dropcast/p
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { CauseView, NeedsYou } from '../../../../daemon/overview/needs-you.ts';
-import { unknownNameCodes } from '../../../../pipeline/file/failure.ts';
+import { needsYou } from '../../../../daemon/files/query.ts';
 import { bulkCommands } from '../../files/bulk-commands.ts';
 import { moment } from '../../moment.ts';
 
@@ -28,7 +28,7 @@ export function needsYouPanel(
       more.causes === 0
         ? ''
         : html`<p class="body">
-            <a href="/files?state=failed,held"
+            <a href="/files?state=${needsYou}"
               >And ${counted(more.files, 'file')} for ${counted(more.causes, 'other reason')}</a
             >
           </p>`
@@ -86,10 +86,5 @@ function sendElsewhere(key: string, which: string, channels: readonly string[]):
 
 /** Files that still wait to be tried again may have the same cause, and need nobody. */
 function selectionOf(cause: string): URLSearchParams {
-  return new URLSearchParams({ state: statesOf(cause), cause });
-}
-
-function statesOf(cause: string): string {
-  if (cause.startsWith('local.')) return 'done';
-  return cause.startsWith(unknownNameCodes.channel) ? 'retrying' : 'failed,held';
+  return new URLSearchParams({ state: needsYou, cause });
 }

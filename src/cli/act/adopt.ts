@@ -1,0 +1,92 @@
+import { adoptionOf } from '../../daemon/adoption/adoption.ts';
+import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/adoption/adoption.ts';
+import type { DaemonPlace } from '../control.ts';
+import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { commandDaemon, queryDaemonOrLedger } from '../control.ts';
+import { renderFitting, shortPath } from '../output/file-table.ts';
+import { counted, formatDuration, UNKNOWN } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+export interface AdoptOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly confirm?: boolean;
+}
+
+/** `dropcast adopt`: which of the files that were there before the service has already; with `--confirm`, acts on it. */
+export async function adopt(shell: Shell, { config: path, json, confirm }: AdoptOptions): Promise<number> {
+  const config = await requireDaemonPlace(shell, path);
+  if (confirm === true) return confirmIn(config, shell, json === true);
+  const view = await queryDaemonOrLedger<AdoptionView>(shell, config, '/adoption', async (ledger) =>
+    ledger === null ? { v: 1, comparing: null, files: [] } : adoptionOf(ledger, null),
+  );
+  if (json === true) printJson(view, shell.stdout);
+  else shell.stdout.write(report(view, shell));
+  return exitCodes.fine;
+}
+
+async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {
+  const confirmed = await commandDaemon<Confirmed>(config, '/adoption/confirm', {}).catch(async (error: unknown) => {
+    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+    const { confirmOffline } = await import('../../daemon/adoption/confirm-offline.ts');
+    return confirmOffline(config);
+  });
+  if (isJson) printJson(confirmed, shell.stdout);
+  else if (confirmed.waiting === 0) shell.stdout.write(`${wordsOf(confirmed)}\n`);
+  if (confirmed.waiting === 0) return exitCodes.fine;
+  throw new CommandError(
+    `${counted(confirmed.waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` says that all are`,
+    exitCodes.failed,
+  );
+}
+
+function wordsOf({ adopted, uploading, unclear }: Confirmed): string {
+  const left =
+    unclear === 0 ? '' : `; ${counted(unclear, 'file')} stay held: \`dropcast retry\` uploads one that you name`;
+  return `Adopted ${counted(adopted, 'file')}; ${counted(uploading, 'file')} will be uploaded${left}.`;
+}
+
+const sections: Readonly<Record<Verdict, string>> = {
+  adopt: 'Hosted already: they would be adopted, and not uploaded',
+  upload: 'Not hosted: they would be uploaded',
+  unclear: 'Unclear: they would stay held; `dropcast retry PATH` uploads one',
+  waiting: 'Not compared yet',
+};
+
+function report({ comparing, files }: AdoptionView, shell: Shell): string {
+  if (files.length === 0) return 'No file waits to be adopted.\n';
+  const parts = Object.entries(sections).flatMap(([verdict, title]) => {
+    const those = files.filter((file) => file.verdict === verdict);
+    return those.length === 0 ? [] : [`${title} (${those.length})\n${tableOf(those, shell)}`];
+  });
+  const isWhole = files.every(({ verdict }) => verdict !== 'waiting');
+  const hint = isWhole
+    ? 'Nothing is uploaded or created before you run `dropcast adopt --confirm`.'
+    : `${comparing === null ? 'They are compared while dropcast runs' : comparisonWords(comparing)}.`;
+  return `${parts.join('\n')}\n${hint}\n`;
+}
+
+function tableOf(files: readonly AdoptableFile[], shell: Shell): string {
+  const columns = [
+    { title: 'FILE', cut: 'middle' as const },
+    { title: 'VIDEO' },
+    { title: 'TITLE', cut: 'end' as const },
+    { title: 'DURATION', align: 'right' as const },
+    { title: 'WHY', cut: 'end' as const },
+  ];
+  const rows = files.map(({ path, videos, count, title, why, verdict }) => {
+    const [video] = videos;
+    return [
+      shortPath(path, shell),
+      count > 1 ? `${count} videos` : (video?.id ?? UNKNOWN),
+      escapeControls(video?.title ?? title ?? UNKNOWN),
+      formatDuration(video?.duration === undefined || video.duration === null ? null : video.duration * 1000),
+      verdict === 'unclear' ? (why ?? '') : verdict === 'adopt' ? 'title and duration agree' : '',
+    ];
+  });
+  return renderFitting(columns, rows, shell);
+}

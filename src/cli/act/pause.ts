@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { notWatched } from '../../daemon/commands/pause.ts';
+import type { PauseResult, PauseWanted } from '../../daemon/commands/pause.ts';
+import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { commandDaemonOr, withLedger } from '../control.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { counted } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { pauseEnd } from './pause-end.ts';
+import { requireLoadable } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { userName } from './user-name.ts';
+
+export interface PauseOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+  readonly until?: string;
+}
+
+/** `dropcast pause FOLDER… | --all`: nothing new begins. While no daemon runs, the next one to start keeps to it. */
+export async function pause(shell: Shell, names: readonly string[], options: PauseOptions): Promise<number> {
+  if (names.length > 0 === (options.all === true))
+    throw new CommandError('name the folders to pause, or pass --all', exitCodes.usage);
+  const until = options.until === undefined ? null : pauseEnd(options.until, Date.now());
+  const place = await requireDaemonPlace(shell, options.config);
+  const folders = names.map((name) => resolve(shell.cwd, name));
+  const wanted: PauseWanted = { folders, until, by: userName(shell) };
+  const result = await commandDaemonOr<PauseResult>(place, { path: '/pause', body: wanted }, async () =>
+    pauseInLedger(await requireLoadable(shell, options.config), wanted),
+  );
+  if (options.json === true) printJson(result, shell.stdout);
+  else print(shell, result);
+  for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(`${name} ${why}`)}\n`);
+  return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
+}
+
+function print(shell: Shell, { paused, running }: PauseResult): void {
+  for (const one of paused)
+    shell.stdout.write(
+      `${escapeControls(one.folder ?? 'Everything')} is ${escapeControls(pauseWords(one, Date.now()))}; ${resumeCommand(one)} ends it.\n`,
+    );
+  if (running > 0) shell.stdout.write(`${counted(running, 'file')} under way will be finished.\n`);
+}
+
+async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted): Promise<PauseResult> {
+  const known = config.folders.map(({ path }) => path);
+  const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
+  return withLedger(config, async (ledger) => {
+    const pauses = folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));
+    for (const folder of pauses) await ledger.savePause({ folder, until, by, since: Date.now() });
+    return { v: 1, paused: await ledger.pauses(), running: 0, refused };
+  });
+}

@@ -1,0 +1,42 @@
+import { Option } from 'commander';
+import type { AdoptOptions } from './adopt.ts';
+import type { ReapplyOptions } from './reapply.ts';
+import { json, selecting } from '../registry.ts';
+import type { Registry, Shared } from '../registry.ts';
+import type { SuspectsOptions } from './suspects.ts';
+
+/** What is needed after a change, a loss or a move. */
+export function addRareCommands({ shell, command, exit }: Registry): void {
+  json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
+    .summary('add files of a watched folder now')
+    .action(async (paths: string[], options: Shared) =>
+      exit(await (await import('./add.ts')).add(shell, paths, options)),
+    );
+  json(
+    command(
+      'adopt',
+      'list the files that lay in a folder before dropcast watched it, and which of them are on the service',
+    ),
+  )
+    .summary('compare an archive with the videos of the service')
+    .option('--confirm', 'adopt those that are on the service without an upload, and upload the others')
+    .action(async (options: AdoptOptions) => exit(await (await import('./adopt.ts')).adopt(shell, options)));
+  selecting(
+    json(
+      command(
+        'reapply [names...]',
+        'apply the current rules to files that were sent already: show which titles, descriptions, tags and feeds change, and what that costs; no channel changes',
+      ),
+    ),
+  )
+    .summary('apply changed rules to files that were sent already')
+    .option('--yes', 'do it')
+    .addOption(new Option('--plan', 'say what changes and what it costs, and do nothing (default)').conflicts('yes'))
+    .action(async (names: string[], options: ReapplyOptions) =>
+      exit(await (await import('./reapply.ts')).reapply(shell, names, options)),
+    );
+  json(command('suspects', 'list the records that dropcast may have left empty on the service'))
+    .summary('list records that may be empty on the service')
+    .option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')
+    .action(async (options: SuspectsOptions) => exit(await (await import('./suspects.ts')).suspects(shell, options)));
+}

@@ -1,0 +1,56 @@
+import type { ReapplyChange, ReapplyResult } from '../../daemon/commands/reapply.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { counted } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
+import type { SelectionOptions } from './wanted-files.ts';
+
+export interface ReapplyOptions extends SelectionOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** Does it; without it, says what it would do. */
+  readonly yes?: boolean;
+}
+
+/** `dropcast reapply`: asks the rules of now about files that they decided about before; shows what that changes and costs first. */
+export async function reapply(shell: Shell, names: readonly string[], options: ReapplyOptions): Promise<number> {
+  const wanted = wantedOf(shell, names, options);
+  const config = await requireDaemonPlace(shell, options.config);
+  const body = { ...wanted, isPlanned: options.yes !== true };
+  const result = await commandInSlices<ReapplyResult>(config, '/reapply', body);
+  if (options.json === true) {
+    printJson(result, shell.stdout);
+    return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
+  }
+  for (const line of linesOf(result)) shell.stdout.write(`${escapeControls(line)}\n`);
+  return printRefusals(shell, result);
+}
+
+/** Changes that are printed one by one; `--json` has more. */
+const mostShown = 20;
+
+function linesOf(result: ReapplyResult): readonly string[] {
+  const { changes, files, isPlanned, patches, publishes, same } = result;
+  const lines = changes.slice(0, mostShown).flatMap(changeLines);
+  if (files > mostShown) lines.push(`… and ${counted(files - Math.min(mostShown, changes.length), 'more file')}`);
+  if (same > 0) lines.push(`${counted(same, 'file')}: already as the rules say.`);
+  if (files === 0) return [...lines, 'Nothing to change.'];
+  const feeds = publishes.length === 0 ? '' : `, then ${publishes.join(', ')} published again`;
+  const cost = `new metadata for ${counted(patches, 'video')}${feeds}: ${costWords(result)}`;
+  lines.push(
+    isPlanned ? `${counted(files, 'file')} would change; ${cost}.` : `${counted(files, 'file')} changed; ${cost}.`,
+  );
+  if (isPlanned) lines.push('Run it again with --yes to do this.');
+  return lines;
+}
+
+function changeLines({ path, changes }: ReapplyChange): readonly string[] {
+  return [path, ...changes.map(({ what, from, to }) => `    ${what}: ${quoted(from)} → ${quoted(to)}`)];
+}
+
+function quoted(text: string): string {
+  return text === '' ? 'none' : `"${text}"`;
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { notWatched } from '../../daemon/commands/pause.ts';
+import type { ResumeResult, ResumeWanted } from '../../daemon/commands/pause.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { commandDaemonOr, withLedger } from '../control.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { printJson } from '../output/json.ts';
+import { requireLoadable } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { userName } from './user-name.ts';
+
+export interface ResumeOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+}
+
+/**
+ * `dropcast resume FOLDER | --all`: ends what people paused. Of a folder that nobody paused, a person says that it is as it should be,
+ * though it is frozen. While no daemon runs, the next one to start, `dropcast once` too, goes by it.
+ */
+export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
+  if ((name !== undefined) === (options.all === true))
+    throw new CommandError('name the folder to go on with, or pass --all to end every pause', exitCodes.usage);
+  const place = await requireDaemonPlace(shell, options.config);
+  const folder = name === undefined ? null : resolve(shell.cwd, name);
+  const wanted: ResumeWanted = { folder, by: userName(shell) };
+  const result = await commandDaemonOr<ResumeResult>(place, { path: '/resume', body: wanted }, async () => {
+    const config = await requireLoadable(shell, options.config);
+    return withLedger(config, (ledger) => noteInLedger(config, ledger, folder));
+  });
+  if (options.json === true) printJson({ v: 1, folder, ...result }, shell.stdout);
+  else if (result.ok) shell.stdout.write(`${escapeControls(result.what)}.\n`);
+  else shell.stderr.write(`${escapeControls(result.why)}\n`);
+  return result.ok ? exitCodes.fine : exitCodes.failed;
+}
+
+/** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
+async function noteInLedger({ folders }: Config, ledger: Ledger, folder: string | null): Promise<ResumeResult> {
+  const known = folders.map(({ path }) => path);
+  const paused = (await ledger.pauses()).filter((pause) => folder === null || pause.folder === folder);
+  for (const pause of paused) await ledger.dropPause(pause.folder);
+  if (folder === null)
+    return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
+  if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };
+  if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
+  const record = (await ledger.roots.load(folder)) ?? { identity: null };
+  await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed' } });
+  return { ok: true, what: `The next start takes ${folder} as it is then` };
+}

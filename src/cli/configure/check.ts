@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { byPlace, formatProblem } from '../../config/problem.ts';
+import type { Problem } from '../../config/problem.ts';
+import { inspectFolders } from '../../daemon/inspect-folders.ts';
+import { suspectsOf } from '../../daemon/files/suspects.ts';
+import type { SuspectsView, SuspectView } from '../../daemon/files/suspects.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { inspectState } from '../../daemon/state/inspect-state.ts';
+import { queryDaemonOrLedger } from '../control.ts';
+import { serviceProblems } from '../systemd/check-service.ts';
+import { folderHints, readWatchingMachine } from './folder-hints.ts';
+import { inspectOnline } from './online-problems.ts';
+import { counted } from '../output/format.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { printJson } from '../output/json.ts';
+import { readConfig } from '../read-config.ts';
+import type { CheckedConfig } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+/** `dropcast check`: reports every problem of configuration, folders, state and key at once. */
+export async function check(
+  shell: Shell,
+  options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
+): Promise<number> {
+  const checked = await readConfig(shell, options.config);
+  const { file, config } = checked;
+  const further = [
+    ...(await stateProblems(checked)),
+    ...(await folderProblems(checked)),
+    ...(await serviceProblems(checked)),
+  ];
+  const online =
+    config === null || options.online !== true ? [] : await onlineProblems(checked, config, shell.stopping);
+  const problems = [...checked.problems, ...further, ...online].toSorted(byPlace);
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  if (options.json === true) {
+    printJson({ v: 1, file, ok: errors === 0, problems }, shell.stdout);
+  } else {
+    for (const problem of problems) shell.stdout.write(`${formatProblem(problem, shell.cwd)}\n`);
+    shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
+  }
+  if (errors === 0) return exitCodes.fine;
+  return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** Not what a disk refuses: that may pass by itself. */
+function isMistake({ severity, key, passing }: Problem): boolean {
+  return severity === 'error' && !(key === 'state_dir' && passing === true);
+}
+
+/** Problems in the state directory, unless it is already reported as unusable. */
+async function stateProblems({ config, paths, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  const key = 'state_dir';
+  const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
+  if (paths === null || isNamed) return [];
+  const { file, stateDir } = paths;
+  // A broken configuration may not name the socket: by default it is there, or a link to it.
+  const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
+  const found = await inspectState(paths, socket);
+  return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
+}
+
+/** Folders that another dropcast has, and what may go wrong with watching them. */
+async function folderProblems({ config, paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  if (paths === null) return [];
+  const found = await inspectFolders(paths);
+  const hints = config === null ? [] : await folderHints(config, await readWatchingMachine());
+  const all = [...found, ...hints.map((hint) => ({ ...hint, severity: 'warning' as const }))];
+  return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
+}
+
+/** What the service says, and the records that dropcast may have left empty on it. */
+async function onlineProblems(
+  checked: CheckedConfig,
+  config: Config,
+  signal: AbortSignal,
+): Promise<readonly Problem[]> {
+  const { file, locate } = checked;
+  const key = 'service';
+  const empty = (await suspectsIn(config)).map(({ name, title, path, why }): Problem => {
+    const message = `record ${name} "${escapeControls(title)}" of ${escapeControls(path)} may be empty: ${why}`;
+    return { file, ...locate(key), key, message, severity: 'warning' };
+  });
+  const online = await inspectOnline(config, signal);
+  return [...online.map((found): Problem => ({ file, ...locate(found.key), ...found })), ...empty];
+}
+
+/** A ledger that cannot be read right now must not hide the other findings. */
+async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
+  try {
+    const read = async (ledger: Ledger | null): Promise<SuspectsView> =>
+      ledger === null ? { v: 1, suspects: [] } : suspectsOf(ledger, null);
+    return (await queryDaemonOrLedger<SuspectsView>(null, config, '/suspects', read)).suspects;
+  } catch (error) {
+    if (error instanceof CommandError) return [];
+    throw error;
+  }
+}
+
+function conclusion(of: { file: string; config: Config | null; errors: number; isOnline: boolean }): string {
+  if (of.errors > 0) return `${counted(of.errors, 'problem')} in ${of.file}\n`;
+  const rules = of.config?.folders.reduce((sum, { rules }) => sum + rules.length, 0) ?? 0;
+  const online = of.isOnline ? ', and the service knows the key, channels and feeds' : '';
+  return `${of.file} is fine: ${counted(of.config?.folders.length ?? 0, 'folder')}, ${counted(rules, 'rule')}${online}\n`;
+}

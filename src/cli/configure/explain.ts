@@ -1,0 +1,194 @@
+import { lstat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { createRouter, folderOf, routedFile } from '../../intake/folder-router.ts';
+import type { FolderRouter } from '../../intake/folder-router.ts';
+import { ruleReport } from '../../daemon/rules/rule-report.ts';
+import type { ShowView } from '../../daemon/files/show-view.ts';
+import { didYouMean } from '../../routing/did-you-mean.ts';
+import type { Explanation } from '../../routing/explain.ts';
+import { versionOf } from '../../pipeline/file/file-version.ts';
+import { queryDaemonOrLedger } from '../control.ts';
+import { whyOf } from '../output/file-table.ts';
+import { formatBytes } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { proofsOf } from './proofs.ts';
+import type { Proofs } from './proofs.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { requireLoadable } from '../read-config.ts';
+import { askFor } from '../look/show.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+interface PathReport {
+  readonly v: 1;
+  readonly path: string;
+  readonly folder: string;
+  /** What is at the path now, in words. */
+  readonly on_disk: string;
+  /** Why dropcast ignores the file; null when it does not. */
+  readonly left_alone: string | null;
+  readonly sidecar: string;
+  /** What it waits for before it is taken in; null when it does not. */
+  readonly waits_for: string | null;
+  /** Null for what is no video here. */
+  readonly proofs: Proofs | null;
+  readonly explanation: Explanation;
+  readonly stands: ShowView | null;
+}
+
+/** `dropcast explain PATH`: which rule matches the path and why, what would be sent, and the state of the file. */
+export async function explain(
+  shell: Shell,
+  path: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
+  const config = await requireLoadable(shell, options.config);
+  const absolute = resolve(shell.cwd, path);
+  const report = await reportOn(shell, config, absolute);
+  if (options.json === true) printJson(report, shell.stdout);
+  else shell.stdout.write(describe(report));
+}
+
+async function reportOn(shell: Shell, config: Config, absolute: string): Promise<PathReport> {
+  const router = await routerOf(config, absolute);
+  const path = absolute.slice(router.folder.path.length + 1);
+  const stats = await lstat(absolute, { bigint: true }).catch(() => null);
+  const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
+  const { leftAlone, sidecar, explanation } = await ruleReport(router, path, modifiedMs);
+  const found = await askFor(shell, config, absolute);
+  const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
+  const stands = found[0] ?? null;
+  return {
+    v: 1,
+    path,
+    folder: router.folder.path,
+    on_disk:
+      stats === null
+        ? 'no such file'
+        : stats.isFile()
+          ? `a file of ${formatBytes(Number(stats.size))}`
+          : 'not a regular file',
+    left_alone: stats?.isFile() === false ? 'it is not a regular file' : leftAlone,
+    sidecar,
+    explanation,
+    waits_for: await waitOf(config, absolute),
+    proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
+    stands,
+  };
+}
+
+/** As the daemon has it: with the directories that earlier configurations moved files to. */
+async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
+  const folder = folderOf(config.folders, absolute);
+  if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
+  const folders = config.folders.map(({ path }) => path);
+  const nearest = nearestFolder(absolute, folders);
+  const hint = nearest === null ? '' : `; the nearest is ${escapeControls(nearest)}`;
+  throw new CommandError(
+    `${escapeControls(absolute)} is outside of every watched folder${hint}; the watched folders are: ${escapeControls(folders.join(', '))}`,
+    exitCodes.failed,
+  );
+}
+
+/** Only a running daemon knows. */
+async function waitOf(config: Config, absolute: string): Promise<string | null> {
+  const path = `/settling?path=${encodeURIComponent(absolute)}`;
+  const { why } = await queryDaemonOrLedger<{ readonly why: string | null }>(null, config, path, async () => ({
+    why: null,
+  }));
+  return why;
+}
+
+async function movedBy(config: Config, folder: string): Promise<readonly string[]> {
+  const path = `/moves?folder=${encodeURIComponent(folder)}`;
+  const { templates } = await queryDaemonOrLedger<{ readonly templates: readonly string[] }>(
+    null,
+    config,
+    path,
+    async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
+  );
+  return templates;
+}
+
+/** A name that is misspelt, or the folder with which the path has most in common; null: none has anything. */
+function nearestFolder(path: string, folders: readonly string[]): string | null {
+  const parts = path.split('/');
+  const [best] = folders
+    .map((folder) => {
+      const own = folder.split('/');
+      const shared = own.findIndex((part, i) => part !== parts[i]);
+      return { folder, shared: shared === -1 ? own.length : shared };
+    })
+    .toSorted((one, other) => other.shared - one.shared);
+  const meant = didYouMean(path, folders) ?? didYouMean(dirname(path), folders);
+  return meant ?? (best !== undefined && best.shared > 1 ? best.folder : null);
+}
+
+function describe({
+  path,
+  folder,
+  on_disk: onDisk,
+  left_alone: leftAlone,
+  sidecar,
+  waits_for: waitsFor,
+  proofs,
+  explanation,
+  stands,
+}: PathReport): string {
+  const lines = [`${escapeControls(path)} in ${escapeControls(folder)}: ${onDisk}`];
+  if (leftAlone !== null) lines.push(`Ignored: ${leftAlone}.`);
+  lines.push(
+    `Sidecar: ${escapeControls(sidecar)}`,
+    ...proofLines(proofs, waitsFor),
+    '',
+    'Rules (the first match wins)',
+  );
+  for (const { rule, line, match, matched, reason, captures } of explanation.rules) {
+    const values = Object.entries(captures).map(([name, value]) => `${name}=${value}`);
+    const verdict = matched ? `matches${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
+    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${escapeControls(match)}  ${escapeControls(verdict)}`);
+  }
+  lines.push(
+    '',
+    ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were not ignored, it'),
+    '',
+    waitsFor === null || stands !== null ? stateLine(stands) : `State: settling: ${escapeControls(waitsFor)}`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function proofLines(proofs: Proofs | null, waitsFor: string | null): readonly string[] {
+  if (proofs === null) return [];
+  return [
+    '',
+    'Is it complete?',
+    ...(waitsFor === null ? [] : [`  waits for    ${escapeControls(waitsFor)}`]),
+    `  writer       ${escapeControls(proofs.writer)}`,
+    `  container    ${proofs.container}`,
+    `  done marker  ${escapeControls(proofs.marker)}`,
+    `  checksum     ${escapeControls(proofs.checksum)}`,
+  ];
+}
+
+function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {
+  if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
+  const { channel, title, description, tags, publish, priority } = route.plan;
+  const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
+  return [
+    `${it} would be sent with`,
+    `  channel      ${escapeControls(channel)}${origin('channel')}`,
+    `  title        ${escapeControls(title)}${origin('title')}`,
+    `  description  ${description === null ? '-' : escapeControls(description)}${origin('description')}`,
+    `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
+    `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
+    `  priority     ${priority ?? 'normal'}`,
+  ];
+}
+
+function stateLine(stands: ShowView | null): string {
+  if (stands === null) return 'dropcast does not know this file yet.';
+  const { file } = stands;
+  const why = whyOf(file);
+  return `State: ${file.state}${why === '' ? '' : `: ${escapeControls(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${escapeControls(file.video_id)}`})`;
+}

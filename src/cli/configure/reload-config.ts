@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { allSecrets } from '../../config/all-secrets.ts';
+import type { Config } from '../../config/config.ts';
+import { formatProblem } from '../../config/problem.ts';
+import type { Problem } from '../../config/problem.ts';
+import { namesUsed, unknownNames } from '../../config/unknown-names.ts';
+import type { ControlPorts, Reloaded } from '../../daemon/control/routes.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { News } from '../../daemon/news/words.ts';
+import { planReload } from '../../daemon/rules/plan-reload.ts';
+import type { Logger } from '../../log/logger.ts';
+import type { SecretValues } from '../../log/redaction.ts';
+import type { NamesOfService } from '../../pipeline/service-names.ts';
+import { nameProblems } from './name-problems.ts';
+import { readConfig } from '../read-config.ts';
+import type { Shell } from '../shell.ts';
+
+interface ReloadContext {
+  readonly shell: Shell;
+  readonly logger: Logger;
+  readonly secrets: SecretValues;
+}
+
+/**
+ * The reload of a running daemon: reads its configuration again and applies it. An invalid one is refused, and the old one stays active;
+ * the log says which. Reloads run one at a time, so that the last configuration wins.
+ *
+ * @param daemon its present configuration names the file to read
+ * @returns a function that resolves with whether it was applied, and the problems that a person should see; it rejects when dropcast is
+ *   stopping
+ */
+export function createReload(daemon: Daemon, context: ReloadContext): ControlPorts['reload'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (how) => {
+    const next = last.then(() => reloadConfig(daemon, context, how));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+async function reloadConfig(
+  daemon: Daemon,
+  { shell, logger, secrets }: ReloadContext,
+  { isPlanned }: Parameters<ControlPorts['reload']>[0],
+): Promise<Reloaded> {
+  refuseWhileStopping(shell);
+  const before = daemon.config();
+  const { file } = before;
+  const refuse = (problems: readonly string[]): Reloaded => {
+    if (!isPlanned) {
+      logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
+      daemon.news.add(newsOf('error', 'Reload refused: the new configuration is wrong; the old one stays active'));
+    }
+    return { ok: false, problems, config: file };
+  };
+  if (!existsSync(file)) return refuse([`${file} does not exist`]);
+  const checked = await readConfig(shell, file);
+  const { config, problems } = checked;
+  refuseWhileStopping(shell);
+  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
+  if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
+  if (config.stateDir !== before.stateDir || config.status.socket !== before.status.socket) {
+    if (!isPlanned) logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
+    return { ok: false, problems: [needsRestart], config: file };
+  }
+  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
+  const names = await namesOf(config, { daemon, shell });
+  refuseWhileStopping(shell);
+  const unknown = names === null ? [] : unknownNames(config, names);
+  const mistakes = unknown.filter(({ kind, name }) => !namesUsed(before)[kind].includes(name));
+  if (mistakes.length > 0) {
+    return refuse([...lines, ...nameProblems(mistakes, checked).map((problem) => formatProblem(problem, shell.cwd))]);
+  }
+  const gone = nameProblems(unknown, checked).map((problem) =>
+    formatProblem({ ...problem, severity: 'warning' }, shell.cwd),
+  );
+  const warnings = [...lines, ...gone];
+  if (isPlanned) {
+    const plan = await planReload(daemon.ledger, { before, after: config, now: Date.now() });
+    return { ok: true, problems: warnings, config: file, plan };
+  }
+  await daemon.reload(config, names);
+  daemon.news.add(newsOf('info', 'The configuration was loaded again'));
+  logger.info('Reloaded', { config: config.file, warnings });
+  const later = fixedAtStart.filter((key) => isOther(before, config, key));
+  if (later.length === 0) return { ok: true, problems: warnings, config: file };
+  logger.warn('Restart to apply some settings', { keys: later });
+  return { ok: true, problems: [...warnings, `Restart to apply: ${later.join(', ')}`], config: file };
+}
+
+function newsOf(level: 'info' | 'error', text: string): News {
+  return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
+}
+
+/** A reload waits longer than a start: somebody wants to know. */
+const longestAskMs = 10_000;
+
+/** What the service has; null when it does not say. */
+async function namesOf(
+  config: Config,
+  { daemon, shell }: { readonly daemon: Daemon; readonly shell: Shell },
+): Promise<NamesOfService | null> {
+  const signal = AbortSignal.any([shell.stopping, AbortSignal.timeout(longestAskMs)]);
+  const answer = await daemon.namesOf(config, signal);
+  return answer.ok ? answer.value : null;
+}
+
+function refuseWhileStopping({ stopping }: Shell): void {
+  if (stopping.aborted) throw new Error('dropcast is stopping');
+}
+
+/** A watched folder that is missing right now does not block other changes. A new folder that is missing is a mistake. */
+function isRefusal({ severity, passing, key }: Problem, before: Config, after: Config): boolean {
+  if (severity !== 'error' || passing !== true) return severity === 'error';
+  const folder = after.folders.find((each) => key.startsWith(`${each.key}.`));
+  return !before.folders.some(({ path }) => path === folder?.path);
+}
+
+/** A running daemon cannot move its ledger or its control socket. */
+export const needsRestart = 'restart to change state_dir or status.socket';
+
+/** The log and the status page are set up once, at the start. */
+const fixedAtStart = ['log', 'status'] as const;
+
+function isOther(before: Config, after: Config, key: (typeof fixedAtStart)[number]): boolean {
+  return JSON.stringify(before[key]) !== JSON.stringify(after[key]);
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { resolve } from 'node:path';
+import type { DaemonPlace } from '../control.ts';
+import type { NewsLine } from '../../daemon/news/lines.ts';
+import type { NewsLevel } from '../../daemon/news/words.ts';
+import type { NewsHead } from '../../daemon/control/routes/events.ts';
+import { hasColour, paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { streamRunningDaemon } from '../control.ts';
+import { shortPath } from '../output/file-table.ts';
+import { counted } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+export interface EventsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly follow?: boolean;
+  readonly level: string;
+  readonly folder?: string;
+  readonly lines: number;
+}
+
+/**
+ * `dropcast events`: the last news of the daemon; with `--follow` also those to come, across restarts of the daemon.
+ *
+ * @returns at the end of the list, at the first signal, or when nobody reads the output any more
+ */
+export async function events(shell: Shell, options: EventsOptions): Promise<void> {
+  const isFollowing = options.follow === true;
+  if (isFollowing) shell.takeOverSignals();
+  const reader = new AbortController();
+  const leave = (): void => reader.abort();
+  shell.stdout.once('error', leave);
+  const signal = AbortSignal.any([shell.stopping, reader.signal]);
+  const config = await requireDaemonPlace(shell, options.config);
+  const following = new Following(shell, options);
+  await following.read(config, signal);
+  if (isFollowing) await readAgain(following, config, signal);
+  shell.stdout.off('error', leave);
+}
+
+async function readAgain(following: Following, config: DaemonPlace, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    following.lost();
+    await delay(retryMs, undefined, { signal }).catch(() => undefined);
+    await following.read(config, signal).catch(unlessNotRunning);
+  }
+}
+
+/** A restart takes seconds. */
+const retryMs = 1_000;
+
+function unlessNotRunning(error: unknown): void {
+  if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+}
+
+/** Where the reading is, across connections. */
+class Following {
+  readonly #shell: Shell;
+  readonly #options: EventsOptions;
+  #run: number | null = null;
+  #seq = 0;
+  #isLost = false;
+
+  constructor(shell: Shell, options: EventsOptions) {
+    this.#shell = shell;
+    this.#options = options;
+  }
+
+  async read(config: DaemonPlace, signal: AbortSignal): Promise<void> {
+    let isHead = true;
+    // The same program is on both ends of a private socket.
+    await streamRunningDaemon(config, { path: this.#query(), signal }, (line) => {
+      if (isHead) this.#begin(line as NewsHead);
+      else this.#print(line as NewsLine);
+      isHead = false;
+    });
+  }
+
+  /** Said once. */
+  lost(): void {
+    if (!this.#isLost) this.#note('The daemon closed the connection; waiting for it to come back.');
+    this.#isLost = true;
+  }
+
+  #query(): string {
+    const { follow, level, folder, lines } = this.#options;
+    const query = new URLSearchParams({ level, limit: String(lines) });
+    if (follow === true) query.set('follow', '1');
+    if (folder !== undefined) query.set('folder', resolve(this.#shell.cwd, folder));
+    if (this.#run !== null) {
+      query.set('of', String(this.#run));
+      query.set('since', String(this.#seq));
+    }
+    return `/events?${query.toString()}`;
+  }
+
+  #begin({ started_at: run, forgotten }: NewsHead): void {
+    if (this.#run !== null && run !== this.#run) {
+      this.#note('The daemon restarted: its numbers begin at 1 again, and its last lines before that may be missing.');
+      this.#seq = 0;
+    } else if (this.#isLost) this.#note('The daemon is back.');
+    if (forgotten > 0)
+      this.#note(`${counted(forgotten, 'line')} in between are missing: the daemon keeps the last 1,000.`);
+    this.#run = run;
+    this.#isLost = false;
+  }
+
+  #note(text: string): void {
+    this.#shell.stderr.write(`${text}\n`);
+  }
+
+  #print(line: NewsLine): void {
+    this.#seq = line.seq;
+    if (this.#options.json === true) printJson(line, this.#shell.stdout);
+    else this.#shell.stdout.write(`${readable(line, this.#shell)}\n`);
+  }
+}
+
+function readable({ at, level, folder, path, text }: NewsLine, shell: Shell): string {
+  const place = folder === null ? '' : `${shortPath(path === null ? folder : `${folder}/${path}`, shell) || '.'}: `;
+  const name = paint(styles[level], level.padEnd(5), hasColour(shell.stdout, shell.env));
+  return `${timeOf(at)}  ${name}  ${escapeControls(place)}${escapeControls(text)}`;
+}
+
+const styles: Readonly<Record<NewsLevel, Style>> = { info: 'dim', warn: 'yellow', error: 'red' };
+
+/** `2026-11-22 17:08:10`, by the clock of this machine. */
+function timeOf(at: number): string {
+  const date = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

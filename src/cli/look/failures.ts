@@ -1,0 +1,69 @@
+import { basename, join } from 'node:path';
+import { serviceOf } from '../../config/installed-service.ts';
+import { ROTATED } from '../../ledger/append-log.ts';
+import { createFailurePrinter, parseFailure } from './failure-lines.ts';
+import { linesOf, tail } from './tail.ts';
+import type { DaemonPlace } from '../control.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+export interface FailuresOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly follow?: boolean;
+  /** Milliseconds. */
+  readonly since: number;
+}
+
+/** `dropcast failures`: what failed, why, and what happens next: a line each, from failures.jsonl. Works without a daemon. */
+export async function failures(shell: Shell, options: FailuresOptions): Promise<void> {
+  const isFollowing = options.follow === true;
+  if (isFollowing) shell.takeOverSignals();
+  const reader = new AbortController();
+  const leave = (): void => reader.abort();
+  shell.stdout.once('error', leave);
+  const path = logOf(await requireDaemonPlace(shell, options.config));
+  const show = createShow(shell, options, Date.now() - options.since);
+  try {
+    for await (const line of linesOf(`${path}${ROTATED}`)) show.line(line);
+    for await (const line of tail(path, AbortSignal.any([shell.stopping, reader.signal]))) {
+      if (line !== null) show.line(line);
+      else if (isFollowing) show.flush();
+      else break;
+    }
+    show.flush();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const sudo =
+      'code' in error && (error.code === 'EACCES' || error.code === 'EPERM') ? '; run the command with sudo' : '';
+    throw new CommandError(`cannot read the failure log ${path}: ${error.message}${sudo}`, exitCodes.failed, {
+      cause: error,
+    });
+  } finally {
+    shell.stdout.off('error', leave);
+  }
+}
+
+function createShow(
+  shell: Shell,
+  { json }: FailuresOptions,
+  sinceMs: number,
+): { line(line: string): void; flush(): void } {
+  const printer = createFailurePrinter((line) => shell.stdout.write(`${line}\n`), Date.now);
+  return {
+    line: (line) => {
+      const record = parseFailure(line);
+      if (record === null || Date.parse(record.at) < sinceMs) return;
+      if (json === true) shell.stdout.write(`${line}\n`);
+      else printer.add(record);
+    },
+    flush: printer.flush,
+  };
+}
+
+/** The daemon knows its log directory from systemd; a person's shell does not. */
+function logOf({ file, failureLog }: DaemonPlace): string {
+  const service = serviceOf(file);
+  return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));
+}

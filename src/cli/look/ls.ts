@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { FilesView } from '../../daemon/files/files-view.ts';
+import { filesOf } from '../../daemon/files/files-view.ts';
+import { queryWords, readQuery } from '../../daemon/files/query.ts';
+import type { QueryWord } from '../../daemon/files/query.ts';
+import { queryDaemonOrLedger } from '../control.ts';
+import { fileTable, tableOptions } from '../output/file-table.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { counted, formatCount } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { renderTable } from '../output/table.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+export interface LsOptions extends Readonly<Partial<Record<Exclude<QueryWord, 'q'>, string>>> {
+  readonly query?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly after?: string;
+  readonly counts?: boolean;
+  readonly limit: number;
+}
+
+/** `dropcast ls`: the files, newest first. */
+export async function ls(shell: Shell, options: LsOptions): Promise<void> {
+  const { after, limit, counts: isCounted = false, folder, query: q } = options;
+  const words = { ...options, q, ...(folder !== undefined && { folder: resolve(shell.cwd, folder) }) };
+  const { selection, problems } = readQuery(words, Date.now());
+  if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
+  const config = await requireDaemonPlace(shell, options.config);
+  const asked = new URLSearchParams({ limit: String(limit), ...(isCounted && { counts: '1' }) });
+  for (const word of queryWords) if (words[word] !== undefined) asked.set(word, words[word]);
+  if (after !== undefined) asked.set('after', after);
+  const view = await queryDaemonOrLedger<FilesView>(shell, config, `/files?${asked.toString()}`, (ledger) =>
+    ledger === null
+      ? Promise.resolve(nothing)
+      : filesOf(ledger, null, { selection, range: { after, limit }, isCounted }),
+  );
+  if (options.json === true) printJson(view, shell.stdout);
+  else if (view.total === 0) shell.stderr.write('No files found.\n');
+  else if (view.counts !== undefined) shell.stdout.write(countsTable(view.counts, shell));
+  else printPage(view, shell);
+}
+
+const nothing: FilesView = { v: 1, files: [], settling: [], total: 0, next: null, previous: null, newest: null };
+
+function printPage({ files, settling, total, next }: FilesView, shell: Shell): void {
+  if (files.length + settling.length > 0) shell.stdout.write(fileTable(files, shell, settling));
+  const shown = `${formatCount(files.length + settling.length)} of ${counted(total, 'file')}`;
+  if (next !== null) shell.stderr.write(`${shown}; the next ones: --after ${next}, or raise --limit.\n`);
+  else if (files.length === 0 && settling.length < total) shell.stderr.write(`${shown}; for more raise --limit.\n`);
+}
+
+function countsTable(counts: NonNullable<FilesView['counts']>, shell: Shell): string {
+  const { total, ...properties } = counts;
+  const names: Readonly<Record<keyof typeof properties, string>> = {
+    states: '--state',
+    folders: '--folder',
+    channels: '--channel',
+    feeds: '--feed',
+    causes: '--cause',
+  };
+  const rows = Object.entries(properties).flatMap(([property, values]) =>
+    values.map(({ value, files }) => [names[property as keyof typeof properties], value, formatCount(files)]),
+  );
+  const columns = [
+    { title: 'OPTION' },
+    { title: 'VALUE', cut: 'middle' as const },
+    { title: 'FILES', align: 'right' as const },
+  ];
+  return renderTable(columns, [...rows, ['all', '', formatCount(total)]], tableOptions(shell));
+}

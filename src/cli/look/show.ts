@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DaemonPlace } from '../control.ts';
+import type { SettlingView } from '../../daemon/files/files-view.ts';
+import { foundOf } from '../../daemon/files/show-view.ts';
+import type { FoundView, ShowView } from '../../daemon/files/show-view.ts';
+import type { Span } from '../../daemon/files/spans.ts';
+import { queryDaemonOrLedger } from '../control.ts';
+import { whyOf } from '../output/file-table.ts';
+import { formatBytes, formatDuration, unansweredCreates } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+/** `dropcast show NAME`: everything about one file. */
+export async function show(
+  shell: Shell,
+  name: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
+  const config = await requireDaemonPlace(shell, options.config);
+  const { found, settling } = await look(shell, config, name);
+  const names = [
+    ...found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`),
+    ...(found.length === 0 ? settling.map(({ path }) => escapeControls(path)) : []),
+  ];
+  if (names.length === 0)
+    throw new CommandError(
+      `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`,
+      exitCodes.failed,
+    );
+  if (names.length > 1)
+    throw new CommandError(
+      `${escapeControls(name)} matches ${names.length} files; use one of these ${found.length === 0 ? 'paths' : 'ids'}:\n  ${names.join('\n  ')}`,
+      exitCodes.usage,
+    );
+  const [[only], [waiting]] = [found, settling];
+  const isNew = waiting !== undefined && (only === undefined || only.file.path === waiting.path);
+  const view = { v: 1, ...only, ...(isNew && { settling: waiting }) };
+  if (options.json === true) printJson(view, shell.stdout);
+  else shell.stdout.write(`${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`);
+}
+
+/** What `ls` prints may be cut or escaped: it is looked for as it is, then below the current directory. */
+async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
+  const view = await askAll(shell, config, nameOf(shell, name));
+  const isFound = view.found.length + view.settling.length > 0;
+  return isFound || !name.includes('…') ? view : askAll({ stderr: null }, config, resolve(shell.cwd, name));
+}
+
+/** The files that match a name: see `LedgerView.find`. */
+export async function askFor(shell: Shell, config: DaemonPlace, name: string): Promise<readonly ShowView[]> {
+  return (await askAll(shell, config, name)).found;
+}
+
+function askAll(
+  shell: Pick<Shell, 'stderr'> | { readonly stderr: null },
+  config: DaemonPlace,
+  name: string,
+): Promise<FoundView> {
+  const path = `/file?name=${encodeURIComponent(name)}`;
+  return queryDaemonOrLedger<FoundView>(shell.stderr === null ? null : shell, config, path, async (ledger) =>
+    ledger === null ? { v: 1, found: [], settling: [] } : foundOf(ledger, null, name),
+  );
+}
+
+/** Makes a path absolute, and a bare name when such a file is here; leaves ids and other file names unchanged. */
+export function nameOf(shell: Shell, name: string): string {
+  const path = resolve(shell.cwd, name);
+  return name.includes('/') || existsSync(path) ? path : name;
+}
+
+function describe({ file, spans, history, suspects }: ShowView): string {
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['file', file.path],
+    ['id', file.id],
+    ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
+    ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
+    ['rule', file.rule],
+    ['priority', file.priority],
+    ['channel', file.channel],
+    ['title', file.title],
+    ['description', file.description],
+    ['tags', file.tags.join(', ') || null],
+    ['feeds', file.publish.map((feed) => `${feed}${feed in file.published ? ' (published)' : ''}`).join(', ') || null],
+    ['video', file.video_id],
+    ['service says', file.remote_status],
+    ['source', file.source_url],
+    ['sha256', file.sha256],
+    ['attempts', file.attempts === 0 ? null : String(file.attempts)],
+    ['local file', file.local],
+    ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
+  ];
+  const lines = rows.flatMap(([label, value]) =>
+    value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
+  );
+  const past = history.map(({ at, state, note, failure }) =>
+    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
+  );
+  return `${lines.join('\n')}\n\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+}
+
+/** One line per step. */
+function spanLine({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }: Span): string {
+  const duration = `${formatDuration(durationMs)}${endedAt === null ? ' so far' : ''}`;
+  return `  ${new Date(startedAt).toISOString()}  ${step.padEnd(24)}${duration}`;
+}
+
+/** What the history keeps of a failure, unless its words have it. */
+function codeWords(failure: ShowView['history'][number]['failure']): string {
+  if (failure === null) return '';
+  return ` [${failure.status === null ? '' : `HTTP ${failure.status}, `}${failure.code}]`;
+}
+
+function describeSettling({ path, size, why }: SettlingView): string {
+  const rows = [
+    ['file', escapeControls(path)],
+    ['state', `settling: ${why}`],
+    ['size', `${formatBytes(size)} (${size} bytes)`],
+  ];
+  return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
+}

@@ -1,0 +1,206 @@
+import type { FolderStatus } from '../../intake/watched-folder.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
+import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
+import { limitSentence } from '../../daemon/outlook/limit-words.ts';
+import { deafWords } from '../../daemon/message-targets.ts';
+import { statusOf } from '../../daemon/view.ts';
+import type { FileView } from '../../daemon/files/file-view.ts';
+import { sumOfAccounts } from '../../watch/accounts.ts';
+import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
+import type { StatusView } from '../../daemon/view.ts';
+import { countLine } from '../../status/count-line.ts';
+import { queryDaemonOrLedger } from '../control.ts';
+import { hasColour, paint } from '../../log/colour.ts';
+import { accountsLine } from '../output/accounts-line.ts';
+import { causeLines, sharedCauses } from '../output/cause-lines.ts';
+import { counted, emptyRecords, formatRate, formatRelative } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+/**
+ * `dropcast status`: what is happening, and why.
+ *
+ * @returns the exit code; scripts and health checks read from it whether the daemon runs
+ */
+export async function status(
+  shell: Shell,
+  options: { readonly config?: string; readonly json?: boolean; readonly all?: boolean },
+): Promise<number> {
+  const config = await requireDaemonPlace(shell, options.config);
+  // The first line of the text says it already.
+  const whoHears = options.json === true ? shell : null;
+  const view = await queryDaemonOrLedger<StatusView>(
+    whoHears,
+    config,
+    options.all === true ? '/status?all=1' : '/status',
+    (ledger) => (ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null, options.all)),
+  );
+  if (options.json === true) printJson(view, shell.stdout);
+  else shell.stdout.write(`${overview(view, shell)}${await attention(view, shell, options.all === true)}`);
+  return view.daemon.running ? exitCodes.fine : exitCodes.notRunning;
+}
+
+const nothing: StatusView = {
+  v: 1,
+  daemon: { running: false, pid: null, started_at: null },
+  config: null,
+  counts: {},
+  settling: 0,
+  paused: [],
+  waiting: null,
+  unknown: [],
+  requests: null,
+  outlook: null,
+  uploads: null,
+  folders: [],
+  expectations: [],
+  deaf_targets: [],
+  accounts: sumOfAccounts([]),
+  working: [],
+  needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  creates_wait_until: null,
+};
+
+function overview(view: StatusView, shell: Shell): string {
+  const colour = hasColour(shell.stdout, shell.env);
+  const lines = [headline(view, colour), countLine(view)];
+  if (view.waiting !== null) {
+    const next = formatRelative(view.waiting.next_probe_at, Date.now());
+    lines.push(
+      paint(
+        'yellow',
+        `Waiting (${view.waiting.kind}): ${escapeControls(view.waiting.why)}; next check ${next}`,
+        colour,
+      ),
+    );
+  }
+  for (const pause of view.paused) {
+    const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
+    lines.push(paint('yellow', `${what}; ${escapeControls(resumeCommand(pause))} ends it`, colour));
+  }
+  for (const { kind, name } of view.unknown) {
+    const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+    const line = `The service has no ${kind} ${escapeControls(name)}: ${what}. Create it there, or correct the rules and run \`dropcast reload\`.`;
+    lines.push(paint('red', line, colour));
+  }
+  if (view.creates_wait_until !== null) {
+    const resumes = formatRelative(view.creates_wait_until, Date.now());
+    const why = 'too many create requests of the last hour had no usable answer';
+    lines.push(paint('yellow', `New files wait: ${why}; resumes ${resumes}`, colour));
+  }
+  if (view.requests !== null) {
+    const { used, limit, blocked_until: blockedUntil, others } = view.requests;
+    const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
+    lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
+    if (others > 0) lines.push(`Others use about ${others} requests an hour of this key: dropcast does without them.`);
+  }
+  if (view.outlook !== null) lines.push(...outlookLine(view.outlook));
+  lines.push(...uploadLines(view.uploads, colour));
+  // Folders that need attention first: there may be many.
+  const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
+  for (const folder of folders) lines.push(folderLine(folder, colour));
+  const accounts = accountsLine(view.accounts);
+  if (accounts !== null) lines.push(`All folders: ${accounts}`);
+  for (const each of view.expectations) lines.push(expectationLine(each, colour));
+  for (const each of view.deaf_targets)
+    lines.push(paint('yellow', `Not told: ${escapeControls(deafWords(each, Date.now()))}`, colour));
+  if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
+  if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
+  if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
+  return `${lines.join('\n')}\n`;
+}
+
+function expectationLine(view: StatusView['expectations'][number], colour: boolean): string {
+  const words = expectationWords(view, Date.now());
+  const isMissed = view.state === 'missing' || view.state === 'late';
+  return `Expected ${escapeControls(`${view.folder}/${view.match}`)}: ${isMissed ? paint('yellow', words, colour) : words}`;
+}
+
+function adoptionLine({ files, compared, comparing }: StatusView['adoption']): string {
+  const were = files === 1 ? '1 file was' : `${counted(files, 'file')} were`;
+  const next =
+    compared === files
+      ? '`dropcast adopt` says which the service has already'
+      : comparing === null
+        ? 'not compared with the service yet'
+        : comparisonWords(comparing);
+  return `${were} there before dropcast watched the folder: ${next}.`;
+}
+
+function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): string {
+  const next = nextAt === null ? 'when the disk is full' : `the next ${formatRelative(nextAt, Date.now())}`;
+  return `${counted(files, 'local file')} will be deleted later, ${next}.`;
+}
+
+/** `Limited by the request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
+function outlookLine(outlook: NonNullable<StatusView['outlook']>): readonly string[] {
+  const sentence = limitSentence(outlook);
+  if (sentence === null) return [];
+  const { done_at: doneAt } = outlook;
+  const done = doneAt === null ? '' : ` Done at about ${clockTime(doneAt, Date.now())}.`;
+  return [`${escapeControls(sentence)}.${done}`];
+}
+
+function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly string[] {
+  if (uploads === null) return [];
+  const { bytes_per_second: limit, until, start_at: startAt } = uploads;
+  const now = Date.now();
+  const end = until === null ? '' : ` until ${clockTime(until, now)}`;
+  const allowed = limit === null ? `unlimited${end}` : `${formatRate(limit)}${end}`;
+  return [
+    ...(startAt === null
+      ? []
+      : [paint('yellow', `Uploads start at ${clockTime(startAt, now)} (uploads.window)`, colour)]),
+    ...(limit === null && until === null ? [] : [`Limit of all uploads together: ${allowed}`]),
+  ];
+}
+
+function folderLine({ path, state, why, paths, accounts, refused }: FolderStatus, colour: boolean): string {
+  const text = why === null ? state : `${state}: ${escapeControls(why)}`;
+  const word = isFine({ state }) ? text : paint('yellow', text, colour);
+  const left = [
+    accounts.unaccounted === 0 ? '' : paint('red', `, ${accounts.unaccounted} in no state`, colour),
+    paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
+    paths.refused > 0 ? `, ${paths.refused} refused` : '',
+    refused === null
+      ? ''
+      : `: "${escapeControls(refused.path)}": ${escapeControls(refused.why)}${paths.refused > 1 ? ', …' : ''}`,
+  ];
+  return `Folder ${escapeControls(path)}: ${word} (${paths.offered} known${left.join('')})`;
+}
+
+function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
+  return state === 'watching';
+}
+
+function headline({ daemon, config }: StatusView, colour: boolean): string {
+  if (!daemon.running) return paint('yellow', 'dropcast is not running', colour);
+  const since = daemon.started_at === null ? '' : `, started ${formatRelative(daemon.started_at, Date.now())}`;
+  return `${paint('green', 'dropcast is running', colour)} (pid ${daemon.pid ?? '?'}${since}) with ${escapeControls(config ?? '?')}`;
+}
+
+/** The files that dropcast is working on, and those that need a person: a line for all that have the same cause, or all of them. */
+async function attention(view: StatusView, shell: Shell, isAll: boolean): Promise<string> {
+  const { working, needs_you: needsYou, causes } = view;
+  if (working.length + needsYou.length === 0) return '';
+  // Loaded here: measuring text for tables takes 30 ms of CPU at the start.
+  const { fileTable } = await import('../output/file-table.ts');
+  const section = (title: string, files: readonly FileView[]): string =>
+    files.length === 0 ? '' : `\n${title}\n${fileTable(files, shell)}`;
+  const shared = isAll ? [] : sharedCauses(causes.causes);
+  const lines = shared.flatMap((cause) => causeLines(cause, Date.now()));
+  const rest = needsYou.filter(({ cause }) => !shared.some(({ key }) => key === cause));
+  const alone = rest.length === 0 ? '' : fileTable(rest, shell);
+  const hint = needsYou.length === 0 ? '' : 'Details: `dropcast show ID`. Try again: `dropcast retry ID`.\n';
+  const more = shared.length === 0 ? '' : 'Each of them: `dropcast status --all`. ';
+  const title = needsYou.length === 0 ? '' : '\nNeeds you\n';
+  return `${section('Under way', working)}${title}${lines.map((line) => `${line}\n`).join('')}${alone}${more}${hint}`;
+}

@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { clockTime } from '../../daemon/words/clock-time.ts';
+import type { OverviewView } from '../../daemon/overview/overview-view.ts';
+import { hasColour, paint } from '../../log/colour.ts';
+import { queryRunningDaemon } from '../control.ts';
+import type { DaemonPlace } from '../control.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { printJson } from '../output/json.ts';
+import { LiveRegion } from '../output/live-region.ts';
+import { cutEnd } from '../output/text-width.ts';
+import { topLines } from '../output/top-frame.ts';
+import { CommandError } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+export interface TopOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly once?: boolean;
+  /** Milliseconds; for `--json`. */
+  readonly interval: number;
+}
+
+/** How often the screen is drawn. */
+const redrawMs = 500;
+
+/**
+ * `dropcast top`: the overview, live. Once and as text where nobody looks at a terminal.
+ *
+ * @returns at `q`, Ctrl-C or the first signal, or when nobody reads the output any more
+ */
+export async function top(shell: Shell, options: TopOptions): Promise<void> {
+  const config = await requireDaemonPlace(shell, options.config);
+  const isScreen = shell.stdout.isTTY && shell.env['TERM'] !== 'dumb' && options.json !== true;
+  if (options.once === true || (!isScreen && options.json !== true)) {
+    const view = await ask(config);
+    if (options.json === true) printJson(view, shell.stdout);
+    else
+      shell.stdout.write(
+        `${topLines({ view, width: Infinity, colour: hasColour(shell.stdout, shell.env) }).join('\n')}\n`,
+      );
+    return;
+  }
+  shell.takeOverSignals();
+  const reader = new AbortController();
+  const leave = (): void => reader.abort();
+  shell.stdout.once('error', leave);
+  const signal = AbortSignal.any([shell.stopping, reader.signal]);
+  if (options.json === true) await printAll(shell, config, { signal, everyMs: options.interval });
+  else await watch(shell, config, { signal, leave });
+  shell.stdout.off('error', leave);
+}
+
+function ask(config: DaemonPlace): Promise<OverviewView> {
+  return queryRunningDaemon<OverviewView>(config, '/overview');
+}
+
+interface Until {
+  readonly signal: AbortSignal;
+}
+
+/** The first answer must come; after that the daemon may be away. */
+async function printAll(
+  shell: Shell,
+  config: DaemonPlace,
+  { signal, everyMs }: Until & { everyMs: number },
+): Promise<void> {
+  printJson(await ask(config), shell.stdout);
+  while (await rest(everyMs, signal)) {
+    const view = await ask(config).catch(unlessAway);
+    if (view !== null && !signal.aborted) printJson(view, shell.stdout);
+  }
+}
+
+async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until & { leave(): void }): Promise<void> {
+  const screen = new Screen(shell, await ask(config));
+  using keys = readKeys(shell, { leave, scroll: (by) => screen.scroll(by) });
+  void keys;
+  while (await rest(redrawMs, signal)) screen.show(await ask(config).catch(unlessAway));
+  screen.finish();
+}
+
+/** @returns false when it is over */
+async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+  return !signal.aborted;
+}
+
+/** It has answered before, so it restarts or is stopped; to a member of its group, who may not look for its socket, that is a refusal. */
+function unlessAway(error: unknown): null {
+  if (error instanceof CommandError) return null;
+  throw error;
+}
+
+class Screen {
+  readonly #shell: Shell;
+  readonly #region: LiveRegion;
+  readonly #onResize = (): void => {
+    this.#region.erase(this.#shell.stdout.columns);
+    this.#draw();
+  };
+  #view: OverviewView;
+  #awaySince: number | null = null;
+  #offset = 0;
+
+  constructor(shell: Shell, view: OverviewView) {
+    this.#shell = shell;
+    this.#view = view;
+    this.#region = new LiveRegion(shell.stdout);
+    shell.stdout.on('resize', this.#onResize);
+    this.#draw();
+  }
+
+  /** @param view null: the daemon is away */
+  show(view: OverviewView | null): void {
+    if (view === null) this.#awaySince ??= Date.now();
+    else {
+      this.#view = view;
+      this.#awaySince = null;
+    }
+    this.#draw();
+  }
+
+  scroll(by: number): void {
+    this.#offset = Math.max(0, this.#offset + by);
+    this.#draw();
+  }
+
+  finish(): void {
+    this.#shell.stdout.off('resize', this.#onResize);
+    this.#region.done();
+  }
+
+  /** One column and one row smaller than the terminal, which wraps and scrolls otherwise. */
+  #draw(): void {
+    const { stdout, env } = this.#shell;
+    const width = Math.max(1, (stdout.columns || 80) - 1);
+    const rows = Math.max(2, (stdout.rows || 24) - 1);
+    const colour = hasColour(stdout, env);
+    const lines = topLines({ view: this.#view, width, colour });
+    this.#offset = Math.min(this.#offset, Math.max(0, lines.length - rows + 1));
+    this.#region.draw([...lines.slice(this.#offset, this.#offset + rows - 1), this.#foot(width, colour)]);
+  }
+
+  #foot(width: number, colour: boolean): string {
+    const now = Date.now();
+    if (this.#awaySince === null) return paint('dim', cutEnd('q quits, arrows scroll', width), colour);
+    const words = `The daemon is gone since ${clockTime(this.#awaySince, now)}; this is what it said last. Waiting for it to come back.`;
+    return paint('red', cutEnd(words, width), colour);
+  }
+}
+
+interface KeyMeanings {
+  leave(): void;
+  scroll(by: number): void;
+}
+
+/** Takes single keys from a terminal until it is disposed of. */
+function readKeys({ stdin }: Shell, { leave, scroll }: KeyMeanings): Disposable {
+  if (!stdin.isTTY) return { [Symbol.dispose]: () => undefined };
+  const onKey = (key: string): void => {
+    if (['q', 'Q', '\u0003', '\u0004', '\u001B'].includes(key)) leave();
+    else if (key === '\u001B[A' || key === 'k') scroll(-1);
+    else if (key === '\u001B[B' || key === 'j') scroll(1);
+  };
+  stdin.setRawMode(true).setEncoding('utf8').on('data', onKey).resume();
+  return {
+    [Symbol.dispose]: () => {
+      stdin.off('data', onKey).pause();
+      stdin.setRawMode(false);
+    },
+  };
+}

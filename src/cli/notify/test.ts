@@ -1,0 +1,56 @@
+import { hostname } from 'node:os';
+import type { Config } from '../../config/config.ts';
+import type { NotifyTested, TestNotifications } from '../../daemon/control/routes/notify.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { createSend } from '../../status/notifications/senders/send.ts';
+import { tryTargets } from '../../status/notifications/try-targets.ts';
+import { commandDaemonOr } from '../control.ts';
+import { requireDaemonPlace } from '../daemon-place.ts';
+import { printJson } from '../output/json.ts';
+import { requireConfig } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+/**
+ * `dropcast notify test`: the daemon sends a message to every target, with its secrets and from its sandbox; without a daemon, this
+ * process does. @returns exit code 1 when a target did not take it
+ */
+export async function notifyTest(
+  shell: Shell,
+  target: string | null,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<number> {
+  const place = await requireDaemonPlace(shell, options.config);
+  const { targets } = await commandDaemonOr<NotifyTested>(place, { path: '/notify/test', body: { target } }, () =>
+    testedHere(shell, target, options.config),
+  );
+  if (options.json === true) printJson({ v: 1, targets }, shell.stdout);
+  else for (const each of targets) shell.stdout.write(`${escapeControls(lineOf(each))}\n`);
+  if (targets.length === 0) throw nobody(target);
+  return targets.every(({ ok }) => ok) ? exitCodes.fine : exitCodes.failed;
+}
+
+/** For the daemon, and for this process without one. */
+export function testNotifications(config: () => Config, env: Shell['env']): TestNotifications {
+  return (name) => {
+    const targets = config().notify.filter((target) => name === null || target.name === name);
+    return tryTargets(targets, { send: createSend(env), now: Date.now(), host: hostname() });
+  };
+}
+
+async function testedHere(shell: Shell, target: string | null, option: string | undefined): Promise<NotifyTested> {
+  const config = await requireConfig(shell, option, 'may come later');
+  shell.stderr.write('The daemon is not running: this command sends the messages itself.\n');
+  return { v: 1, targets: await testNotifications(() => config, shell.env)(target) };
+}
+
+function lineOf({ name, type, place, ok, answer }: NotifyTested['targets'][number]): string {
+  const what = name === type ? type : `${name} (${type})`;
+  return `${ok ? 'ok    ' : 'FAILED'}  ${what}, ${place}: ${answer}`;
+}
+
+function nobody(target: string | null): CommandError {
+  return target === null
+    ? new CommandError('nobody is told anything: the configuration has no notify', exitCodes.failed)
+    : new CommandError(`no target of notify is called "${target}"`, exitCodes.usage);
+}

@@ -1,0 +1,92 @@
+import { relative } from 'node:path';
+import type { FileView } from '../../daemon/files/file-view.ts';
+import { progressWords } from '../../daemon/words/progress-words.ts';
+import type { SettlingView } from '../../daemon/files/files-view.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { hasColour } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
+import { formatBytes, formatRelative, UNKNOWN } from './format.ts';
+import { renderTable } from './table.ts';
+import type { Column } from './table.ts';
+import type { Shell } from '../shell.ts';
+
+/** Files, one per row. */
+export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
+  const columns = [
+    { title: 'STATE', style: stateStyle },
+    { title: 'ID' },
+    { title: 'FILE', cut: 'middle' as const },
+    { title: 'SIZE', align: 'right' as const },
+    { title: 'CHANNEL' },
+    { title: 'TAGS', cut: 'end' as const },
+    { title: 'VIDEO' },
+    { title: 'WHY', cut: 'end' as const },
+  ];
+  const rows = [
+    ...settling.map(({ path, size, why }) => [
+      'settling',
+      UNKNOWN,
+      shortPath(path, shell),
+      formatBytes(size),
+      UNKNOWN,
+      '',
+      UNKNOWN,
+      why,
+    ]),
+    ...files.map((file) => [
+      file.state,
+      file.id,
+      shortPath(file.path, shell),
+      formatBytes(file.size),
+      file.channel ?? UNKNOWN,
+      file.tags.join(', '),
+      file.video_id ?? UNKNOWN,
+      whyOf(file),
+    ]),
+  ];
+  return renderFitting(columns, rows, shell);
+}
+
+/** A narrow terminal shows name and reason instead of tags and video, which `show` and --json have. */
+export function renderFitting(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
+  const options = tableOptions(shell);
+  const isNarrow = options.width < wideEnough;
+  const shown = columns.flatMap(({ title }, index) => (isNarrow && optional.has(title) ? [] : [index]));
+  const pick = <T>(list: readonly T[]): readonly T[] => shown.flatMap((index) => list.slice(index, index + 1));
+  return renderTable(pick(columns), rows.map(pick), options);
+}
+
+/** Columns of a terminal that shows all of them. */
+const wideEnough = 140;
+const optional = new Set(['TAGS', 'VIDEO']);
+
+/** As wide as the terminal; unlimited in a file or pipe. */
+export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: number; colour: boolean } {
+  return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
+}
+
+/** Relative for paths below the current directory, else absolute. */
+export function shortPath(path: string, shell: Shell): string {
+  const short = relative(shell.cwd, path);
+  return short.startsWith('..') ? path : short;
+}
+
+/** Why the file is where it is, how far it is, when it goes on; empty when there is nothing to say. */
+export function whyOf(file: FileView): string {
+  if (file.state === 'done') return unfinished.includes(file.local ?? '') ? (file.why ?? '') : '';
+  const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
+  const why = `${file.why ?? ''}${next}`;
+  const progress = progressWords(file, Date.now());
+  if (progress === null) return why;
+  if (file.state !== 'uploading') return `${why}; ${progress}`;
+  return why === '' ? progress : `${progress}; last attempt: ${why}`;
+}
+
+/** What a finished local file may still wait for. */
+const unfinished: readonly string[] = ['later', 'pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
+
+export function stateStyle(state: string): Style | null {
+  if (state === 'done') return 'green';
+  if (state === 'failed') return 'red';
+  return state === 'held' || state === 'retrying' ? 'yellow' : null;
+}

@@ -1,0 +1,92 @@
+import { allSecrets } from '../../config/all-secrets.ts';
+import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { UnknownNamesError } from '../../daemon/check-names.ts';
+import { nameProblems } from '../configure/name-problems.ts';
+import { startDaemon, systemClock } from '../../daemon/daemon.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { AlreadyRunningError } from '../../daemon/state/instance-lock.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import { createLogger } from '../../log/create-logger.ts';
+import type { Logger } from '../../log/logger.ts';
+import { SecretValues } from '../../log/redaction.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+
+/**
+ * How long a stopping daemon lets uploads finish. It asks systemd for that time (systemd/lifecycle.ts); without an answer it stays below
+ * the 60 s of the unit.
+ */
+const drainMs = 45_000;
+
+/**
+ * Opens the log that the configuration asks for, on a stream. It never shows a secret of the configuration.
+ *
+ * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process ends
+ */
+export function openLog(
+  config: Config,
+  shell: Shell,
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
+  secrets: SecretValues = new SecretValues(),
+): { readonly logger: Logger; readonly secrets: SecretValues; close(): Promise<void> } {
+  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
+  const { logger, close } = createLogger({
+    ...config.log,
+    stream,
+    isTerminal: stream.isTTY === true,
+    env: shell.env,
+    secrets,
+  });
+  return { logger, secrets, close };
+}
+
+/**
+ * Starts the daemon; see `startDaemon`.
+ *
+ * @throws {CommandError} when another dropcast uses the state directory, the ledger cannot be used, or the service does not have what the
+ *   rules name
+ */
+export async function startDaemonOrExplain(
+  config: Config,
+  { shell, logger }: { readonly shell: Shell; readonly logger: Logger },
+  built?: (daemon: Daemon) => Promise<void>,
+): Promise<Daemon> {
+  try {
+    return await startDaemon(config, logger, systemClock, built);
+  } catch (error) {
+    if (error instanceof AlreadyRunningError || error instanceof LedgerError)
+      throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    if (error instanceof UnknownNamesError) {
+      const { file } = config;
+      const { locate } = await loadConfig(file, shell, 'without key');
+      const lines = nameProblems(error.findings, { file, locate }).map((problem) => formatProblem(problem, shell.cwd));
+      const end = `the configuration ${file} is wrong: nothing was started`;
+      throw new CommandError([...lines, end].join('\n'), exitCodes.badConfig, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Stops the daemon. Running uploads may finish for up to 45 s, or until the second signal.
+ *
+ * @returns how many uploads were aborted
+ */
+export async function drain(daemon: Daemon, shell: Shell): Promise<number> {
+  const hurry = AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]);
+  let aborted = 0;
+  const count = (): void => {
+    aborted = daemon.conductor.uploads().length;
+  };
+  if (hurry.aborted) count();
+  else hurry.addEventListener('abort', count, { once: true });
+  await daemon.stop(hurry);
+  return aborted;
+}
+
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,54 @@
+import { errnoOf } from '../../config/errno.ts';
+import { serviceOf } from '../../config/installed-service.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { healthOf } from '../../daemon/health.ts';
+import { statusOf } from '../../daemon/view.ts';
+import type { Logger } from '../../log/logger.ts';
+import { pageAddress, serveStatusPage } from '../../status/page/serve.ts';
+import type { Listen, StatusPage } from '../../status/page/serve.ts';
+import { createPageAccess } from '../../status/page/access.ts';
+import { pageToken } from '../../status/page/token.ts';
+import { metricsToken } from '../../status/metrics/access.ts';
+import { createMetrics } from '../../status/metrics/metrics.ts';
+import { packageVersion } from '../../package-files.ts';
+
+/** Without its status page the daemon still uploads. @returns null when there can be no page */
+export async function openStatusPage(
+  daemon: Daemon,
+  listen: Listen,
+  { logger, stack }: { readonly logger: Logger; readonly stack: AsyncDisposableStack },
+): Promise<StatusPage | null> {
+  const { stateDir, file } = daemon.config();
+  try {
+    const page = await serveStatusPage(listen, {
+      daemon,
+      status: () => statusOf(daemon.ledger, daemon),
+      health: () => healthOf(daemon),
+      receive: (webhook) => daemon.receive(webhook),
+      broke: (err) => logger.error('The status page failed', { err }),
+      access: createPageAccess(await pageToken(stateDir)),
+      metrics: {
+        ...createMetrics(daemon, { version: await packageVersion(), node: process.versions.node }),
+        token: await metricsToken(stateDir),
+      },
+    });
+    logger.info('Status page ready', { address: pageAddress({ ...listen, port: page.port }) });
+    return stack.use(page);
+  } catch (error) {
+    logger.error('No status page', { ...listen, err: error, ...listenAdvice(error, file) });
+    return null;
+  }
+}
+
+/**
+ * Why an installed service could not listen, and the fix, as log fields: the unit's SocketBindDeny=any causes EPERM, which nothing else
+ * does (systemd.resource-control(5)).
+ *
+ * @returns no field for other errors, and for a daemon that is not an installed service
+ */
+export function listenAdvice(error: unknown, configFile: string): { readonly why?: string } {
+  const service = serviceOf(configFile);
+  if (service === null || errnoOf(error) !== 'EPERM') return {};
+  const commands = [service.dropInCommand, 'sudo systemctl daemon-reload', `sudo systemctl restart ${service.name}`];
+  return { why: `the unit allows only its own port; run: ${commands.join(' && ')}` };
+}

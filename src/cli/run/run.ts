@@ -1,0 +1,97 @@
+import { systemClock } from '../../daemon/daemon.ts';
+import { ControlSocketError, serveControl } from '../../daemon/control/server.ts';
+import type { Logger } from '../../log/logger.ts';
+import { startNotifications } from '../../status/notifications/notifications.ts';
+import { createLifecycleNotifier } from '../../systemd/lifecycle.ts';
+import type { LifecycleNotifier } from '../../systemd/lifecycle.ts';
+import { NotifyError, openNotifier } from '../../systemd/notifier.ts';
+import { testNotifications } from '../notify/test.ts';
+import { packageVersion } from '../../package-files.ts';
+import { traceFiles } from '../../status/traces/trace-files.ts';
+import { requireConfig } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import type { Right } from '../../status/page/access.ts';
+import type { StatusPage } from '../../status/page/serve.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
+import { createReload } from '../configure/reload-config.ts';
+
+/** `dropcast run`: the daemon in the foreground. */
+export async function run(shell: Shell, options: { readonly config?: string }): Promise<void> {
+  shell.takeOverSignals();
+  let isReloadDue = false;
+  shell.onReload(() => {
+    isReloadDue = true;
+  });
+  const config = await requireConfig(shell, options.config, 'may come later');
+  const { logger, secrets, close } = openLog(config, shell, shell.stdout);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(close);
+  const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
+  const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
+    if (await traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
+    const reload = createReload(daemon, { shell, logger, secrets });
+    const page = await openPage(daemon, logger, stack);
+    const ports = {
+      reload,
+      pageLink: (right: Right) => page?.link(right) ?? null,
+      testNotifications: testNotifications(() => daemon.config(), shell.env),
+    };
+    stack.use(await serveOrExplain(daemon, config.status.socket, ports));
+    const onReload = (): void => {
+      if (shell.stopping.aborted) return;
+      reload({ isPlanned: false }).catch((error: unknown) => logger.error('Reload failed', { err: error }));
+    };
+    shell.onReload(onReload);
+    if (isReloadDue) onReload();
+  });
+  stack.use(daemon);
+  await using notifications = startNotifications({ daemon, logger, now: systemClock.now, env: shell.env });
+  logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
+  lifecycle?.watch({
+    unscanned: () => daemon.folders.unscanned(),
+    summary: () => daemon.summary(),
+    uploads: () => daemon.conductor.uploads().length,
+    progressedAt: () => daemon.conductor.progressedAt(),
+  });
+  await whenAborted(shell.stopping);
+  logger.info('Stopping: waiting for uploads; a second signal aborts them');
+  // What happens from here on is told at the next start: no target holds up the stop.
+  await notifications[Symbol.asyncDispose]();
+  const aborted = await drain(daemon, shell);
+  if (aborted === 0) logger.info('Stopped');
+  else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });
+}
+
+/** The page is loaded only where the configuration wants one. */
+async function openPage(
+  daemon: Daemon,
+  logger: Logger,
+  stack: AsyncDisposableStack,
+): Promise<Pick<StatusPage, 'link'> | null> {
+  const { listen } = daemon.config().status;
+  if (listen === null) return null;
+  const { openStatusPage } = await import('./open-status-page.ts');
+  return openStatusPage(daemon, listen, { logger, stack });
+}
+
+/** Null when no service manager waits for notifications. */
+function openLifecycleNotifier(shell: Shell, logger: Logger): LifecycleNotifier | null {
+  try {
+    const notifier = openNotifier({ env: shell.env, pid: process.pid, logger });
+    return notifier && createLifecycleNotifier(notifier, { logger, stopping: shell.stopping });
+  } catch (error) {
+    if (!(error instanceof NotifyError)) throw error;
+    throw new CommandError(error.message, exitCodes.failed, { cause: error });
+  }
+}
+
+async function serveOrExplain(...control: Parameters<typeof serveControl>): Promise<AsyncDisposable> {
+  try {
+    return await serveControl(...control);
+  } catch (error) {
+    if (!(error instanceof ControlSocketError)) throw error;
+    throw new CommandError(`cannot create the control socket: ${error.message}`, exitCodes.failed, { cause: error });
+  }
+}

@@ -1,0 +1,64 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { wholeNumber } from '../argument-types.ts';
+import type { KeysOptions } from './keys.ts';
+import type { SandboxCommandOptions } from './sandbox.ts';
+import type { Shell } from '../shell.ts';
+
+/** `dropcast sandbox` and what is below it. @param samples the folder of the media that the sandbox can be filled with */
+export function addSandboxCommands(program: Command, shell: Shell, samples: string): void {
+  const command = program
+    .command('sandbox')
+    .description('run a video service on this machine, for trials and tests')
+    .summary('run a local video service, and manage its keys')
+    .enablePositionalOptions()
+    .addOption(new Option('--host <address>', 'loopback address to listen on').default('127.0.0.1'))
+    .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8787)
+    .option('--data <directory>', 'directory for records and files')
+    .addOption(new Option('--memory', 'keep nothing after the end (default)').conflicts('data'))
+    .option('--seed <number>', 'the same seed gives the same ids and key', wholeNumber(0, 2 ** 31), 1)
+    .option('--requests-per-hour <number>', 'rate limit of a key', wholeNumber(1, 1_000_000_000), 1_000)
+    .option('--tls', 'serve https with a certificate of its own; prints the file to trust')
+    .addOption(
+      new Option('--upload-origin <which>', 'serve uploads on the same port or on a separate one')
+        .choices(['same', 'separate'])
+        .default('same'),
+    )
+    .addOption(
+      new Option('--import-from <where>', 'which hosts source_url and webhooks may use')
+        .choices(['loopback', 'anywhere'])
+        .default('loopback'),
+    )
+    .option(
+      '--json',
+      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
+    )
+    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs; only its owner can read it.')
+    .action(async (options: SandboxCommandOptions) =>
+      (await import('./sandbox.ts')).sandbox(shell, { ...options, samples }),
+    );
+  addKeyCommands(command.command('keys').description('list, create and revoke the API keys of a sandbox'), shell);
+}
+
+function addKeyCommands(keys: Command, shell: Shell): void {
+  const command = (usage: string, description: string): Command =>
+    keys
+      .command(usage)
+      .description(description)
+      .option('--data <directory>', 'data folder of the sandbox, running or not')
+      .addOption(new Option('--admin-url <url>', 'admin URL of a running sandbox').conflicts('data'))
+      .option('--token <token>', 'its admin token, else $DROPCAST_SANDBOX_TOKEN')
+      .option('--ca <file>', 'the certificate to trust, printed by the sandbox')
+      .option('--json', 'print JSON, {"v":1,…}');
+  command('list', 'list the keys and how they are used').action(async (options: KeysOptions) =>
+    (await import('./keys.ts')).listKeys(shell, options),
+  );
+  command('create <name>', 'create a key and print its value, shown only once')
+    .option('--read-only', 'let the key read only')
+    .action(async (name: string, options: KeysOptions & { readOnly?: boolean }) =>
+      (await import('./keys.ts')).createKey(shell, name, options),
+    );
+  command('revoke <id>', 'revoke a key at once, for example key_2').action(async (id: string, options: KeysOptions) =>
+    (await import('./keys.ts')).revokeKey(shell, id, options),
+  );
+}

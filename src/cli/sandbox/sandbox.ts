@@ -1,0 +1,101 @@
+import { startSandbox } from '@dropcast/sandbox';
+import type { Sandbox } from '@dropcast/sandbox';
+import { printJson } from '../output/json.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { whenAborted } from '../run/daemon-lifecycle.ts';
+
+export interface SandboxCommandOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly data?: string;
+  readonly seed: number;
+  readonly requestsPerHour: number;
+  readonly tls?: boolean;
+  readonly uploadOrigin: 'same' | 'separate';
+  readonly importFrom: 'loopback' | 'anywhere';
+  readonly json?: boolean;
+}
+
+/** `dropcast sandbox`: the local video service, until it is stopped. */
+export async function sandbox(
+  shell: Shell,
+  options: SandboxCommandOptions & { readonly samples: string },
+): Promise<void> {
+  shell.takeOverSignals();
+  await using service = await start(options);
+  if (options.json === true) printJson(machineView(service), shell.stdout);
+  else shell.stdout.write(describe(service));
+  await whenAborted(shell.stopping);
+}
+
+async function start(options: SandboxCommandOptions & { readonly samples: string }): Promise<Sandbox> {
+  const { host, port, data, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples } = options;
+  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir: samples };
+  try {
+    return await startSandbox({ ...wanted, ...(data !== undefined && { dataDir: data }) });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
+    throw new CommandError(`cannot start the sandbox: ${reasonOf(error, options)}`, exitCodes.failed, {
+      cause: error,
+    });
+  }
+}
+
+function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOptions): string {
+  if (error.code === 'EADDRINUSE')
+    return `port ${port} on ${host} is in use; choose another with --port, or 0 for any free port`;
+  if (error.code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
+  return error.message;
+}
+
+function machineView({ baseUrl, apiKey, adminUrl, adminToken, pageUrl, caPath }: Sandbox) {
+  return {
+    v: 1,
+    base_url: baseUrl,
+    api_key: apiKey,
+    admin_url: adminUrl,
+    admin_token: adminToken,
+    page_url: pageUrl,
+    ...(caPath !== undefined && { ca_path: caPath }),
+  };
+}
+
+function describe(service: Sandbox): string {
+  const { baseUrl, apiKey, pageUrl, adminUrl, adminToken, caPath } = service;
+  const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
+  return `The sandbox runs at ${baseUrl} with the key ${apiKey}
+
+Open in a browser:
+  ${pageUrl}
+
+Try it:
+  curl${trust} -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/channels
+
+For dropcast commands such as dropcast videos upload FILE --wait:
+  export DROPCAST_BASE_URL=${baseUrl} DROPCAST_API_KEY=${apiKey}
+
+In dropcast.yaml:
+  service:
+    base_url: ${baseUrl}
+    api_key: !env DROPCAST_API_KEY
+${caPath === undefined ? '' : trustHint(caPath)}
+Add samples, inject faults, set the clock (this lists how):
+  curl${trust} -H 'Authorization: Bearer ${adminToken}' ${adminUrl}
+
+Press Ctrl-C to stop.
+`;
+}
+
+function trustHint(caPath: string): string {
+  return `
+So that Node programs, including dropcast, trust its certificate:
+  export NODE_EXTRA_CA_CERTS=${quoted(caPath)}
+`;
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createVideoClient, NotFoundError, ServiceError } from '@dropcast/client';
+import type { VideoClient } from '@dropcast/client';
+import type { Config, FolderConfig } from '../../config/config.ts';
+import type { FileView } from '../../daemon/files/file-view.ts';
+import type { ShowView } from '../../daemon/files/show-view.ts';
+import type { TestClipEnded } from '../../daemon/control/routes/test-clip.ts';
+import { createRouter } from '../../intake/folder-router.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { commandDaemon, queryRunningDaemon } from '../control.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+
+export interface TestClip {
+  readonly config: Config;
+  readonly folder: FolderConfig;
+  /** Folder of the sample media. */
+  readonly samples: string;
+  readonly signal: AbortSignal;
+  /** Told of each state when the clip reaches it. @param afterMs since it was dropped */
+  reached(state: string, afterMs: number): void;
+  /** The longest wait for its end, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+export interface ClipResult {
+  /** Null when the video was ready; else what happened instead, and what to do. */
+  readonly problem: string | null;
+  /** States in the order in which they were reached. */
+  readonly steps: readonly { readonly state: string; readonly after_ms: number }[];
+  /** Of the video, for a browser; null when the service tells none. */
+  readonly link: string | null;
+  /** What could not be removed again, and how to remove it. */
+  readonly leftovers: readonly string[];
+}
+
+/**
+ * Sends a clip of a few kilobytes through the running daemon, from the folder to a video that is ready, and removes video and file again.
+ * No feed gets it: a sidecar says so, because feeds are read by viewers.
+ *
+ * @throws {CommandError} when the folder takes no such file, or the daemon is not running
+ */
+export async function runTestClip(clip: TestClip): Promise<ClipResult> {
+  const { config, folder, signal } = clip;
+  const name = `dropcast-test-${randomBytes(4).toString('hex')}`;
+  const files = requireTaken(folder, name);
+  await using client = clientOf(config);
+  const steps: { state: string; after_ms: number }[] = [];
+  const dropped = performance.now();
+  const note = (state: string): void => {
+    if (steps.some((step) => step.state === state)) return;
+    const afterMs = Math.round(performance.now() - dropped);
+    steps.push({ state, after_ms: afterMs });
+    clip.reached(state, afterMs);
+  };
+  try {
+    await drop(files, clip);
+    const file = await untilEnded(clip, files.video, note);
+    const link = file?.state === 'done' ? await linkOf(client, file, signal) : null;
+    const problem = problemOf(file, clip);
+    const leftovers = await remove(client, clip, { file, files });
+    return { problem, steps, link, leftovers };
+  } finally {
+    for (const path of Object.values(files)) if (path !== null) await rm(path, { force: true });
+  }
+}
+
+interface ClipFiles {
+  readonly video: string;
+  readonly sidecar: string;
+  readonly marker: string | null;
+}
+
+/** Absolute paths of what is dropped. */
+function requireTaken(folder: FolderConfig, name: string): ClipFiles {
+  const router = createRouter(folder);
+  const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
+  if (router.accepts(video) !== 'media' || router.accepts(sidecar) !== 'sidecar') {
+    const message = `${folder.path} takes no ${video} with its sidecar ${sidecar}: its include and exclude decide`;
+    throw new CommandError(`cannot drop a test clip: ${message}`, exitCodes.failed);
+  }
+  const marker = router.markerOf(video);
+  const inFolder = (path: string): string => join(folder.path, path);
+  return { video: inFolder(video), sidecar: inFolder(sidecar), marker: marker === null ? null : inFolder(marker) };
+}
+
+async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip): Promise<void> {
+  await writeFile(sidecar, 'title: dropcast test clip\npublish: []\n', { flag: 'wx' });
+  const clip = Buffer.concat([await readFile(join(samples, 'clip.mp4')), uniqueBox()]);
+  // Hidden until it is whole.
+  const partial = join(dirname(video), `.${randomBytes(4).toString('hex')}.part`);
+  await writeFile(partial, clip, { flag: 'wx' });
+  for (const path of [sidecar, partial]) await chmod(path, 0o664);
+  await rename(partial, video);
+  if (marker !== null) await writeFile(marker, '', { flag: 'wx' });
+}
+
+/** A box that players skip (ISO/IEC 14496-12, `free`), so that the clip is no duplicate of an earlier one. */
+function uniqueBox(): Buffer {
+  const noise = randomBytes(16);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(noise.length + head.length);
+  head.write('free', 4);
+  return Buffer.concat([head, noise]);
+}
+
+const pollMs = 100;
+const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
+
+/** @returns the last that is known; null when the daemon never saw it */
+async function untilEnded(clip: TestClip, path: string, note: (state: string) => void): Promise<FileView | null> {
+  const { config, signal, patienceMs } = clip;
+  // What moves or deletes it is under way: it would put the file back if it found something changed.
+  const isPutAway = ({ local }: FileView): boolean => local !== 'pending';
+  const until = performance.now() + patienceMs;
+  let file: FileView | null = null;
+  for (;;) {
+    const shown = await show(config, file?.id ?? path);
+    file = shown?.file ?? file;
+    // The history has the states that passed between two looks.
+    for (const { state } of shown?.history ?? []) note(state);
+    if (file !== null) note(file.state);
+    const isOver = file !== null && ends.has(file.state) && isPutAway(file);
+    if (isOver || signal.aborted || performance.now() > until) return file;
+    await pause(pollMs);
+  }
+}
+
+async function show(config: Config, name: string): Promise<ShowView | undefined> {
+  const path = `/file?name=${encodeURIComponent(name)}`;
+  return (await queryRunningDaemon<{ readonly found: readonly ShowView[] }>(config, path)).found[0];
+}
+
+function problemOf(file: FileView | null, { folder, patienceMs, signal }: TestClip): string | null {
+  if (signal.aborted) return 'stopped before the test clip was ready';
+  const within = `${Math.round(patienceMs / 1000)} s`;
+  if (file === null)
+    return `the daemon did not see the test clip in ${folder.path} within ${within}: dropcast status says why`;
+  if (file.state === 'done') return null;
+  const why = file.why === null ? '' : `: ${escapeControls(file.why)}`;
+  if (ends.has(file.state)) return `the test clip is ${file.state}${why}`;
+  return `the test clip is still ${file.state} after ${within}${why}`;
+}
+
+async function linkOf(client: VideoClient, { video_id: id }: FileView, signal: AbortSignal): Promise<string | null> {
+  if (id === null) return null;
+  return (await client.videos.get(id, { signal }).catch(() => null))?.embedUrl ?? null;
+}
+
+/** Removes the video and every file, wherever it was moved to, and has the row say so. */
+async function remove(
+  client: VideoClient,
+  { config, folder }: TestClip,
+  { file, files }: { readonly file: FileView | null; readonly files: ClipFiles },
+): Promise<readonly string[]> {
+  const leftovers: string[] = [];
+  for (const path of [...Object.values(files), ...(await besideOf(file, folder))])
+    if (path !== null) await rm(path, { force: true }).catch(() => leftovers.push(`the file ${path}: delete it`));
+  if (file?.video_id != null && !(await deleteVideo(client, file.video_id)))
+    leftovers.push(`the video ${file.video_id}: dropcast videos delete ${file.video_id}`);
+  if (file !== null && ends.has(file.state))
+    await commandDaemon<TestClipEnded>(config, '/test-clip/ended', { id: file.id });
+  return leftovers;
+}
+
+/** The clip with its sidecar and marker where they were moved to. */
+async function besideOf(file: FileView | null, folder: FolderConfig): Promise<readonly string[]> {
+  if (file === null || !file.path.startsWith(`${folder.path}/`)) return [];
+  const { dir, name } = parse(file.path);
+  const names = await readdir(dir).catch(() => []);
+  return names.filter((each) => each.startsWith(`${name}.`)).map((each) => join(dir, each));
+}
+
+async function deleteVideo(client: VideoClient, id: string): Promise<boolean> {
+  try {
+    await client.videos.delete(id);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error instanceof NotFoundError;
+  }
+}
+
+function clientOf({ service: { baseUrl, apiKey, sendKeyTo } }: Config): VideoClient {
+  return createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo });
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { serviceOf } from '../../config/installed-service.ts';
+import type { InstalledService } from '../../config/installed-service.ts';
+import type { Problem } from '../../config/problem.ts';
+import { findUser } from '../../systemd/passwd.ts';
+import { dropInText, needsOf } from '../../systemd/drop-in.ts';
+import type { UnitNeeds } from '../../systemd/drop-in.ts';
+import { UnitError } from '../../systemd/unit-error.ts';
+import type { CheckedConfig } from '../read-config.ts';
+import { CommandError } from '../shell.ts';
+import { readMachine, SERVICE_USER } from './unit-needs.ts';
+import type { Machine } from './unit-needs.ts';
+import { unitNeedsOf } from './drop-in.ts';
+import { canRead } from './probe-access.ts';
+
+type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
+
+/**
+ * What keeps an installed service from its configuration and folders. Root, who runs the check, may use everything; the user of the
+ * service may not. Only root can find out.
+ */
+export async function serviceProblems(checked: CheckedConfig): Promise<readonly Problem[]> {
+  const { file, config, locate } = checked;
+  const service = serviceOf(file);
+  if (service === null || process.geteuid?.() !== 0) return [];
+  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  // Without that user there is no such service: somebody else reads the file, as in a container.
+  if (machine.user === null) return [];
+  const findings = [
+    ...(await fileFindings(file, machine.user)),
+    ...(config === null ? [] : await siteFindings(file, service, machine)),
+  ];
+  return findings.map((finding) => ({ file, ...locate(finding.key), ...finding }));
+}
+
+async function fileFindings(file: string, user: NonNullable<Machine['user']>): Promise<readonly Finding[]> {
+  if ((await canRead(user, file)) !== false) return [];
+  const fix = `sudo chgrp ${SERVICE_USER} ${file} && sudo chmod 640 ${file}`;
+  return [problem('', `the service (user ${SERVICE_USER}) cannot read this file; run: ${fix}`)];
+}
+
+async function siteFindings(file: string, service: InstalledService, machine: Machine): Promise<readonly Finding[]> {
+  try {
+    const site = await unitNeedsOf(file, service, machine);
+    const installed = await readFile(service.dropInFile, 'utf8').catch(() => null);
+    return [...closedFolders(site), ...dropInFindings(site, installed, service)];
+  } catch (error) {
+    if (error instanceof UnitError) return [problem('folders', error.message)];
+    // The service reads it with its own home directory for `~`.
+    if (error instanceof CommandError) return [problem('', `wrong as the service reads it: ${error.message}`)];
+    throw error;
+  }
+}
+
+/** Folders that the drop-in cannot open to the service. */
+export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
+  return folders.flatMap(({ path, commands }, index) =>
+    commands.map((command) =>
+      problem(`folders[${index}].path`, `the service (user ${SERVICE_USER}) cannot use ${path}; run: ${command}`),
+    ),
+  );
+}
+
+/**
+ * Compares the installed drop-in with what the folders need. A missing folder's needs are unknown: the groups and file systems of the
+ * drop-in may be right for it.
+ *
+ * @param installed its text; null when there is none
+ */
+export function dropInFindings(
+  site: UnitNeeds,
+  installed: string | null,
+  service: InstalledService,
+): readonly Finding[] {
+  const [needs, has] = [needsOf(dropInText(site)), needsOf(installed ?? '')];
+  const isMissing = site.folders.some(({ isThere }) => !isThere);
+  const counts = (line: string): boolean => !(isMissing && line.startsWith('SupplementaryGroups='));
+  const missing = [...needs.difference(has)].filter(counts);
+  const unneeded = [...has.difference(needs)].filter(
+    (line) => counts(line) && !/^(?:Wants|After|IPAddressAllow)=/.test(line),
+  );
+  if (missing.length + unneeded.length === 0) return [];
+  const { name, dropInFile, dropInCommand } = service;
+  const what = installed === null ? 'is missing' : 'is out of date';
+  const commands = [dropInCommand, 'sudo systemctl daemon-reload', `sudo systemctl restart ${name}`];
+  return [{ key: 'folders', message: `${dropInFile} ${what}; run: ${commands.join(' && ')}`, severity: 'warning' }];
+}
+
+function problem(key: string, message: string): Finding {
+  return { key, message, severity: 'error' };
+}

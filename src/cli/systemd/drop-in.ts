@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { installedService } from '../../config/installed-service.ts';
+import type { InstalledService } from '../../config/installed-service.ts';
+import type { Environment } from '../../config/environment.ts';
+import { loadConfig } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { findUser } from '../../systemd/passwd.ts';
+import type { ServiceUser } from '../../systemd/passwd.ts';
+import { dropInText } from '../../systemd/drop-in.ts';
+import type { UnitNeeds } from '../../systemd/drop-in.ts';
+import { UnitError } from '../../systemd/unit-error.ts';
+import { installFile } from './install-file.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
+import type { Machine } from './unit-needs.ts';
+
+/** `dropcast systemd drop-in`: prints or installs the drop-in that gives the unit access to its folders. */
+export async function dropIn(
+  shell: Shell,
+  options: { readonly config?: string; readonly install?: boolean; readonly instance?: string },
+): Promise<void> {
+  const service = installedService(options.instance ?? null);
+  const isRoot = process.geteuid?.() === 0;
+  const file = service.dropInFile;
+  if (options.install === true && !isRoot)
+    throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`, exitCodes.failed);
+  const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
+  const text = await textFor(configFile, service, isRoot).catch(explained);
+  if (!isRoot) shell.stderr.write('Checked modes, but not access control lists: run it with sudo to check both.\n');
+  if (configFile !== service.configFile)
+    shell.stderr.write(
+      `${service.name}.service reads ${service.configFile}, but this drop-in is for the folders of ${configFile}.\n`,
+    );
+  if (options.install !== true) {
+    shell.stdout.write(text);
+    return;
+  }
+  const isNew = await installFile(file, text);
+  shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is up to date.\n`);
+  // The file says this too, but nobody would look there.
+  for (const line of text.split('\n').filter((line) => /^# The (?:service|group) .*cannot/.test(line)))
+    shell.stderr.write(`${line.slice(2)}\n`);
+}
+
+function explained(error: unknown): never {
+  if (!(error instanceof UnitError)) throw error;
+  throw new CommandError(error.message, exitCodes.failed, { cause: error });
+}
+
+async function textFor(configFile: string, service: InstalledService, isRoot: boolean): Promise<string> {
+  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), isRoot);
+  return dropInText(await unitNeedsOf(configFile, service, machine));
+}
+
+/**
+ * What the service of a configuration needs from its unit on this machine.
+ *
+ * @throws {CommandError} when the configuration is wrong
+ */
+export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
+  const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
+  if (config !== null && paths !== null) return findUnitNeeds(config, { paths, service, machine });
+  const lines = problems.map((problem) => formatProblem(problem, '/'));
+  throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+}
+
+/** The environment as the service sees it: its directories, and its home for `~`. */
+function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
+  const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
+  return { env, cwd: stateDir, home: user?.home ?? stateDir };
+}
+
+function nextSteps(file: string, { name }: InstalledService): string {
+  return [
+    `Wrote ${file}. Now run:`,
+    '  sudo systemctl daemon-reload',
+    `  sudo systemctl restart ${name}    # writable paths take effect at the start`,
+    '',
+  ].join('\n');
+}
+
+function sudoLine(options: { readonly config?: string; readonly instance?: string }): string {
+  const more = [
+    ...(options.instance === undefined ? [] : ['--instance', options.instance]),
+    ...(options.config === undefined ? [] : ['--config', options.config]),
+  ];
+  return ['sudo dropcast systemd drop-in --install', ...more].join(' ');
+}

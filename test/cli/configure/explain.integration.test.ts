@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { explain } from '../../../src/cli/configure/explain.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import { ready, someFacts } from '../../pipeline/some-facts.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { fakeShell } from '../api/fake-shell.ts';
+
+test('explain says that a file is left alone where an earlier configuration moved files to', async () => {
+  await using scratch = await scratchDirectory();
+  mkdirSync(scratch.file('in/old'), { recursive: true });
+  writeFileSync(scratch.file('in/old/clip.mp4'), 'x');
+  writeFileSync(
+    scratch.file('dropcast.yaml'),
+    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
+state_dir: state
+folders:
+  - { path: in, after_ready: { move: new }, rules: [{ match: "**", channel: ch }] }
+`,
+  );
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    const moved = { end: 'done', disposal: 'moved', afterReady: { kind: 'move', to: 'old' } } as const;
+    await ledger.insert(someFacts({ ...ready, ...moved, folder: scratch.file('in'), path: 'old/other.mp4' }));
+  }
+  const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
+  await explain(shell, 'in/old/clip.mp4', { config: scratch.file('dropcast.yaml') });
+  expect(shell.out.text).toContain('Ignored: after_ready moves finished files there (move: "old").');
+});
+
+test('explain says what speaks for a video being complete, and what is missing', async () => {
+  await using scratch = await scratchDirectory();
+  mkdirSync(scratch.file('in'));
+  writeFileSync(
+    scratch.file('dropcast.yaml'),
+    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
+state_dir: state
+folders:
+  - { path: in, done_marker: "{name}.{ext}.done", rules: [{ match: "**", channel: ch }] }
+`,
+  );
+  const explained = async (): Promise<string> => {
+    const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
+    await explain(shell, 'in/clip.wav', { config: scratch.file('dropcast.yaml') });
+    return shell.out.text;
+  };
+  writeFileSync(scratch.file('in/clip.wav'), 'RIFF\0\0\0\0WAVE');
+  const missing = await explained();
+  expect(missing).toContain('container    the container has no length yet');
+  expect(missing).toContain('done marker  clip.wav.done is missing');
+  expect(missing).toContain('checksum     none');
+  writeFileSync(scratch.file('in/clip.wav'), 'content');
+  writeFileSync(scratch.file('in/clip.wav.done'), '');
+  writeFileSync(scratch.file('in/clip.md5'), '9a0364b9e99bb480dd25e1f0284c8555');
+  const there = await explained();
+  expect(there).toContain('container    does not say that bytes are missing');
+  expect(there).toContain('done marker  clip.wav.done is there');
+  expect(there).toContain('checksum     MD5 in clip.md5, compared before the last part is sent');
+});

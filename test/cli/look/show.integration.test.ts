@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { show } from '../../../src/cli/look/show.ts';
+import { openLedger } from '../../../src/ledger/ledger.ts';
+import { someFacts, somePlan } from '../../pipeline/some-facts.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { fakeShell } from '../api/fake-shell.ts';
+
+test('show tells the priority of a file, also the usual one; a file that no rule takes has none', async () => {
+  await using scratch = await scratchDirectory();
+  mkdirSync(scratch.file('in'));
+  writeFileSync(
+    scratch.file('dropcast.yaml'),
+    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
+state_dir: state
+folders:
+  - { path: in, rules: [{ match: "**", channel: ch }] }
+`,
+  );
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    const plans = { f_urgent: { ...somePlan, priority: 'high' }, f_usual: somePlan, f_held: null } as const;
+    for (const [id, plan] of Object.entries(plans))
+      await ledger.insert(someFacts({ id, plan, path: `${id}.mp4`, ...(plan === null && { end: 'held' as const }) }));
+  }
+  const shown = async (id: string): Promise<string> => {
+    const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
+    await show(shell, id, { config: scratch.file('dropcast.yaml') });
+    return shell.out.text;
+  };
+  expect(await shown('f_urgent')).toMatch(/^priority +high$/mu);
+  expect(await shown('f_usual')).toMatch(/^priority +normal$/mu);
+  expect(await shown('f_held')).not.toMatch(/^priority/mu);
+});
