@@ -21,11 +21,10 @@ let scratch: ScratchDirectory;
 let tools: Tools;
 beforeAll(async () => {
   scratch = await scratchDirectory();
-  const env = { NODE_COMPILE_CACHE: scratch.file('compiled') };
   const [shim, forgetful] = has('cc')
     ? await Promise.all([compileShim(scratch.path), compileLibrary('forgetful', scratch.path)])
     : ['', ''];
-  tools = { program: inject('program'), shim, forgetful, env };
+  tools = { program: inject('program'), shim, forgetful };
 });
 afterAll(() => scratch[Symbol.asyncDispose]());
 

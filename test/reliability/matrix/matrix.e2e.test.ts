@@ -16,7 +16,7 @@ let scratch: ScratchDirectory;
 let tools: MatrixTools;
 beforeAll(async () => {
   scratch = await scratchDirectory();
-  tools = { program: inject('program'), env: { NODE_COMPILE_CACHE: scratch.file('compiled') } };
+  tools = { program: inject('program') };
 });
 afterAll(() => scratch[Symbol.asyncDispose]());
 
@@ -40,6 +40,9 @@ test('a planted bug is caught by its cell of the matrix', async () => {
   const { edits, caughtBy } = bugs['the last part leaves without a second look at the file'];
   const program = await plant(tools.program, scratch.file('planted'), edits);
   const play = onlyCells(changeTable, { row: 'overwrite', column: 'at 10 %', kind: 'no restart' });
-  const found = await play({ ...tools, program, patienceMs: 8_000 });
-  expect(found.map(({ invariant }) => invariant)).toContain(caughtBy);
+  const found: string[] = [];
+  // The overwriter races the sender: on a busy machine the program may have all the bytes of one version.
+  for (let plays = 0; plays < 6 && !found.includes(caughtBy); plays += 1)
+    found.push(...(await play({ ...tools, program, patienceMs: 8_000 })).map(({ invariant }) => invariant));
+  expect(found).toContain(caughtBy);
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { inherited } from '../../support/inherited.ts';
 import { until } from '../../support/until.ts';
 import type { Exit } from '../judge/evidence.ts';
 
@@ -25,7 +26,7 @@ export function startProgram(
   env: Readonly<Record<string, string>> = {},
 ): ProgramProcess {
   const child = spawn(node, [program, ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', UV_USE_IO_URING: '0', ...env },
+    env: { ...inherited(), NO_COLOR: '1', UV_USE_IO_URING: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
