@@ -387,8 +387,8 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ];
       await withRows(rows, async (store) => {
         expect((await store.waiting()).toSorted((x, y) => x.feed.localeCompare(y.feed))).toEqual([
-          { feed: 'feed_news', ids: ['a', 'b', 'c'], firstReadyAt: 10, lastReadyAt: 30 },
-          { feed: 'feed_tv', ids: ['a'], firstReadyAt: 30, lastReadyAt: 30 },
+          { feed: 'feed_news', missing: new Map(), ids: ['a', 'b', 'c'], firstReadyAt: 10, lastReadyAt: 30 },
+          { feed: 'feed_tv', missing: new Map(), ids: ['a'], firstReadyAt: 30, lastReadyAt: 30 },
         ]);
       });
     });
