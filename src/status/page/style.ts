@@ -48,4 +48,11 @@ export const OWN_STYLE = `
 .gauge .rest { fill: var(--line); }
 .gauge .others { fill: var(--wait); }
 .gauge .own { fill: var(--accent); }
+@media (max-width: 640px) {
+  .stages ol { grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 6px; }
+  .stage { padding: 7px 9px; }
+  .stage strong { font-size: 20px; }
+  .stage .muted { font-size: 12px; min-height: 0; }
+  .stage .muted:empty { display: none; }
+}
 `;
