@@ -29,7 +29,7 @@ export default defineConfig({
     sequence: { sequencer: SlowKindsFirst },
     projects: [
       // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
-      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', {
+      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd|*.container).test.ts', {
         ...patient,
         isolate: false,
         setupFiles: [asFound],

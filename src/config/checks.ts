@@ -4,7 +4,7 @@ import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRul
 import { renderDirectory } from '../routing/template.ts';
 import { quoted } from '../routing/text.ts';
 import { isLoopback, parseListen } from './addresses.ts';
-import type { Environment } from './environment.ts';
+import { variable, type Environment } from './environment.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
@@ -21,7 +21,7 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
     ...checkLayout(placesOf(paths)),
     ...checkMoves(paths.folders),
     ...checkSocket(socket),
-    ...checkListen(property(status, 'listen')),
+    ...checkListen(property(status, 'listen'), environment),
     ...checkNotify(listOf(property(tree, 'notify'))),
     ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
   ];
@@ -161,7 +161,10 @@ function checkSocket(path: string): Finding[] {
   return [error(['status', 'socket'], message)];
 }
 
-function checkListen(listen: unknown): Finding[] {
+function checkListen(listen: unknown, environment: Environment): Finding[] {
+  // All addresses of a container are reached only where its port is published (docs/container.md). Its manager says that it is one:
+  // https://systemd.io/CONTAINER_INTERFACE, and so does our image.
+  if (variable(environment, 'container') !== undefined) return [];
   const parsed = typeof listen === 'string' ? parseListen(listen) : null;
   if (parsed?.ok !== true || parsed.value === null || isLoopback(parsed.value.host)) return [];
   return [

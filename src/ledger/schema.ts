@@ -357,11 +357,25 @@ export function identify(database: DatabaseSync, path: string): void {
 
 /** Whether tables and indexes are as the steps up to its version made them: one flipped bit can rename a column. */
 export function isSchemaIntact(database: DatabaseSync): boolean {
-  using expected = new DatabaseSync(':memory:');
-  for (const step of migrations.slice(0, readPragma(database, 'user_version'))) expected.exec(step);
-  const of = (each: DatabaseSync): string =>
-    JSON.stringify(each.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
-  return of(database) === of(expected);
+  return schemaOf(database) === schemaAfter(readPragma(database, 'user_version'));
+}
+
+const known = new Map<number, string>();
+
+function schemaAfter(steps: number): string {
+  const schema = known.get(steps) ?? madeBy(migrations.slice(0, steps));
+  known.set(steps, schema);
+  return schema;
+}
+
+function madeBy(steps: readonly string[]): string {
+  using database = new DatabaseSync(':memory:');
+  for (const step of steps) database.exec(step);
+  return schemaOf(database);
+}
+
+function schemaOf(database: DatabaseSync): string {
+  return JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
 }
 
 /** Brings a new or older ledger to the current schema, each step in its own transaction. */

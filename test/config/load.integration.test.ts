@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, symlink } from 'node:fs/promises';
+import { chmod, mkdir, symlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigNotFoundError, findConfig } from '../../src/config/find.ts';
@@ -144,6 +144,18 @@ folders:
     const { config, problems } = await here.load(`${MINIMAL}status: { listen: "0.0.0.0:7878" }\n`);
     expect(config).not.toBeNull();
     expect(problems).toMatchObject([{ key: 'status.listen', severity: 'warning', line: 7, column: 19 }]);
+  });
+
+  it('is given without that warning in our container, where the page must listen so', async () => {
+    const root = join(import.meta.dirname, '../..');
+    const [, example = ''] = /```yaml\n([^`]*)```/.exec(await readFile(join(root, 'docs/container.md'), 'utf8')) ?? [];
+    const [, value] = /^ENV container=(\S+)/m.exec(await readFile(join(root, 'packaging/Containerfile'), 'utf8')) ?? [];
+    expect(value).toBeDefined();
+    const file = await here.write('dropcast.yaml', `${MINIMAL}${example}`);
+    const environment = { ...here.environment, env: { ...here.environment.env, container: value } };
+    const { config, problems } = await loadConfig(file, environment);
+    expect(problems).toEqual([]);
+    expect(config?.status.listen?.host).toBe('0.0.0.0');
   });
 });
 

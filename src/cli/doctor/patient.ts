@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import type { StatusView } from '../../daemon/view.ts';
+import { unlessHung } from '../../unless-hung.ts';
 import { queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import { readConfig } from '../read-config.ts';
@@ -43,7 +45,9 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   const checked = typeof read === 'string' ? null : read;
   const reach = checked === null ? null : withSocketOf(checked);
   const answer = reach === null ? null : await statusFrom(reach);
-  const service = checked === null ? null : serviceOf(checked.file);
+  // In a container the same file is there, and neither units nor a journal are.
+  const hasUnits = existsSync('/run/systemd/system');
+  const service = checked === null || !hasUnits ? null : serviceOf(checked.file);
   const isRoot = process.geteuid?.() === 0;
   return {
     shell,
@@ -61,9 +65,9 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   };
 }
 
-/** In a container its user runs the doctor. */
+/** As when the user of the service runs the doctor. */
 async function isOwn(stateDir: string): Promise<boolean> {
-  const owner = await stat(stateDir).catch(() => null);
+  const owner = await unlessHung(stat(stateDir).catch(() => null));
   return owner !== null && owner.uid === process.geteuid?.();
 }
 

@@ -1,10 +1,12 @@
-import { readRegularFile } from '../../config/file-access.ts';
-import { resolvePath } from '../../config/paths.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { checkFolder } from './check-folder.ts';
 import type { FolderAnswer, FolderHome } from './check-folder.ts';
+import { givenKey } from './given-key.ts';
+import { InterruptedError } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
+import { settler } from './settle.ts';
+import type { Settle } from './settle.ts';
 import { checkAddress, checkKey, checkListed } from './service-answers.ts';
 import type { Account, Checked } from './service-answers.ts';
 
@@ -51,114 +53,100 @@ export function missingFlags(given: AnswerFlags): readonly string[] {
 /**
  * All answers, each checked as soon as it is there: what is no flag is asked for.
  *
- * @param questions null where nobody can be asked
+ * @param how.questions null where nobody can be asked
+ * @param how.noted told of each answer but the key, as a flag would give it
  * @throws {CommandError} for a missing flag, and for one whose value cannot be used
  */
-export async function collectAnswers(
-  shell: Shell,
-  flags: AnswerFlags,
-  { questions, home }: { readonly questions: Questions | null; readonly home: FolderHome },
-): Promise<Answers> {
-  const missing = missingFlags(flags);
-  if (questions === null && missing.length > 0) {
-    const message = `there is no terminal to ask on, so every answer must be a flag; missing: ${missing.join(', ')}`;
-    throw new CommandError(message, exitCodes.usage);
-  }
-  const signal = shell.stopping;
-  const settle = settler(questions);
+export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Asking): Promise<Answers> {
+  const { questions, home, noted } = how;
+  requireFlags(flags, questions);
+  const settle = settler(shell, questions);
   const baseUrl = await settle('--service', flags.service, {
     ask: ({ text }) => text('Address of the API, like https://video.example.com/v1:'),
-    check: (text) => checkAddress(text, signal),
+    check: (text) => checkAddress(text, shell.stopping),
   });
-  const { key, account } = await keyAndAccount(shell, flags, { baseUrl, settle });
+  noted({ service: baseUrl });
+  const { key, account } = await keyAndAccount(shell, flags, { baseUrl, settle, how });
   const folder = await settle('--folder', flags.folder, {
     ask: ({ text }) => text('Folder to watch:'),
     check: (text) => checkFolder(text, home, shell),
   });
+  noted({ folder: folder.path });
+  const { channels, feeds: listed } = await withChannel(
+    account,
+    () => checkKey(baseUrl, key.value, shell.stopping),
+    how,
+  );
   const channel = await settle('--channel', flags.channel, {
-    ask: ({ choose }) => choose('Channel of its videos:', mustHave(account.channels, 'channel')),
-    check: async (id) => checkListed('channel', id, account.channels),
+    ask: ({ choose }) => choose('Channel of its videos:', channels),
+    check: async (id) => checkListed('channel', id, channels),
   });
-  const feeds = await feedsOf(flags, account, questions);
+  noted({ channel });
+  const feeds = await feedsOf(flags, listed, questions);
+  noted({ feed: feeds });
   const title = flags.title ?? (await titleOf(flags, questions));
-  const name = account.channels.find(({ value }) => value === channel)?.label ?? null;
+  const name = channels.find(({ value }) => value === channel)?.label ?? null;
   return { baseUrl, key, folder, channel: { id: channel, name: nameOf(name, channel) }, title, feeds };
 }
 
-interface Settling<T> {
-  ask(questions: Questions): Promise<string>;
-  check(text: string): Promise<Checked<T>>;
+/** How answers are asked for. */
+export interface Asking {
+  readonly questions: Questions | null;
+  readonly home: FolderHome;
+  /** A key that an earlier run wrote: it need not be answered again if the service accepts it. */
+  readonly earlierKey?: string;
+  noted(answer: AnswerFlags): void;
 }
 
-type Settle = <T>(flag: string, given: string | undefined, how: Settling<T>) => Promise<T>;
-
-/** A flag counts; what is none is asked for until it can be used. */
-function settler(questions: Questions | null): Settle {
-  return async (flag, given, { ask, check }) => {
-    if (given !== undefined) {
-      const checked = await check(given);
-      if (checked.ok) return checked.value;
-      throw new CommandError(`${flag}: ${checked.why}`, exitCodes.failed);
-    }
-    for (;;) {
-      if (questions === null) throw new CommandError(`${flag} is missing`, exitCodes.usage);
-      const checked = await check(await ask(questions));
-      if (checked.ok) return checked.value;
-      questions.object(checked.why);
-    }
-  };
+function requireFlags(flags: AnswerFlags, questions: Questions | null): void {
+  const missing = missingFlags(flags);
+  if (questions !== null || missing.length === 0) return;
+  const why = flags.yes === true ? '--yes asks nothing' : 'there is no terminal to ask on';
+  throw new CommandError(`${why}, so every answer must be a flag; missing: ${missing.join(', ')}`, exitCodes.usage);
 }
 
 async function keyAndAccount(
   shell: Shell,
   flags: AnswerFlags,
-  { baseUrl, settle }: { baseUrl: string; settle: Settle },
+  { baseUrl, settle, how }: { readonly baseUrl: string; readonly settle: Settle; readonly how: Asking },
 ): Promise<{ key: KeyAnswer; account: Account }> {
-  const given = await givenKey(shell, flags);
-  return settle(flags.keyEnv === undefined ? '--key-file' : '--key-env', given?.value, {
-    ask: ({ secret }) => secret('API key:'),
-    check: async (text) => {
-      const value = text.trim();
-      const checked = await checkKey(baseUrl, value, shell.stopping);
-      if (!checked.ok) return checked;
-      return { ok: true, value: { key: { value, from: given?.from ?? null }, account: checked.value } };
-    },
-  });
+  const { questions, earlierKey } = how;
+  const isTyped = flags.keyFile === '-' && questions !== null;
+  const given = isTyped ? null : await givenKey(shell, flags);
+  const from = given?.from ?? null;
+  const check = async (text: string): Promise<Checked<{ key: KeyAnswer; account: Account }>> => {
+    const value = text.trim();
+    const checked = await checkKey(baseUrl, value, shell.stopping);
+    return checked.ok ? { ok: true, value: { key: { value, from }, account: checked.value } } : checked;
+  };
+  const earlier = given === null && earlierKey !== undefined ? await check(earlierKey) : null;
+  if (earlier?.ok === true) return earlier.value;
+  const flag = flags.keyEnv === undefined ? '--key-file' : '--key-env';
+  return settle(flag, given?.value, { ask: ({ secret }) => secret('API key:'), check });
 }
 
-const mostKeyBytes = 8 * 1024;
-
-/** The key of a flag; null when it has to be asked for. `-` is standard input. */
-export async function givenKey(shell: Shell, { keyFile, keyEnv }: AnswerFlags): Promise<KeyAnswer | null> {
-  if (keyEnv !== undefined) {
-    const value = shell.env[keyEnv];
-    if (value === undefined || value === '')
-      throw new CommandError(`--key-env: the environment variable ${keyEnv} is not set`, exitCodes.failed);
-    return { value: value.trim(), from: { env: keyEnv } };
+/** A person can create the first channel meanwhile; the other answers stay. */
+async function withChannel(
+  account: Account,
+  look: () => Promise<Checked<Account>>,
+  { questions }: Asking,
+): Promise<Account> {
+  const none = 'the service has no channel yet: create one there';
+  for (let now = account; ;) {
+    if (now.channels.length > 0) return now;
+    if (questions === null) throw new CommandError(`${none}, then run this again`, exitCodes.failed);
+    questions.object(none);
+    if (!(await questions.confirm('Is it created?'))) throw new InterruptedError();
+    const again = await look();
+    if (again.ok) now = again.value;
+    else questions.object(again.why);
   }
-  if (keyFile === undefined) return null;
-  if (keyFile === '-') return { value: (await readAll(shell.stdin)).trim(), from: null };
-  const file = resolvePath(keyFile, `${shell.cwd}/-`, shell);
-  const read = await readRegularFile(file, mostKeyBytes);
-  if (!read.ok) throw new CommandError(`--key-file: cannot read ${file}: ${read.message}`, exitCodes.failed);
-  return { value: read.bytes.toString('latin1').trim(), from: { file } };
-}
-
-async function readAll(stdin: AsyncIterable<unknown>): Promise<string> {
-  let text = '';
-  for await (const part of stdin) if (text.length < mostKeyBytes) text += String(part);
-  return text;
-}
-
-function mustHave(choices: readonly Choice[], kind: string): readonly Choice[] {
-  if (choices.length > 0) return choices;
-  throw new CommandError(`the service has no ${kind} yet: create one there, then run this again`, exitCodes.failed);
 }
 
 /** Without a flag a person is asked, if the service has any. */
 async function feedsOf(
   flags: AnswerFlags,
-  { feeds }: Account,
+  feeds: readonly Choice[],
   questions: Questions | null,
 ): Promise<readonly string[]> {
   for (const feed of flags.feed ?? []) {

@@ -21,9 +21,11 @@ export interface FolderAnswer {
 export interface FolderHome {
   readonly file: string;
   readonly stateDir: string;
+  /** For a folder that is closed to root, as on a share with `root_squash`: what counts is whether the service may read it. */
+  isOpenToService?(path: string): Promise<boolean>;
 }
 
-/** Whether a folder can be watched: it is a directory or can be made, it can be written, has room, and is no other dropcast's. */
+/** Whether a folder can be watched: it is a directory or can be made, it can be read, has room, and is no other dropcast's. */
 export async function checkFolder(text: string, home: FolderHome, shell: Shell): Promise<Checked<FolderAnswer>> {
   const typed = text.trim();
   if (typed === '') return refused('name a folder');
@@ -34,35 +36,52 @@ export async function checkFolder(text: string, home: FolderHome, shell: Shell):
 
 async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAnswer>> {
   const nearest = await nearestThere(path);
-  const isThere = nearest === path;
+  const folder = { path, isThere: nearest === path };
   if (!(await stat(nearest)).isDirectory()) return refused(`${nearest} is not a directory`);
-  const isWritable = await access(nearest, constants.W_OK | constants.X_OK).then(
+  // Files are moved and deleted only where after_ready says so.
+  const isOpen = await access(nearest, (folder.isThere ? constants.R_OK : constants.W_OK) | constants.X_OK).then(
     () => true,
     () => false,
   );
-  if (!isWritable)
-    return refused(
-      isThere ? `${path} cannot be written by you` : `${path} cannot be created in ${nearest}: permission denied`,
-    );
+  const closed = isOpen ? null : await whyClosed(folder, nearest, home);
+  if (closed !== null) return refused(closed);
   const free = await freeBytes(nearest);
   if (free < leastFreeBytes)
     return refused(`the disk of ${nearest} is almost full: ${formatBytes(free)} free; free some space`);
-  const why = await whyNot(path, isThere, home);
-  return why === null ? { ok: true, value: { path, isThere } } : refused(why);
+  const why = await whyNot(folder, home, isOpen);
+  return why === null ? { ok: true, value: folder } : refused(why);
+}
+
+/** Null where the service may do what root may not. */
+async function whyClosed(
+  { path, isThere }: FolderAnswer,
+  nearest: string,
+  { isOpenToService }: FolderHome,
+): Promise<string | null> {
+  if (!isThere) return `${path} cannot be created in ${nearest}: permission denied`;
+  if (isOpenToService === undefined) return `${path} cannot be read by you`;
+  if (await isOpenToService(path)) return null;
+  return `${path} cannot be read by root, nor by the service: open it to the user of the service, on the server of the share`;
 }
 
 /** Less holds no video. */
 const leastFreeBytes = 64 * 1024 * 1024;
 
-/** What `dropcast check` would say about it. */
-async function whyNot(path: string, isThere: boolean, { file, stateDir }: FolderHome): Promise<string | null> {
+/** What `dropcast check` would say about it. @param isOpen false: what is closed to us says nothing */
+async function whyNot(
+  { path, isThere }: FolderAnswer,
+  { file, stateDir }: FolderHome,
+  isOpen: boolean,
+): Promise<string | null> {
   const paths = { file, stateDir, folders: [{ key: 'folders[0]', path, afterReady: { kind: 'keep' } as const }] };
   const [layout] = checkLayout(placesOf(paths));
   if (layout !== undefined || !isThere) return layout?.message ?? null;
   const around = await checkDirectories(paths, () => ({ line: 1, column: 1 }));
-  const ofFolder = around.filter(({ key, severity }) => key.startsWith('folders') && severity === 'error');
-  const foreign = (await inspectFolders(paths)).filter(({ severity }) => severity === 'error');
-  return [...ofFolder, ...foreign][0]?.message ?? null;
+  const ofFolder = around.filter(({ key }) => key.startsWith('folders'));
+  const found = [...ofFolder, ...(await inspectFolders(paths))].find(
+    ({ severity, message }) => severity === 'error' && (isOpen || !message.includes('(EACCES)')),
+  );
+  return found?.message ?? null;
 }
 
 async function nearestThere(path: string): Promise<string> {

@@ -61,5 +61,6 @@ function withAnswers(command: Command): Command {
     .option('--title <template>', 'title of each video, like "{title} ({date})"')
     .option('--feed <id>', 'feed to publish with each video; repeatable', collect)
     .option('-y, --yes', 'do not ask: accept changes of permissions, and skip optional steps')
-    .option('--force', 'replace an existing configuration or key');
+    .option('--plan', 'show what would be written, and change nothing')
+    .option('--force', 'replace an existing configuration or key; an earlier configuration is kept beside it');
 }

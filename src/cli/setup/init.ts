@@ -8,13 +8,16 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { collectAnswers } from './answers.ts';
 import type { AnswerFlags, Answers } from './answers.ts';
+import { beforeWriting, commandWith } from './go-on.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
+import { planLines } from './plan.ts';
 import { questionsOf } from './questions-of.ts';
 
 export interface InitOptions extends AnswerFlags {
   readonly config?: string;
   readonly force?: boolean;
+  readonly plan?: boolean;
 }
 
 /** `dropcast init`: asks for what a first configuration needs, and writes it and the key. Writes nothing before the last answer. */
@@ -23,8 +26,15 @@ export async function init(shell: Shell, options: InitOptions): Promise<void> {
   if (serviceOf(file) !== null)
     throw new CommandError(`${file} is for the installed service: run \`sudo dropcast setup\``, exitCodes.usage);
   const home = { file, stateDir: defaultStateDir(file, shell) };
-  const answers = await collectAnswers(shell, options, { questions: questionsOf(shell), home });
+  let given: InitOptions = options;
+  const noted = (answer: AnswerFlags): void => void (given = { ...given, ...answer });
+  const ask = () => collectAnswers(shell, options, { questions: questionsOf(shell), home, noted });
+  const answers = await beforeWriting(ask, () => commandWith('dropcast init', given));
   const files = filesOf(file, answers);
+  if (options.plan === true) {
+    const lines = await planLines(answers.folder, files, { isForced: options.force === true });
+    return void shell.stdout.write(`${lines.join('\n')}\n`);
+  }
   for (const each of files) await requireReplaceable(each, options.force === true);
   if (!answers.folder.isThere) {
     await mkdir(answers.folder.path, { recursive: true });

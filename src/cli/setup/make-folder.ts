@@ -1,5 +1,5 @@
-import { chmod, chown, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, chown, mkdir, mkdtemp, rename, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { SERVICE_USER } from '../systemd/unit-needs.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -22,9 +22,16 @@ export async function makeFolder(
   const gid = await groupId(group ?? SERVICE_USER);
   const owner = /^\d+$/.test(env['SUDO_UID'] ?? '') ? Number(env['SUDO_UID']) : 0;
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  await mkdir(path, { mode: 0o770 });
-  await chown(path, owner, gid);
-  await chmod(path, 0o2770);
+  // Under another name until it is complete: one that is there is left as it is, also after a power cut.
+  const made = await mkdtemp(join(dirname(path), `.${basename(path)}.`));
+  try {
+    await chown(made, owner, gid);
+    await chmod(made, 0o2770);
+    await rename(made, path);
+  } catch (error) {
+    await rmdir(made).catch(() => undefined);
+    throw error;
+  }
   return `made ${path}, for the group ${group ?? SERVICE_USER}`;
 }
 

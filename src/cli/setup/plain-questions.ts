@@ -1,13 +1,14 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Shell } from '../shell.ts';
-import { interrupted, matching } from './questions.ts';
+import { InterruptedError, matching } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
 
 /** Questions line by line, for a terminal that cannot move its cursor: of an editor, over a serial line. */
-export function plainQuestions({ stdin, stderr }: Shell): Questions {
+export function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
   const line = async (question: string): Promise<string> => {
     stderr.write(`${question} `);
-    return (await nextLine(stdin)).trim();
+    return (await nextLine(stdin, stopping)).trim();
   };
   return {
     text: async (question, usual) => {
@@ -51,20 +52,20 @@ async function choose(
   }
 }
 
-/** @throws when Ctrl-C or the end of the input comes instead */
-function nextLine(stdin: NodeJS.ReadStream): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = createInterface({ input: stdin, terminal: false });
-    let isRead = false;
-    reader.on('line', (text) => {
-      if (isRead) return;
-      isRead = true;
-      reader.close();
-      if (text.includes('\u0003')) reject(interrupted());
-      else resolve(text);
-    });
-    reader.on('close', () => {
-      if (!isRead) reject(interrupted());
-    });
-  });
+/** @throws {InterruptedError} when Ctrl-C, a signal or the end of the input comes instead */
+async function nextLine(stdin: NodeJS.ReadStream, stopping: AbortSignal): Promise<string> {
+  const reader = createInterface({ input: stdin, terminal: false });
+  const stop = (): void => reader.close();
+  stopping.addEventListener('abort', stop);
+  try {
+    const [text] = await Promise.race([
+      once(reader, 'line') as Promise<[string]>,
+      once(reader, 'close').then(() => [null]),
+    ]);
+    if (text == null || text.includes('\u0003')) throw new InterruptedError();
+    return text;
+  } finally {
+    stopping.removeEventListener('abort', stop);
+    reader.close();
+  }
 }

@@ -26,7 +26,9 @@ export function matching(choices: readonly Choice[], typed: string): readonly Ch
   return choices.filter(({ label, value }) => `${label}\n${value}`.toLowerCase().includes(wanted));
 }
 
-/** Files are written after the last question, so nothing is half-written. */
-export function interrupted(): CommandError {
-  return new CommandError('stopped before anything was written', exitCodes.failed);
+/** Thrown by a question when Ctrl-C, a signal or the end of the input comes instead of an answer. */
+export class InterruptedError extends CommandError {
+  constructor() {
+    super('stopped', exitCodes.failed);
+  }
 }

@@ -8,6 +8,7 @@ import {
 } from '@dropcast/client';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { formatDuration } from '../output/format.ts';
 import type { Choice } from './questions.ts';
 
 /** For requests whose answer does not depend on the key. */
@@ -22,28 +23,41 @@ export interface Account {
   readonly feeds: readonly Choice[];
 }
 
+/** A person waits for the answer. */
+const longestMs = 10_000;
+
 /** Whether an address answers as the API of a video service. One request, whose key nobody has. */
-export async function checkAddress(text: string, signal: AbortSignal): Promise<Checked<string>> {
+export async function checkAddress(text: string, signal: AbortSignal, timeoutMs = longestMs): Promise<Checked<string>> {
   const address = parseBaseUrl(text.trim());
   if (!address.ok) return { ok: false, why: `the address: ${address.message}` };
   try {
-    await channelsOf(address.value, unknownKey, signal);
+    await using client = createVideoClient({ baseUrl: address.value, apiKey: unknownKey, maxRetries: 0, timeoutMs });
+    await client.channels.list({ signal });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isApi = [UnauthorizedError, ForbiddenError, RateLimitedError].some((each) => error instanceof each);
-    if (!isApi)
-      return { ok: false, why: `${address.value} does not answer as the API of a video service: ${why(error)}` };
+    if (!isApi) return { ok: false, why: `${address.value} ${whatItIs(error)}: ${why(error)}` };
   }
   return { ok: true, value: address.value };
 }
 
+/** A service that is away or broken for now may well be the right one. */
+function whatItIs(error: ServiceError): string {
+  return isPassing(error) ? 'cannot be checked' : 'does not answer as the API of a video service';
+}
+
 /** Whether the service accepts a key, and what it may use. Two requests. */
-export async function checkKey(baseUrl: string, key: string, signal: AbortSignal): Promise<Checked<Account>> {
+export async function checkKey(
+  baseUrl: string,
+  key: string,
+  signal: AbortSignal,
+  timeoutMs = longestMs,
+): Promise<Checked<Account>> {
   if (key === '') return { ok: false, why: 'the key is empty' };
   // Only such characters can be in a header (RFC 6750, 2.1); the key itself is never repeated.
   if (!/^[\x21-\x7e]+$/.test(key)) return { ok: false, why: 'the key contains a space or a character that no key has' };
   try {
-    await using client = clientOf(baseUrl, key);
+    await using client = createVideoClient({ baseUrl, apiKey: key, maxRetries: 0, timeoutMs });
     const [channels, feeds] = [await client.channels.list({ signal }), await client.feeds.list({ signal })];
     return { ok: true, value: { channels: channels.map(choiceOf), feeds: feeds.map(choiceOf) } };
   } catch (error) {
@@ -66,23 +80,24 @@ function choiceOf({ id, name }: { readonly id: string; readonly name?: string | 
   return { value: id, label: escapeControls(label) };
 }
 
-async function channelsOf(baseUrl: string, key: string, signal: AbortSignal): Promise<void> {
-  await using client = clientOf(baseUrl, key);
-  await client.channels.list({ signal });
-}
-
-/** A person waits for the answer. */
-const timeoutMs = 10_000;
-
-function clientOf(baseUrl: string, apiKey: string) {
-  return createVideoClient({ baseUrl, apiKey, maxRetries: 0, timeoutMs });
-}
-
 function why(error: ServiceError): string {
+  const { status } = error;
   const message = escapeControls(error.message);
   if (error instanceof NotFoundError)
     return `${message}; the address usually ends with a version, like https://video.example.com/v1`;
+  if (error instanceof RateLimitedError) return `the service asks for a pause (429); try again ${pause(error)}`;
+  if (status !== undefined && status >= 500) return `the service has a problem of its own (${status}); try again later`;
   if (error.code === 'ECONNREFUSED') return `${message}; nothing listens there`;
   if (error.code === 'ENOTFOUND') return `${message}; no host has this name`;
+  if (isPassing(error)) return `${message}; check the address, or try again later`;
   return message;
+}
+
+function pause({ retryAfterMs }: RateLimitedError): string {
+  return retryAfterMs === undefined ? 'later' : `in ${formatDuration(retryAfterMs)}`;
+}
+
+/** It may be gone in a minute. */
+function isPassing({ status, code }: ServiceError): boolean {
+  return (status !== undefined && status >= 500) || code === 'timeout';
 }

@@ -1,12 +1,19 @@
 import { readFile } from 'node:fs/promises';
+import { parseConfigDocument } from '../../config/document.ts';
+import { readRegularFile } from '../../config/file-access.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
+import { property, TaggedValue } from '../../config/raw-tree.ts';
 import { starterText } from '../../config/starter.ts';
+import { findUser } from '../../systemd/passwd.ts';
+import { readMachine, SERVICE_USER } from '../systemd/unit-needs.ts';
+import { openFor } from '../systemd/probe-access.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { collectAnswers, givenKey } from './answers.ts';
+import { collectAnswers } from './answers.ts';
 import type { AnswerFlags } from './answers.ts';
 import type { FolderAnswer } from './check-folder.ts';
+import { givenKey } from './given-key.ts';
 import type { NewFile } from './place-file.ts';
 import { serviceGroup } from './make-folder.ts';
 import type { Questions } from './questions.ts';
@@ -23,57 +30,70 @@ export interface SetupFiles {
 /** What the package puts at the place of the configuration. */
 const packagedExample = '/usr/lib/dropcast/dropcast.yaml';
 
+/** Where a setup happens. */
+interface Place {
+  readonly service: InstalledService;
+  readonly questions: Questions | null;
+  /** Told of each answer but the key, as a flag would give it. */
+  noted(answer: AnswerFlags): void;
+}
+
 /**
  * Answers become files. A configuration that somebody wrote is used as it is, unless answers are given: running setup again goes on with it.
  *
  * @throws {CommandError} for answers that are missing or cannot be used
  */
-export async function planFiles(
-  shell: Shell,
-  flags: AnswerFlags,
-  { service, questions }: { readonly service: InstalledService; readonly questions: Questions | null },
-): Promise<SetupFiles> {
-  const [present, example, key] = await Promise.all(
-    [service.configFile, packagedExample, service.keyFile].map((path) => readFile(path, 'utf8').catch(() => '')),
-  );
-  const isOwn = present?.trim() !== '' && present !== example;
+export async function planFiles(shell: Shell, flags: AnswerFlags, place: Place): Promise<SetupFiles> {
+  const { service } = place;
+  const [present, example, key] = await Promise.all([
+    textOf(service.configFile, mostConfigBytes),
+    readFile(packagedExample, 'utf8').catch(() => ''),
+    textOf(service.keyFile, mostKeyBytes),
+  ]);
+  const isOwn = present.trim() !== '' && present !== example;
   const isAnswered = [flags.service, flags.folder, flags.channel, flags.title, flags.feed].some(
     (answer) => answer !== undefined,
   );
-  if (isOwn && !isAnswered)
-    return { files: await keyAlone(shell, flags, { service, questions, isThere: key?.trim() !== '' }), folder: null };
-  const home = { file: service.configFile, stateDir: service.stateDir };
-  const answers = await collectAnswers(shell, flags, { questions, home });
+  if (isOwn && !isAnswered) return { files: await keyAlone(shell, flags, { ...place, present, key }), folder: null };
+  const answers = await collectAnswers(shell, flags, {
+    ...place,
+    home: { file: service.configFile, stateDir: service.stateDir, isOpenToService },
+    ...(key.trim() !== '' && { earlierKey: key.trim() }),
+  });
   const text = starterText({
     ...answers,
     apiKey: { tag: 'credential', argument: 'api_key' },
     folder: answers.folder.path,
     hasPage: service.instance === null,
   });
-  const config = {
-    path: service.configFile,
-    text,
-    mode: 0o640,
-    gid: await serviceGroup(),
-    replaceable: example ?? null,
-  };
+  const config = { path: service.configFile, text, mode: 0o640, gid: await serviceGroup(), replaceable: example };
   return { files: [keyFile(service, answers.key.value), config], folder: answers.folder };
+}
+
+async function isOpenToService(path: string): Promise<boolean> {
+  const { user } = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  return user !== null && (await openFor(user, path)) === true;
 }
 
 /** For a configuration that is there: its key is only asked for when there is none. A new one is checked before it replaces anything. */
 async function keyAlone(
   shell: Shell,
   flags: AnswerFlags,
-  world: { readonly service: InstalledService; readonly questions: Questions | null; readonly isThere: boolean },
+  { service, questions, present, key: earlier }: Place & { readonly present: string; readonly key: string },
 ): Promise<readonly NewFile[]> {
-  const { service, questions, isThere } = world;
-  const given = await givenKey(shell, flags);
-  if (given === null && isThere) return [];
-  if (given === null && questions === null)
+  const isGiven = flags.keyFile !== undefined || flags.keyEnv !== undefined;
+  if (!readsCredential(present)) {
+    if (!isGiven) return [];
+    const message = `${service.configFile} does not read its key from ${service.keyFile}: put the new key where service.api_key names it`;
+    throw new CommandError(message, exitCodes.usage);
+  }
+  if (!isGiven && earlier.trim() !== '') return [];
+  if (!isGiven && questions === null)
     throw new CommandError(
       `there is no key in ${service.keyFile}; missing: --key-file FILE (or --key-env NAME)`,
       exitCodes.usage,
     );
+  const given = await givenKey(shell, flags);
   const key = given?.value ?? (await questions?.secret('API key:'))?.trim() ?? '';
   // A wrong configuration is reported in full by a later step.
   const { config } = await loadConfig(service.configFile, shell, 'without key');
@@ -82,7 +102,25 @@ async function keyAlone(
   return [keyFile(service, key)];
 }
 
+/** Whether a configuration gets its key from systemd, as far as it can be read. Others name a file or a variable of their own. */
+function readsCredential(text: string): boolean {
+  const { value } = parseConfigDocument(text);
+  const apiKey = property(property(value, 'service'), 'api_key');
+  return value === undefined || apiKey === undefined || (apiKey instanceof TaggedValue && apiKey.tag === 'credential');
+}
+
 /** systemd passes it to the service; nobody else may read it. */
 function keyFile(service: InstalledService, key: string): NewFile {
   return { path: service.keyFile, text: `${key}\n`, mode: 0o600, isSecret: true };
+}
+
+const mostConfigBytes = 1024 * 1024;
+const mostKeyBytes = 8 * 1024;
+
+/** Empty where there is no file. */
+async function textOf(path: string, mostBytes: number): Promise<string> {
+  const read = await readRegularFile(path, mostBytes);
+  if (read.ok) return read.bytes.toString('utf8');
+  if (read.errno === 'ENOENT') return '';
+  throw new CommandError(`cannot read ${path}: ${read.message}`, exitCodes.failed);
 }

@@ -5,18 +5,22 @@ import { installedService } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
+import type { Problem } from '../../config/problem.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from './test-clip.ts';
 import { formatDuration } from '../output/format.ts';
 import type { AnswerFlags } from './answers.ts';
+import { beforeWriting, commandWith } from './go-on.ts';
 import { makeFolder } from './make-folder.ts';
 import { giveAccess, installDropIn } from './open-folders.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';
 import type { Questions } from './questions.ts';
 import { questionsOf } from './questions-of.ts';
+import { planLines } from './plan.ts';
 import { planFiles } from './setup-files.ts';
+import type { SetupFiles } from './setup-files.ts';
 import { startService, untilReady } from './start-service.ts';
 import { runSteps } from './steps.ts';
 import type { Step } from './steps.ts';
@@ -27,6 +31,7 @@ export interface SetupOptions extends AnswerFlags {
   readonly group?: string;
   readonly force?: boolean;
   readonly testClip?: boolean;
+  readonly plan?: boolean;
 }
 
 /**
@@ -40,16 +45,22 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
   await requireMachine(service);
   shell.takeOverSignals();
   const questions = options.yes === true ? null : questionsOf(shell);
-  const { files, folder } = await planFiles(shell, options, { service, questions });
+  let given: SetupOptions = options;
+  const noted = (answer: AnswerFlags): void => void (given = { ...given, ...answer });
+  const again = (): string => commandWith('sudo dropcast setup', given);
+  const { files, folder } = await beforeWriting(() => planFiles(shell, options, { service, questions, noted }), again);
+  if (options.plan === true) return sayPlan(shell, service, { files, folder, isForced: options.force === true });
   for (const file of files) await requireReplaceable(file, options.force === true);
   const consent = options.yes === true ? 'given' : questions;
   const unit = `${service.name}.service`;
-  const steps: readonly Step[] = [
+  const writing: readonly Step[] = [
     { name: 'Folder', run: async () => (folder === null ? null : makeFolder(folder, options.group ?? null, shell)) },
     ...files.map((file) => ({
       name: file.isSecret === true ? 'Key' : 'Configuration',
       run: () => placeFile(file),
     })),
+  ];
+  const steps: readonly Step[] = [
     { name: 'Permissions', run: () => giveAccess(service, consent) },
     { name: 'Unit', run: () => installDropIn(service, async () => (await unitState(unit)).needsReload) },
     { name: 'Check', run: () => checkAll(shell, service) },
@@ -57,9 +68,21 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
     { name: 'Ready', run: async () => untilReady(await configOf(shell, service), shell.stopping, patienceMs) },
     { name: 'Test clip', run: () => testClip(shell, service, { samples, isWanted: options.testClip, questions }) },
   ];
-  await runSteps(shell, steps, againCommand(options));
+  await runSteps(shell, writing, `\`${again()}\``);
+  // From here on the answers are in the configuration.
+  await runSteps(shell, steps, `\`${commandWith('sudo dropcast setup', { instance: options.instance })}\``);
   const named = options.instance === undefined ? '' : ` --config ${service.configFile}`;
   shell.stdout.write(`\nNext: sudo dropcast status${named}\n`);
+}
+
+async function sayPlan(
+  { stdout }: Shell,
+  { name, dropInFile }: InstalledService,
+  { files, folder, isForced }: SetupFiles & { readonly isForced: boolean },
+): Promise<void> {
+  const lines = await planLines(folder, files, { isForced });
+  const then = `Then: would give the service access to its folders (asks first), bring ${dropInFile} up to date, check all of it with the service, and start ${name}.service`;
+  stdout.write(`${[...lines, then].join('\n')}\n`);
 }
 
 const patienceMs = 60_000;
@@ -92,11 +115,16 @@ async function checkAll(shell: Shell, service: InstalledService): Promise<string
   throw new CommandError(wrong.map(({ key, message }) => `${key}: ${message}`).join('\n'), exitCodes.failed);
 }
 
-/** @throws {CommandError} with every problem of the file and of the folders that it names */
+/**
+ * What root may not do in a folder says nothing about the service, as on a share with `root_squash`: the daemon itself says it when it runs.
+ *
+ * @throws {CommandError} with every other problem of the file and of the folders that it names
+ */
 async function configOf(shell: Shell, service: InstalledService): Promise<Config> {
   const { config, paths, problems, locate } = await loadConfig(service.configFile, shell);
   const around = paths === null ? [] : await checkDirectories(paths, locate);
-  const wrong = [...problems, ...around].filter(({ severity }) => severity === 'error');
+  const isRoots = ({ passing, message }: Problem): boolean => passing === true && message.includes('(EACCES)');
+  const wrong = [...problems, ...around].filter((problem) => problem.severity === 'error' && !isRoots(problem));
   if (config !== null && wrong.length === 0) return config;
   throw new CommandError(wrong.map((problem) => formatProblem(problem, '/')).join('\n'), exitCodes.badConfig);
 }
@@ -122,8 +150,4 @@ async function testClip(
   if (problem !== null || leftovers.length > 0)
     throw new CommandError([problem, ...leftovers].filter((line) => line !== null).join('\nleft: '), exitCodes.failed);
   return `its video was ready${link === null ? '' : ` at ${link}`}; video and file are removed again`;
-}
-
-function againCommand({ instance }: SetupOptions): string {
-  return `\`sudo dropcast setup${instance === undefined ? '' : ` --instance ${instance}`}\``;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { syncPath } from '../../disk/sync-path.ts';
 
 /** Who may use a new file: its mode, and its group where that is not the one of who writes it. */
@@ -16,8 +16,13 @@ export interface FileAccess {
  * @returns false when it already had this text
  */
 export async function installFile(path: string, text: string, access: FileAccess = { mode: 0o644 }): Promise<boolean> {
-  if ((await readFile(path, 'utf8').catch(() => null)) === text) return false;
+  if ((await readFile(path, 'utf8').catch(() => null)) === text) {
+    // A key that others can read is the same key, and still nothing for them.
+    if (((await stat(path)).mode & 0o777 & ~access.mode) !== 0) await chmod(path, access.mode);
+    return false;
+  }
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  await removeUnfinished(path);
   // Without an extension that systemd reads.
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {
@@ -36,4 +41,12 @@ export async function installFile(path: string, text: string, access: FileAccess
   }
   await syncPath(dirname(path));
   return true;
+}
+
+/** What a process that was killed left: half of it, or a key that nobody looks after. */
+async function removeUnfinished(path: string): Promise<void> {
+  const isUnfinished = (name: string): boolean =>
+    name.startsWith(`${basename(path)}.`) && /^[0-9a-f]{8}$/.test(name.slice(basename(path).length + 1));
+  const names = await readdir(dirname(path));
+  await Promise.all(names.filter(isUnfinished).map((name) => rm(join(dirname(path), name), { force: true })));
 }

@@ -27,6 +27,11 @@ export function canRead(who: Credentials, file: string): Promise<boolean | null>
   return tries(who, ['-r', file], '/');
 }
 
+/** Whether a user can list a directory and enter what is in it, whatever root may do there; null when it cannot be tried. Needs root. */
+export function openFor(who: Credentials, directory: string): Promise<boolean | null> {
+  return tries(who, ['-r', directory, '-a', '-x', directory], '/');
+}
+
 /** setpriv(1) exits like the program it runs, and with 127 when it cannot become that user; `test` exits with 0 or 1. */
 async function tries({ uid, gids }: Credentials, tests: readonly string[], cwd: string): Promise<boolean | null> {
   const [gid = uid] = gids;

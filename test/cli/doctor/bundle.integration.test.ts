@@ -187,10 +187,10 @@ test('the machine decides about the rows of a bundle as it did about the rows th
   );
   const replayed = replay(bundled);
   expect(replayed.every(({ isSame }) => isSame)).toBe(true);
-  expect(replayed.map(({ line }) => line).join('\n')).toContain('RETRY → awaiting upload');
+  expect(replayed.map(({ line }) => line).join('\n')).toContain('FILE_GONE → vanished');
   // A row that lost what the machine decides by is noticed.
   const first = bundled.rows.find(({ facts }) => facts.id === 'f_1');
-  const torn = { ...bundled, rows: [{ ...first!, facts: { ...first!.facts, videoId: null, uploadUrl: null } }] };
+  const torn = { ...bundled, rows: [{ ...first!, facts: { ...first!.facts, end: null, endedAt: null } }] };
   expect(replay(torn)[0]?.isSame).toBe(false);
 });
 

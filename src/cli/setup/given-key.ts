@@ -1,0 +1,44 @@
+import { readRegularFile } from '../../config/file-access.ts';
+import { resolvePath } from '../../config/paths.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import type { AnswerFlags, KeyAnswer } from './answers.ts';
+import { questionsOf } from './questions-of.ts';
+
+const mostKeyBytes = 8 * 1024;
+
+/**
+ * The key of a flag; null when it has to be asked for. `-` is standard input; on a terminal it is one line that is not shown.
+ *
+ * @throws {CommandError} when it cannot be read
+ */
+export async function givenKey(shell: Shell, { keyFile, keyEnv }: AnswerFlags): Promise<KeyAnswer | null> {
+  if (keyEnv !== undefined) {
+    const value = shell.env[keyEnv];
+    if (value === undefined || value === '')
+      throw new CommandError(`--key-env: the environment variable ${keyEnv} is not set`, exitCodes.failed);
+    return { value: value.trim(), from: { env: keyEnv } };
+  }
+  if (keyFile === undefined) return null;
+  if (keyFile === '-') return { value: await typedOrPiped(shell), from: null };
+  const file = resolvePath(keyFile, `${shell.cwd}/-`, shell);
+  const read = await readRegularFile(file, mostKeyBytes);
+  if (!read.ok) throw new CommandError(`--key-file: cannot read ${file}: ${read.message}`, exitCodes.failed);
+  return { value: read.bytes.toString('latin1').trim(), from: { file } };
+}
+
+/** Reading a terminal to its end would leave no answer to the next question. */
+async function typedOrPiped(shell: Shell): Promise<string> {
+  const questions = questionsOf(shell);
+  return (questions === null ? await readAll(shell.stdin) : await questions.secret('API key:')).trim();
+}
+
+async function readAll(stdin: AsyncIterable<unknown>): Promise<string> {
+  let text = '';
+  for await (const part of stdin) {
+    text += String(part);
+    if (text.length > mostKeyBytes)
+      throw new CommandError(`--key-file: standard input is longer than any key`, exitCodes.failed);
+  }
+  return text;
+}

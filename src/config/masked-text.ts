@@ -1,0 +1,158 @@
+import { CST, isAlias, isScalar, Lexer, parseDocument, visit } from 'yaml';
+import type { Node, Pair, Scalar } from 'yaml';
+import { isSecretKey } from '../log/redaction.ts';
+import { MAX_CONFIG_SIZE } from './document.ts';
+
+/** The text of a configuration for other eyes. */
+export interface MaskedText {
+  /** The same lines, with everything that may be secret replaced. */
+  readonly text: string;
+  /** What was replaced, as the parser reads it: it must not appear elsewhere either. */
+  readonly secrets: readonly string[];
+}
+
+const MASK = '[redacted]';
+
+/**
+ * Hides what may be secret in a configuration, also in one that is wrong: values of secret keys however they are written (quoted, in
+ * blocks, behind anchors), addresses other than that of the service, and words that look like keys, in comments too.
+ */
+export function maskedText(text: string): MaskedText {
+  if (text.length > MAX_CONFIG_SIZE) return { text: `${MASK}: longer than a configuration may be\n`, secrets: [] };
+  const found = [...secretScalars(text), ...secretComments(text)].toSorted((one, other) => other.from - one.from);
+  const masked = found.reduce((rest, { from, to, instead }) => rest.slice(0, from) + instead + rest.slice(to), text);
+  return { text: withoutSecretLines(masked), secrets: found.flatMap(({ values }) => values) };
+}
+
+interface Place {
+  readonly from: number;
+  readonly to: number;
+  readonly instead: string;
+  readonly values: readonly string[];
+}
+
+function secretScalars(text: string): readonly Place[] {
+  const document = parseDocument(text, { logLevel: 'silent', prettyErrors: false, uniqueKeys: false });
+  const places = new Map<Node, Place>();
+  const add = (node: Scalar, keys: readonly string[]): void => {
+    const place = placeOf(node, keys, text);
+    if (place !== null) places.set(node, place);
+  };
+  visit(document, (_, node, path) => {
+    const keys = keysOf(path as readonly Pair[]);
+    if (isScalar(node) && path.at(-1) !== undefined && !isKey(node, path.at(-1))) add(node, keys);
+    if (!isAlias(node)) return;
+    const meant = node.resolve(document);
+    if (meant !== undefined) visit(meant, { Scalar: (__, scalar) => add(scalar, keys) });
+  });
+  return [...places.values()];
+}
+
+function keysOf(path: readonly Pair[]): readonly string[] {
+  return path.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+}
+
+function isKey(node: Scalar, parent: unknown): boolean {
+  return typeof parent === 'object' && parent !== null && 'key' in parent && parent.key === node;
+}
+
+/** Keys of notifications whose values let people read or write them. */
+const alsoSecret = new Set(['url', 'topic', 'headers', 'auth', 'user', 'smtp', 'pass']);
+
+/** What is hidden of a scalar; null: nothing. @param keys of the mappings around it, the outermost first */
+function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): Place | null {
+  const [from, end] = range ?? [0, 0];
+  if (end <= from || value === null || typeof value === 'boolean') return null;
+  // A block ends with its line.
+  const to = from + text.slice(from, end).trimEnd().length;
+  const words = typeof value === 'string' ? value : JSON.stringify(value);
+  // Lines keep their numbers.
+  const ends = '\n'.repeat(text.slice(from, to).split('\n').length - 1);
+  const values = [words.trim(), ...passwordsIn(words)];
+  const place = (instead: string): Place => ({ from, to, instead: instead + ends, values });
+  // An argument that is no name may be the secret itself, put there by mistake.
+  if (tag === '!env') return /^[A-Z][A-Z0-9_]*$/.test(words) ? null : place(MASK);
+  if (tag === '!file' || tag === '!credential') return looksSecret(words) ? place(MASK) : null;
+  if (keys.some((key) => isSecretKey(key) || alsoSecret.has(key.toLowerCase()))) return place(MASK);
+  // Its arguments may be ordinary words, which may be elsewhere.
+  if (keys.at(-1) === 'command')
+    return words.startsWith('/') ? null : { ...place(MASK), values: words.split(/\s+/).filter(looksSecret) };
+  if (/:\/\//.test(words)) {
+    const left = keys.at(-1) === 'base_url' ? withoutAccess(words) : originOf(words);
+    return left === words ? null : place(left);
+  }
+  return looksSecret(words) ? place(MASK) : null;
+}
+
+function secretComments(text: string): readonly Place[] {
+  let offset = 0;
+  return [...new Lexer().lex(text)].flatMap((token) => {
+    const type = CST.tokenType(token);
+    const from = offset;
+    if (type !== 'doc-mode' && type !== 'flow-error-end' && type !== 'scalar') offset += token.length;
+    if (type !== 'comment' || !isTelling(token)) return [];
+    return [{ from, to: from + token.trimEnd().length, instead: `# ${MASK}`, values: [] }];
+  });
+}
+
+function isTelling(comment: string): boolean {
+  return /:\/\/|@/.test(comment) || comment.split(/[\s"'=:,{}[\]]+/).some(looksSecret);
+}
+
+/** A word that no person thought of: long, of letters and digits, and no path. */
+function looksSecret(word: string): boolean {
+  return (
+    /^(?:sk|pk|rk|tk|ghp|gho|xox[a-z]|whsec|AKIA|eyJ)[\w-]{4,}/.test(word) ||
+    (word.length >= 20 && /^[\w+/=.~-]+$/.test(word) && /\d/.test(word) && /[a-z]/i.test(word) && !/^[./~]/.test(word))
+  );
+}
+
+/** Without user, query and fragment, which may let others in. */
+function withoutAccess(address: string): string {
+  return address.replace(/^([^:]*:\/\/)[^/@]*@/, `$1${MASK}@`).replace(/[?#].*$/s, `?${MASK}`);
+}
+
+function originOf(address: string): string {
+  return withoutAccess(address).replace(/^([^:]*:\/\/[^/]+)\/.+$/s, `$1/${MASK}`);
+}
+
+function passwordsIn(address: string): readonly string[] {
+  const [, user = '', password = ''] = /^[^:]*:\/\/([^/@:]*)(?::([^/@]*))?@/.exec(address) ?? [];
+  const query = [...address.matchAll(/[?&][^=&#]*=([^&#]+)/g)].map(([, value = '']) => value);
+  return [user, password, ...query].flatMap((each) => (each === '' ? [] : [each, decoded(each)]));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Once more line by line: where the text is not YAML, the parser may have missed some. */
+function withoutSecretLines(text: string): string {
+  let hiddenBelow = -1;
+  const lines = text.split('\n').map((line) => {
+    const indent = line.search(/\S/);
+    if (hiddenBelow >= 0 && (indent === -1 || indent > hiddenBelow)) return '';
+    hiddenBelow = -1;
+    const start = secretValueIn(line);
+    if (start === null) return line;
+    const value = line.slice(start).trim();
+    if (/^[|>&"'!]|^$/.test(value)) hiddenBelow = indent;
+    return `${line.slice(0, start).trimEnd()} ${MASK}`;
+  });
+  return lines.join('\n');
+}
+
+/** Where the value of a secret key begins that is still to be hidden; null: nowhere. */
+function secretValueIn(line: string): number | null {
+  if (/^\s*#/.test(line)) return null;
+  for (const { 0: whole, 1: key = '', index } of line.matchAll(/([\w-]+)["']?\s*:(?=\s|$)\s*/g)) {
+    const start = index + whole.length;
+    const isHidden = line.startsWith(MASK, start) || /^!(?:env|file|credential)\b/.test(line.slice(start));
+    if (isSecretKey(key) && !isHidden) return start;
+  }
+  return null;
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { execute } from '../../systemd/execute.ts';
+import type { Ended } from '../../systemd/execute.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** An image, and one container of it. Leaving its block removes both. */
+export interface Image extends AsyncDisposable {
+  /** What an engine does by itself. */
+  readonly config: ImageConfig;
+  /** Runs a program in the container as its user, to its end. */
+  run(...command: readonly string[]): Promise<Ended>;
+  /** Starts what the image starts. @param volumes from the host → in the container */
+  start(volumes: Readonly<Record<string, string>>): Promise<Started>;
+}
+
+interface ImageConfig {
+  readonly User: string;
+  readonly StopSignal: NodeJS.Signals;
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+export interface Started {
+  /** What it has printed. */
+  said(): string;
+  /** Sends the stop signal of the image to the program, as an engine does. @returns exit code */
+  stop(): Promise<number>;
+}
+
+/**
+ * Builds packaging/Containerfile with buildah, which needs no daemon and no OCI runtime. A directory takes the place of the
+ * base image, so that no registry is asked. Containers have the network of the host.
+ *
+ * @param base a Debian as a directory
+ * @param deb the package
+ */
+export async function buildImage(base: string, deb: string): Promise<Image> {
+  await using making = new AsyncDisposableStack();
+  const scratch = making.use(await scratchDirectory());
+  const storage = ['buildah', '--root', scratch.file('root'), '--runroot', scratch.file('run')] as const;
+  making.defer(() => execute([...storage, 'rm', '--all']).then(() => undefined));
+  const buildah = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await execute([...storage, ...args], { timeoutMs: 600_000 });
+    if (code !== 0) throw new Error(`buildah ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout.trim();
+  };
+  await mkdir(scratch.file('context', 'build'), { recursive: true });
+  await cp(deb, scratch.file('context', 'build', 'dropcast_0_test.deb'));
+  const empty = await buildah('from', 'scratch');
+  await buildah('add', '--quiet', empty, base, '/');
+  await buildah('commit', '--quiet', empty, 'base');
+  const recipe = ['-f', join(root, 'packaging/Containerfile'), '-t', 'dropcast', scratch.file('context')];
+  await buildah('bud', '--quiet', '--isolation', 'chroot', '--format', 'docker', '--from', 'localhost/base', ...recipe);
+  const container = await buildah('from', 'localhost/dropcast');
+  const inspected = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } };
+  const { config } = inspected.Docker;
+  const running = (volumes: Readonly<Record<string, string>>) => {
+    const mounts = Object.entries(volumes).flatMap(([from, to]) => ['--volume', `${from}:${to}`]);
+    return [...storage, 'run', '--isolation', 'chroot', ...mounts, container, '--'] as const;
+  };
+  let mounted: Readonly<Record<string, string>> = {};
+  const made = making.move();
+  return {
+    config,
+    run: (...command) => execute([...running(mounted), ...command]),
+    start: async (volumes) => {
+      mounted = volumes;
+      const [file, ...args] = [...running(volumes), ...config.Entrypoint, ...config.Cmd] as const;
+      const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      made.defer(() => killed(child));
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += String(part)));
+      return {
+        said: () => said,
+        stop: async () => {
+          const ended = once(child, 'exit');
+          process.kill(await innermost(child.pid), config.StopSignal);
+          return Number((await ended)[0]);
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  process.kill(await innermost(child.pid), 'SIGKILL');
+  await ended;
+}
+
+/** buildah starts itself anew, and that the program. */
+async function innermost(pid: number | undefined): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const child = children.split(' ').find((part) => part !== '');
+  return child === undefined ? Number(pid) : await innermost(Number(child));
+}

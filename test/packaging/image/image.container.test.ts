@@ -1,0 +1,103 @@
+import { chmod, chown, copyFile, mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startVideoHost } from '../../e2e/video-host.ts';
+import type { VideoHost } from '../../e2e/video-host.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
+import { until } from '../../support/until.ts';
+import type { Image, Started } from './engine.ts';
+import { prepareImage } from './prepare.ts';
+
+const prepared = await prepareImage();
+if (typeof prepared === 'string') process.stderr.write(`\n*** NOT CHECKED in a container: ${prepared}\n\n`);
+
+describe.skipIf(typeof prepared === 'string')('the image', () => {
+  const image = prepared as Image;
+  const own = new AsyncDisposableStack();
+  const upload = { arrived: Promise.withResolvers<void>(), mayEnd: Promise.withResolvers<void>() };
+  let host: VideoHost;
+  let scratch: ScratchDirectory;
+  let daemon: Started;
+  let link: string;
+
+  beforeAll(async () => {
+    own.use(image);
+    scratch = own.use(await scratchDirectory());
+    host = own.use(await startVideoHost({ meddleUpload: () => heldBack(upload) }));
+    const volumes = await volumesFor(image, scratch, host);
+    expect(await isHealthy(image, 7878), 'before it runs').toBe(false);
+    daemon = await image.start(volumes);
+    link = await until('it prints a link to its page', linkOf, { seen: () => daemon.said() });
+  });
+  afterAll(() => own.disposeAsync());
+
+  const linkOf = async (): Promise<string | null> =>
+    /^http\S+/m.exec((await image.run('/usr/bin/dropcast', 'open')).stdout)?.[0] ?? null;
+
+  test('runs as its user, with nothing of root', async () => {
+    const { stdout } = await image.run('id', '-u');
+    expect(`${stdout.trim()}:${stdout.trim()}`).toBe(image.config.User);
+  });
+
+  test('is healthy while it runs, asked without a Node.js', async () => {
+    expect(image.config.Healthcheck.Test.join(' ')).not.toMatch(/node|dropcast/);
+    expect(await isHealthy(image, Number(new URL(link).port))).toBe(true);
+  });
+
+  test('shows its page to whoever has the link, and to nobody else', async () => {
+    expect((await fetch(new URL('/', link))).status).toBe(401);
+    const [cookie = ''] = ((await fetch(link)).headers.get('set-cookie') ?? '').split(';');
+    expect(await (await fetch(new URL('/', link), { headers: { cookie } })).text()).toContain('/srv/media/inbox');
+  });
+
+  test('on the stop signal it lets a running upload finish, and ends cleanly', async () => {
+    const beside = scratch.file('clip.mp4.part');
+    await copyFile(join(import.meta.dirname, '../../media/clip.mp4'), beside);
+    await rename(beside, scratch.file('inbox', 'clip.mp4'));
+    await upload.arrived.promise;
+    const ended = daemon.stop();
+    await until('it was told', () => daemon.said().includes('Stopping'), { seen: () => daemon.said() });
+    upload.mayEnd.resolve();
+    expect(await ended).toBe(0);
+    expect([...host.videos.values()].map(({ bodies }) => bodies.length)).toEqual([1]);
+    expect(await isHealthy(image, Number(new URL(link).port)), 'after the stop').toBe(false);
+  });
+});
+
+/** Takes no byte until the test says so, and then all of them. */
+async function heldBack(upload: Record<'arrived' | 'mayEnd', PromiseWithResolvers<void>>): Promise<false> {
+  upload.arrived.resolve();
+  await upload.mayEnd.promise;
+  return false;
+}
+
+/** Everything that a person mounts (docs/container.md), for the user of the image. */
+async function volumesFor(image: Image, scratch: ScratchDirectory, host: VideoHost): Promise<Record<string, string>> {
+  const [uid = 0, gid = 0] = image.config.User.split(':').map(Number);
+  const config = `service: { base_url: "${host.baseUrl}", api_key: !credential api_key }
+folders:
+  - path: /srv/media/inbox
+    settle: 100ms
+    rules: [{ match: "**", channel: ch_main }]
+status: { listen: "0.0.0.0:0" }
+`;
+  await chmod(scratch.path, 0o755);
+  const places: readonly (readonly [from: string, to: string])[] = [
+    [await scratch.write('dropcast.yaml', config), '/etc/dropcast/dropcast.yaml'],
+    [await scratch.write('api_key', host.key), '/run/secrets/api_key'],
+    [scratch.file('state'), '/var/lib/dropcast'],
+    [scratch.file('run'), '/run/dropcast'],
+    [scratch.file('inbox'), '/srv/media/inbox'],
+  ];
+  for (const name of ['state', 'run', 'inbox']) await mkdir(scratch.file(name), { mode: 0o750 });
+  for (const [from] of places) await chown(from, uid, gid);
+  await chmod(scratch.file('api_key'), 0o400);
+  return Object.fromEntries(places);
+}
+
+/** Its own health check, for the port that it has here: the network is that of the host, where 7878 may be taken. */
+async function isHealthy(image: Image, port: number): Promise<boolean> {
+  const [, ...command] = image.config.Healthcheck.Test.map((word) => word.replace('/7878', `/${port}`));
+  return (await image.run(...command)).code === 0;
+}
