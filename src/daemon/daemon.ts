@@ -25,6 +25,7 @@ import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
 import { createNewsLines } from './news/lines.ts';
 import type { NewsLines } from './news/lines.ts';
+import { restedLines } from './outlook/rested-lines.ts';
 import { createOutlook } from './outlook/outlook.ts';
 import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
@@ -185,7 +186,7 @@ class RunningDaemon implements Daemon {
     this.#world = world;
     this.#resources = resources;
     this.startedAt = world.clock.now();
-    this.ledger = world.ledger;
+    this.ledger = { ...world.ledger, lines: restedLines(world.ledger, world.clock) };
     this.conductor = world.conductor;
     this.pauses = world.conductor.pauses;
     this.rows = world.rows;

@@ -35,18 +35,30 @@ export function accountsOf(
   const states = taken.countStates();
   const leave = (path: string): void => {
     const state = taken.state(path);
-    if (taken.has(path)) states.set(state, (states.get(state) ?? 0) - 1);
+    states.set(state, (states.get(state) ?? 0) - 1);
   };
-  const settling = [...waiting.keys()].filter((path) => !refused.has(path));
+  let settling = 0;
+  let beside = 0; // what is seen, and not taken
+  // No list: 100,000 files may settle, and somebody asks several times a second.
+  for (const path of waiting.keys()) {
+    if (refused.has(path)) continue;
+    settling += 1;
+    if (taken.has(path)) leave(path);
+    else beside += 1;
+  }
+  for (const path of refused.keys()) {
+    if (taken.has(path)) leave(path);
+    else beside += 1;
+  }
   const comparing = [...outside.comparing].filter(
     (path) => taken.has(path) && !waiting.has(path) && !refused.has(path),
   );
-  const seen = taken.size + [...settling, ...refused.keys()].filter((path) => !taken.has(path)).length + ignored;
-  for (const path of [...refused.keys(), ...settling, ...comparing]) leave(path);
+  for (const path of comparing) leave(path);
+  const seen = taken.size + beside + ignored;
   const sidecars = states.get(sidecarState) ?? 0;
   const known = [...states].filter(([state, count]) => state !== null && state !== sidecarState && count > 0);
   const counted = {
-    settling: settling.length,
+    settling,
     comparing: comparing.length,
     sidecars,
     ignored,

@@ -71,8 +71,10 @@ export class Inventory {
   /** @param refused path → why */
   counts(refused: ReadonlyMap<string, string>, ignored: number): WatchCounts {
     const { taken, waiting } = this;
-    const both = [...waiting.keys()].filter((path) => taken.has(path) && !refused.has(path)).length;
-    const replaced = [...refused.keys()].filter((path) => taken.has(path)).length;
+    let both = 0;
+    for (const path of waiting.keys()) if (taken.has(path) && !refused.has(path)) both += 1;
+    let replaced = 0;
+    for (const path of refused.keys()) if (taken.has(path)) replaced += 1;
     const offered = taken.size - both - replaced;
     const seen = waiting.size + offered + ignored + refused.size;
     return { seen, settling: waiting.size, offered, ignored, refused: refused.size };

@@ -3,6 +3,7 @@ import { roomOf } from '../../host/request-room.ts';
 import type { Gate } from '../../host/gate.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
+import { restFactor } from './rested-lines.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import { estimate } from '../../pipeline/estimate.ts';
 import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
@@ -31,21 +32,28 @@ export interface OutlookWorld {
   config(): Config;
 }
 
-/** How often the rows are summed up at most, however many ask: with 100,000 that wait it takes a tenth of a second. */
-const everyMs = 2_000;
+/** Between two sums of the rows at least, however many ask; longer when it takes long, see `restFactor`. */
+const leastRestMs = 2_000;
 
 /** @returns asks for the outlook; rejects when the ledger cannot be read */
 export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
   const { ledger, conductor, clock } = world;
-  let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'>; readonly lines: readonly Line[] } | null =
-    null;
+  let read: {
+    readonly until: number;
+    readonly backlog: Omit<Backlog, 'feeds'>;
+    readonly lines: readonly Line[];
+  } | null = null;
   return async () => {
-    if (read === null || clock.elapsed() - read.at >= everyMs)
+    const startedAt = clock.elapsed();
+    if (read === null || startedAt >= read.until) {
+      const backlog = await ledger.backlog();
+      const tookMs = clock.elapsed() - startedAt;
       read = {
-        at: clock.elapsed(),
-        backlog: await ledger.backlog(),
+        until: startedAt + Math.max(leastRestMs, restFactor * tookMs),
+        backlog,
         lines: conductor.pauses.list().length === 0 ? [] : await ledger.lines([]),
       };
+    }
     const held = heldLines(read.lines, conductor.pauses);
     const byPeople =
       held.length > 0 && held.length === read.lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
