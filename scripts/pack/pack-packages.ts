@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, glob, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { publishedManifest } from './published-manifest.ts';
@@ -80,6 +80,7 @@ async function copy(from: string, to: string): Promise<void> {
 }
 
 async function pack(root: string, directory: string): Promise<Packed> {
+  await setModes(directory);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(root, 'build')];
   const [result] = JSON.parse(await output(directory, 'npm', args)) as {
     filename: string;
@@ -89,6 +90,13 @@ async function pack(root: string, directory: string): Promise<Packed> {
   if (result === undefined) throw new Error(`npm packed nothing in ${directory}`);
   const { filename, size, files } = result;
   return { file: join(root, 'build', filename), sizeBytes: size, entries: files.map(({ path }) => path).toSorted() };
+}
+
+/** npm packs the modes of the files, which come from the umask of whoever checked out and built: the same sources give the same bytes. */
+async function setModes(directory: string): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const file of entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)))
+    await chmod(file, ((await stat(file)).mode & 0o100) === 0 ? 0o644 : 0o755);
 }
 
 async function output(cwd: string, command: string, args: readonly string[]): Promise<string> {

@@ -90,9 +90,15 @@ async function systemFiles(read: (path: string) => Promise<string>): Promise<rea
     'logrotate/dropcast': 'etc/logrotate.d/dropcast',
   };
   const files = Object.entries(places).map(async ([from, path]) => ({ path, content: await read(`systemd/${from}`) }));
+  // For who deleted the one in /etc: a package manager does not bring it back.
+  const rotation = {
+    path: 'usr/share/doc/dropcast/examples/logrotate',
+    content: await read('systemd/logrotate/dropcast'),
+  };
   const generator = { content: await read('systemd/generator'), mode: 0o755 };
   return [
     ...(await Promise.all(files)),
+    rotation,
     { path: 'usr/lib/systemd/system-generators/dropcast-generator', ...generator },
   ];
 }

@@ -69,7 +69,7 @@ waits until it is ready, and publishes the feed, with the channel, tags and
 title that the rules of the folder say.
 
 %install
-cp -a ${tree}/. %{buildroot}/
+cp -a "${tree}/." "%{buildroot}/"
 
 %post
 if [ "$1" -gt 1 ]; then set -- configure before; else set -- configure ''; fi

@@ -6,7 +6,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   return (text) => {
     const number = Number(text);
     if (text.trim() === '' || !Number.isInteger(number) || number < least || number > most) {
-      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}.`);
+      throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`);
     }
     return number;
   };
@@ -15,7 +15,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 /** Parses the value of an option as a duration. */
 export function duration(text: string): number {
   const measured = parseDuration(text, { min: '0s', max: LONGEST });
-  if (!measured.ok) throw new InvalidArgumentError(measured.message);
+  if (!measured.ok) throw new InvalidArgumentError(`It is ${measured.message}.`);
   return measured.value;
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { loadConfig } from '../config/load.ts';
 import { configPaths } from '../config/paths.ts';
 import type { ConfigPaths } from '../config/paths.ts';
@@ -23,7 +23,13 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   const { file, stateDir, failureLog, socket } = paths ?? (await salvaged(place.file, shell));
   const reached: DaemonPlace = { file, stateDir, failureLog, status: { socket } };
-  if (!(await isRunning(reached))) throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+  const answer = await look(reached);
+  if (!(await isReadable(file))) {
+    // Members of the group may look, whoever may read the file.
+    if (answer !== 'answers') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+    return reached;
+  }
+  if (answer === 'is not there') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
   shell.stderr.write(
     `${escapeControls(file)} is broken, so a reload or restart would fail: \`dropcast check\` says why. ` +
       'The daemon still runs with what it read before.\n',
@@ -31,14 +37,21 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   return reached;
 }
 
-async function isRunning(place: DaemonPlace): Promise<boolean> {
+async function look(place: DaemonPlace): Promise<'answers' | 'refuses' | 'is not there'> {
   try {
     await queryRunningDaemon(place, '/page');
-    return true;
+    return 'answers';
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return error.exitCode !== exitCodes.notRunning;
+    return error.exitCode === exitCodes.notRunning ? 'is not there' : 'refuses';
   }
+}
+
+async function isReadable(file: string): Promise<boolean> {
+  return access(file, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** What a text that is no YAML says about its daemon: lines that an editor has not broken. */

@@ -30,9 +30,10 @@ import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { createOverview } from './overview/overview.ts';
-import type { OverviewView } from './overview/overview-view.ts';
+import type { Overview } from './overview/overview.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
+import type { ServiceLinks } from '../host/service-links.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
@@ -52,6 +53,8 @@ export interface Daemon extends AsyncDisposable {
   /** The last news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  /** Where videos are embedded and feeds are read. */
+  readonly links: Pick<ServiceLinks, 'find'>;
   /** Files that must be there by a time of day. */
   readonly expectations: Pick<Expectations, 'list'>;
   /** How sending to the notification targets goes. */
@@ -72,7 +75,7 @@ export interface Daemon extends AsyncDisposable {
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
   /** All of it at one moment, for page, terminal and programs. */
-  overview(): Promise<OverviewView>;
+  readonly overview: Overview;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -164,11 +167,12 @@ class RunningDaemon implements Daemon {
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  readonly links: Pick<ServiceLinks, 'find'>;
   readonly expectations: Expectations;
   readonly messageTargets = createMessageTargets();
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
-  readonly overview: () => Promise<OverviewView>;
+  readonly overview: Overview;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -190,6 +194,7 @@ class RunningDaemon implements Daemon {
     this.events = world.events;
     this.news = world.news;
     this.times = world.service.times;
+    this.links = world.service.links;
     this.expectations = createExpectations({
       rows: world.ledger.news,
       events: world.events,

@@ -7,6 +7,8 @@ import type { BudgetWindow } from '../host/budget-window.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf } from '../host/request-gate.ts';
+import { createServiceLinks } from '../host/service-links.ts';
+import type { ServiceLinks } from '../host/service-links.ts';
 import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/budget.ts';
 import type { Logger } from '../log/logger.ts';
@@ -23,6 +25,8 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly gate: Gate;
   readonly budget: Budget;
   readonly times: UploadTimes;
+  /** Of videos and feeds, as the service said. */
+  readonly links: Pick<ServiceLinks, 'find'>;
   /** What the service of a configuration has, which may be another service or another key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
@@ -62,17 +66,20 @@ export function connectToService(
     });
   let client = open(config);
   const former: VideoClient[] = [];
+  const links = createServiceLinks();
   const hostOf = (client: () => VideoClient): VideoHost & VideoLibrary =>
     createVideoHost({
       client,
       sourceOf: uploadSource,
       failureOfFile,
+      heardLink: (kind, id, url) => links.heard(kind, id, url),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
       howToRenewKey: () => howToRenewKey(config),
     });
   return {
     gate,
     times,
+    links,
     budget: budgetOf(gate),
     host: hostOf(() => client),
     namesOf: async (next, signal) => {

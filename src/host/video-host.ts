@@ -12,6 +12,7 @@ import type {
   VideoLibrary,
 } from '../pipeline/file/ports.ts';
 import { toFailure } from './failure.ts';
+import type { LinkKind } from './service-links.ts';
 
 /** What the adapter needs beside the client. */
 export interface VideoHostParts {
@@ -23,6 +24,8 @@ export interface VideoHostParts {
   failureOfFile(error: unknown): Failure | null;
   /** Longest time without a byte that moves, and at least a minute of it without an answer to a whole file, in milliseconds. */
   stallTimeoutMs(): number;
+  /** Told of every address of a video or feed that an answer has. */
+  heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
   /** How a person replaces the key, as part of a sentence. */
   howToRenewKey(): string;
 }
@@ -39,6 +42,10 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     } catch (error) {
       return { ok: false, failure: failureOf(error, parts) };
     }
+  };
+  const heard = (video: Video): RemoteVideo => {
+    parts.heardLink?.('video', video.id, video.embedUrl);
+    return remoteOf(video);
   };
   return {
     create: async (facts, token, signal) => {
@@ -76,15 +83,17 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     list: (page, signal) =>
       answer(async () => {
         const { videos, perPage, total } = await client().videos.list({}, asks('poll', signal)).page(page);
-        return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
+        return { videos: videos.map(heard), perPage: Math.max(perPage, videos.length, 1), total };
       }),
-    get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
+    get: (videoId, signal) => answer(async () => heard(await client().videos.get(videoId, asks('poll', signal)))),
     publish: (feed, signal) =>
       answer(async () => ({ videos: (await client().feeds.publish(feed, asks('finish', signal))).videoCount ?? null })),
     names: (kind, signal) =>
       answer(async () => {
         const { channels, feeds } = client();
-        const list = await (kind === 'channel' ? channels : feeds).list(asks('finish', signal));
+        if (kind === 'channel') return (await channels.list(asks('finish', signal))).map(({ id }) => id);
+        const list = await feeds.list(asks('finish', signal));
+        for (const { id, url } of list) parts.heardLink?.('feed', id, url);
         return list.map(({ id }) => id);
       }),
     probe: async (signal) => {

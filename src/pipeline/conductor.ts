@@ -1,3 +1,4 @@
+import { aborted } from './aborted.ts';
 import type { Pace } from './estimate.ts';
 import type { Facts } from './file/facts.ts';
 import { stateOf } from './file/facts.ts';
@@ -34,7 +35,7 @@ export interface Conductor {
   /**
    * Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger throws
    */
-  interrupt(id: string, event: FileEvent): Promise<Applied>;
+  interrupt(id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied>;
   /** What people paused. */
   readonly pauses: OperatorPauses;
   /** A person wants a feed to be published now; see `Publish.now`. */
@@ -156,8 +157,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
-    interrupt: async (id, event) => {
-      const applied = await runner.interrupt(id, event);
+    interrupt: async (id, event, isTooLate) => {
+      const applied = await runner.interrupt(id, event, isTooLate);
       loop.wake();
       return applied;
     },
@@ -227,9 +228,4 @@ async function countUnfinished(store: ConductorWorld['store'], pauses: OperatorP
   if (pauses.all() !== null) return store.count(...waitForService);
   const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
   return paused.length === 0 ? store.count(...waitForStep, ...waitForService) : store.countUnfinished(paused);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

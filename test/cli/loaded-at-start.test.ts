@@ -30,13 +30,13 @@ test('help loads no library but the one that reads the command line', () => {
 });
 
 test('status loads neither the daemon’s libraries nor its page', () => {
-  const { libraries, files } = loadedWith('src/main.ts', 'src/cli/status.ts');
+  const { libraries, files } = loadedWith('src/main.ts', 'src/cli/look/status.ts');
   expect(libraries).toEqual(['commander', 'pretty-bytes', 'pretty-ms', 'yaml', 'zod']);
   expect(files.filter(inFolder('status/page'))).toEqual([]);
 });
 
 test('a start loads no page, and neither Prometheus, OpenTelemetry nor mail', () => {
-  const { libraries, files } = loadedWith('src/main.ts', 'src/cli/run.ts');
+  const { libraries, files } = loadedWith('src/main.ts', 'src/cli/run/run.ts');
   expect(libraries).toContain('kysely');
   expect(libraries).not.toContain('prom-client');
   expect(libraries).not.toContain('@opentelemetry/api');
@@ -45,7 +45,7 @@ test('a start loads no page, and neither Prometheus, OpenTelemetry nor mail', ()
 });
 
 test('the page is loaded without the library of the numbers', () => {
-  const { libraries } = loadedWith('src/cli/open-status-page.ts');
+  const { libraries } = loadedWith('src/cli/run/open-status-page.ts');
   expect(libraries).toContain('hono');
   expect(libraries).not.toContain('prom-client');
 });

@@ -24,7 +24,8 @@ const told = { ...pause, since: 0, nextProbeAt: 0 };
 
 test.for<[Limit, Pace, string]>([
   ['upload bandwidth', pace, '12 MB/s at present; uploads.bandwidth allows 20 MB/s'],
-  ['upload bandwidth', unknown, 'not measured yet'],
+  ['upload bandwidth', unknown, ''],
+  ['upload bandwidth', { ...unknown, bandwidth: 20_000_000 }, 'uploads.bandwidth allows 20 MB/s'],
   ['upload slots', pace, 'all 4 are in use, 96 more files wait; together they send 12 MB/s'],
   ['upload slots', unknown, 'all 4 are in use, 96 more files wait'],
   ['upload window', pace, 'uploads start at 20:00'],
@@ -57,4 +58,8 @@ test.for<[Limit, string | null]>([
   ['nothing', null],
 ])('%s is named as a person knows it', ([limit, sentence]) => {
   expect(limitSentence({ limited_by: limit, why: 'all 4 are in use' })).toBe(sentence);
+});
+
+test('what is not measured yet is not spoken of', () => {
+  expect(limitSentence({ limited_by: 'upload bandwidth', why: '' })).toBe('Limited by upload bandwidth');
 });

@@ -75,6 +75,11 @@ test.each<[string, DropcastEvent, string | null]>([
     'info Feed feed_a published with 2 videos',
   ],
   [
+    'a feed for which no video waited',
+    { type: 'feed', feed: 'feed_a', files: 0, failure: null },
+    'info Feed feed_a published again',
+  ],
+  [
     'a feed that was refused',
     { type: 'feed', feed: 'feed_a', files: 1, failure: failure('permanent') },
     'warn Feed feed_a was not published with 1 video: it was permanent',

@@ -195,7 +195,7 @@ test.concurrent('retry says what it did and what it could not', async () => {
   const done = await run('retry', inbox('news/morning/clip.mpg'), 'f_000000');
   expect(done.code).toBe(1);
   expect(done.stderr).toMatch(/clip\.mpg: .*nothing to retry/);
-  expect(done.stderr).toMatch(/f_000000: unknown file/);
+  expect(done.stderr).toMatch(/f_000000: no such file/);
   const held = await run('retry', '--json', inbox('nobody/takes-this.mpg'));
   expect(held.code).toBe(1);
   expect(jsonOf(held)).toMatchObject({

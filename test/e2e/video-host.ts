@@ -165,7 +165,14 @@ async function serveApi(
   if (resource === 'channels')
     return say(200, { data: (options.channels?.() ?? usual.channels).map((name) => ({ id: name, name })) });
   if (resource === 'feeds')
-    return say(200, { data: (options.feeds?.() ?? usual.feeds).map((name) => ({ id: name, name, type: 'mrss' })) });
+    return say(200, {
+      data: (options.feeds?.() ?? usual.feeds).map((name) => ({
+        id: name,
+        name,
+        type: 'mrss',
+        url: `https://feeds.example.com/${name}.xml`,
+      })),
+    });
   if (resource !== 'videos') return fail(404, 'not_found');
   if (id === undefined && request.method === 'POST') {
     const video = createVideo(JSON.parse(body.toString()) as Record<string, unknown>);
@@ -230,6 +237,7 @@ function describe(video: HostedVideo): unknown {
     status: video.status,
     duration: 3,
     created_at: new Date(video.createdAt).toISOString(),
+    embed_url: `https://player.example.com/${video.id}`,
   };
 }
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   program = scratch.file('program');
   everything = scratch.file('everything');
   await copyCheckout(checkout);
-  await run('npm', ['run', '-s', 'pack'], { cwd: checkout });
+  await run('sh', ['-c', 'umask 077; npm run -s pack'], { cwd: checkout }); // as where a private umask is the rule
   const build = join(checkout, 'build');
   const names = (await readdir(build)).filter((name) => name.endsWith('.tgz'));
   expect(names).toHaveLength(3);
@@ -79,6 +79,13 @@ describe.each(['@dropcast/client', '@dropcast/sandbox', 'dropcast'])('%s', (name
       strict: true,
     });
     expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
+  });
+
+  test('has modes that do not depend on the umask of whoever packs it, so that the same sources give the same bytes', async () => {
+    const file = join(checkout, 'build', `${name.replace('@', '').replace('/', '-')}-0.1.0.tgz`);
+    const { stdout } = await run('tar', ['--list', '--verbose', '--gzip', '--file', file]);
+    const modes = stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(0, 10)]));
+    expect(modes.filter((mode) => mode !== '-rw-r--r--' && mode !== '-rwxr-xr-x')).toEqual([]);
   });
 
   test('has neither sources nor tests, and names nothing of development', async () => {

@@ -15,7 +15,11 @@ export function recordingEvents(): Events & { readonly told: DropcastEvent[] } {
   return { told, emit: (event) => told.push(event) };
 }
 
-export function rowsOf(store: MemoryStore, events: Events = recordingEvents(), renewEveryMs?: number): Rows {
+export function rowsOf(
+  store: Parameters<typeof createRows>[0]['store'],
+  events: Events = recordingEvents(),
+  renewEveryMs?: number,
+): Rows {
   return createRows({ store, events, ...(renewEveryMs !== undefined && { renewEveryMs }) });
 }
 

@@ -13,6 +13,11 @@ export function time(atMs: number, words?: string): Html {
   return html`<time datetime="${iso}" title="${iso}">${words ?? `${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>`;
 }
 
+/** Leads to another site, which is not told from where. @param address http or https, already checked */
+export function outside(address: string, words: string): Html {
+  return html`<a href="${address}" rel="noopener noreferrer external">${words}</a>`;
+}
+
 /** Shown instead of an empty list: what to do next, with a command to paste. */
 export function emptyState(text: string, command?: string): Html {
   return html`<div class="empty">

@@ -14,7 +14,9 @@ export function pauseEnd(text: string, now: number): number {
   if (time !== null) return nextTime(Number(time[1]), Number(time[2]), now);
   const duration = parseDuration(text, { min: '1s', max: LONGEST });
   if (duration.ok) return now + duration.value;
-  throw new CommandError(`--until: expected a time of day like 18:00, or ${duration.message}`, exitCodes.usage);
+  const isOutOfRange = duration.message.startsWith('too ');
+  const neither = `neither a time of day like 18:00 nor a duration like 30m or 2h: ${text}`;
+  throw new CommandError(`--until: ${isOutOfRange ? duration.message : neither}`, exitCodes.usage);
 }
 
 /** By the calendar, so that a day of 23 or 25 hours makes no difference. */

@@ -29,7 +29,5 @@ export function addConfigCommands({ shell, command, exit }: Registry): void {
       '--plan',
       'only show what would change: folders, waiting files, and what new rules would cost for finished ones',
     )
-    .action(async (options: Shared & { plan?: boolean }) =>
-      exit(await (await import('./reload.ts')).reload(shell, options)),
-    );
+    .action(async (options: Shared & { plan?: boolean }) => (await import('./reload.ts')).reload(shell, options));
 }

@@ -19,22 +19,21 @@ export interface ReloadOptions {
  * `dropcast reload`: the running daemon reads its configuration again; waits for the result. `systemctl reload` runs this: a signal would
  * not say whether the new configuration is valid. With `--plan` it only says what would change.
  *
- * @returns the exit code: 78 when the daemon refuses it
- * @throws {CommandError} 78 when the file cannot be read at all; 3 when the daemon is not running
+ * @throws {CommandError} 78 when the daemon refuses it, or the file cannot be read at all; 3 when the daemon is not running
  */
-export async function reload(shell: Shell, options: ReloadOptions): Promise<number> {
+export async function reload(shell: Shell, options: ReloadOptions): Promise<void> {
   const config = await loadableOrRefused(shell, options.config);
   const reloaded = await ask(shell, config, options.plan === true);
   const { ok, problems, config: file, plan } = reloaded;
   if (file !== config.file)
     shell.stderr.write(`The daemon uses ${file}, so it ${plan === undefined ? 'reloaded' : 'looked at'} that file.\n`);
-  if (options.json === true) printJson(reloaded, shell.stdout);
-  else if (!ok) throw refused(problems);
-  else {
-    for (const line of problems) shell.stderr.write(`${line}\n`);
-    shell.stdout.write(plan === undefined ? 'Reloaded.\n' : planText(plan, shell));
+  if (!ok) throw refused(problems);
+  if (options.json === true) {
+    printJson(reloaded, shell.stdout);
+    return;
   }
-  return ok ? exitCodes.fine : exitCodes.badConfig;
+  for (const line of problems) shell.stderr.write(`${line}\n`);
+  shell.stdout.write(plan === undefined ? 'Reloaded.\n' : planText(plan, shell));
 }
 
 /** A configuration that cannot be loaded names no socket. */

@@ -33,6 +33,8 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
       else break;
     }
     show.flush();
+    if (!isFollowing && options.json !== true && show.shown() === 0)
+      shell.stderr.write('No failures in this time; --since looks further back.\n');
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const sudo =
@@ -49,16 +51,19 @@ function createShow(
   shell: Shell,
   { json }: FailuresOptions,
   sinceMs: number,
-): { line(line: string): void; flush(): void } {
+): { line(line: string): void; flush(): void; shown(): number } {
+  let shown = 0;
   const printer = createFailurePrinter((line) => shell.stdout.write(`${line}\n`), Date.now);
   return {
     line: (line) => {
       const record = parseFailure(line);
       if (record === null || Date.parse(record.at) < sinceMs) return;
+      shown += 1;
       if (json === true) shell.stdout.write(`${line}\n`);
       else printer.add(record);
     },
     flush: printer.flush,
+    shown: () => shown,
   };
 }
 

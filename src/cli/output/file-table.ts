@@ -68,7 +68,9 @@ export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: num
 /** Relative for paths below the current directory, else absolute. */
 export function shortPath(path: string, shell: Shell): string {
   const short = relative(shell.cwd, path);
-  return short.startsWith('..') ? path : short;
+  if (short.startsWith('..')) return path;
+  // Typed after a command, a dash would begin an option.
+  return short.startsWith('-') ? `./${short}` : short;
 }
 
 /** Why the file is where it is, how far it is, when it goes on; empty when there is nothing to say. */
@@ -78,8 +80,8 @@ export function whyOf(file: FileView): string {
   const why = `${file.why ?? ''}${next}`;
   const progress = progressWords(file, Date.now());
   if (progress === null) return why;
-  if (file.state !== 'uploading') return `${why}; ${progress}`;
-  return why === '' ? progress : `${progress}; last attempt: ${why}`;
+  if (why === '') return progress;
+  return file.state === 'uploading' ? `${progress}; last attempt: ${why}` : `${why}; ${progress}`;
 }
 
 /** What a finished local file may still wait for. */

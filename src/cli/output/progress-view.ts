@@ -1,3 +1,5 @@
+import type { RunTotals } from '../run/run-tally.ts';
+
 /** Shows the progress of a run: a live region on a terminal, a line per change elsewhere. */
 export interface Progress {
   /** Takes the state of everything. Cheap enough to call for every chunk sent. */
@@ -14,18 +16,9 @@ export interface ProgressView {
   /** Active files that are not among `files`. */
   readonly more: number;
   /** Null for a single file, which needs no total. */
-  readonly totals: Totals | null;
+  readonly totals: RunTotals | null;
   /** Null when requests are not counted. */
   readonly requests: Requests | null;
-}
-
-export interface Totals {
-  readonly done: number;
-  readonly failed: number;
-  readonly held: number;
-  readonly total: number;
-  readonly sentBytes: number;
-  readonly totalBytes: number;
 }
 
 export interface Requests {

@@ -1,5 +1,6 @@
+import type { RunTotals } from '../run/run-tally.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
-import type { FileProgress, ProgressView, Requests, Totals } from './progress-view.ts';
+import type { FileProgress, ProgressView, Requests } from './progress-view.ts';
 import { etaMs } from './transfer-rates.ts';
 
 /**
@@ -27,7 +28,7 @@ function bytesParts({ sentBytes, sizeBytes }: Bytes, rate: number | null): reado
   return [amount, ...speed, ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`])];
 }
 
-function counts({ done, failed, held, total }: Totals): string {
+function counts({ done, failed, held, total }: RunTotals): string {
   const rest = [failed > 0 ? `, ${failed} failed` : '', held > 0 ? `, ${held} held` : ''].join('');
   return `${done}/${total} done${rest}`;
 }

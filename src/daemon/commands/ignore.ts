@@ -4,6 +4,7 @@ import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { Daemon } from '../daemon.ts';
+import { diskHangs, heldByOther, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
@@ -33,12 +34,13 @@ export async function ignore(
   { isPlanned = false }: CommandOptions = {},
 ): Promise<IgnoreResult> {
   const answers = new Answers();
+  const patience = new Patience();
   const done: Facts[] = [];
-  const { isUndone = false } = wanted;
+  const { isUndone = false, by } = wanted;
   for await (const file of wantedFiles(daemon, wanted, answers.refuse)) {
     const why = isUndone ? whyNotBack(file.facts) : whyNot(file.facts);
-    const refusal =
-      why ?? (isPlanned ? null : await (isUndone ? takeBack(daemon, file) : doIgnore(daemon, file, wanted.by)));
+    const act = isUndone ? takeBack(daemon, patience) : doIgnore(daemon, patience, by);
+    const refusal = why ?? (isPlanned ? null : await act(file));
     if (refusal === null) done.push(file.facts);
     else answers.leave(file, refusal);
   }
@@ -79,22 +81,32 @@ function whyNot(facts: Facts): string | null {
 
 const whyTooLate = 'it was sent completely: delete its video on the service if you do not want it';
 
-async function doIgnore({ conductor }: Daemon, { facts }: WantedFile, by: string): Promise<string | null> {
-  const applied = await conductor.interrupt(facts.id, { type: 'IGNORE', by });
-  if (applied === 'applied') return null;
-  return applied === 'busy' ? 'busy: another dropcast is working on it' : whyTooLate;
+/** Does it with one file. @returns why not, or null */
+type Act = (file: WantedFile) => Promise<string | null>;
+
+function doIgnore({ conductor }: Daemon, patience: Patience, by: string): Act {
+  return async ({ facts: { id, folder } }) => {
+    const event = { type: 'IGNORE', by } as const;
+    const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, event, isOver));
+    if (applied === 'applied') return null;
+    return applied === 'busy' ? heldByOther : whyTooLate;
+  };
 }
 
 function whyNotBack(facts: Facts): string | null {
   return isIgnored(facts) ? null : 'not ignored';
 }
 
-async function takeBack({ conductor, folders }: Daemon, { facts }: WantedFile): Promise<string | null> {
-  // Rules and sidecar may be others by now.
-  await folders.reroute(facts);
-  const applied = await conductor.interrupt(facts.id, { type: 'UNIGNORE' });
-  if (applied === 'applied') return null;
-  return facts.plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
+function takeBack({ conductor, folders }: Daemon, patience: Patience): Act {
+  return async ({ facts }) => {
+    const { id, folder, plan } = facts;
+    // Rules and sidecar may be others by now.
+    if ((await patience.forDisk(folder, () => folders.reroute(facts))) === null) return diskHangs;
+    const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
+    if (applied === 'applied') return null;
+    if (applied === 'busy') return heldByOther;
+    return plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
+  };
 }
 
 /** Fewer may be a coincidence. */

@@ -8,6 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Daemon } from '../daemon.ts';
+import { diskHangs, heldByOther, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
 
@@ -68,6 +69,7 @@ type Write = (facts: Facts, change: (now: Facts) => Reapplied) => Promise<string
 async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Write | null): Promise<ReapplyResult> {
   const routers = new Map(world.config.folders.map((folder) => [folder.path, createRouter(folder)]));
   const answers = new Answers();
+  const patience = new Patience();
   const changes: ReapplyChange[] = [];
   const publishes = new Set<string>();
   let [files, patches, same] = [0, 0, 0];
@@ -78,7 +80,7 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
   };
   for await (const file of wantedFiles(world, selected, answers.refuse)) {
     const { facts, name } = file;
-    const change = await asksAgain(routers, facts);
+    const change = await asksAgain(routers, facts, patience);
     const planned = change(facts);
     if (planned.is === 'refused') {
       answers.leave(file, planned.why);
@@ -128,8 +130,9 @@ function channelWords(to: string): string {
 export async function asksAgain(
   routers: ReadonlyMap<string, FolderRouter>,
   facts: Facts,
+  patience: Patience,
 ): Promise<(now: Facts) => Reapplied> {
-  const route = await whereTo(routers, facts);
+  const route = (await patience.forDisk(facts.folder, () => whereTo(routers, facts))) ?? diskHangs;
   return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route));
 }
 
@@ -153,5 +156,5 @@ async function write(daemon: Daemon, { id }: Facts, change: (now: Facts) => Reap
     if (now.is === 'changed') await row.write(now.row, 'rules applied again');
     return true;
   });
-  return written === null ? 'busy: a step is working on it; repeat this later' : null;
+  return written === null ? heldByOther : null;
 }

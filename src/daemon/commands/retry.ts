@@ -4,6 +4,7 @@ import { isIgnored, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import type { Daemon } from '../daemon.ts';
+import { diskHangs, heldByOther, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
@@ -31,11 +32,12 @@ export async function retry(
   { isPlanned = false }: CommandOptions = {},
 ): Promise<RetryResult> {
   const answers = new Answers();
+  const patience = new Patience();
   const done: Facts[] = [];
   for await (const file of filesToRetry(daemon, wanted, answers)) {
     const { facts, name } = file;
     const why = whyNot(file, wanted);
-    const refusal = why === null && !isPlanned ? await rearm(daemon, facts, wanted.channel) : null;
+    const refusal = why === null && !isPlanned ? await rearm(daemon, facts, { ...wanted, patience }) : null;
     if (why !== null) answers.leave(file, why);
     else if (refusal !== null) answers.refuse(name ?? facts.id, refusal);
     else done.push(facts);
@@ -96,20 +98,34 @@ function whyNotElsewhere(facts: Facts): string | null {
   return plan === null ? 'no rule takes it: add a rule with that channel' : null;
 }
 
-/** The step that failed a moment ago may still hold the row: worth waiting a second. */
-async function rearm(daemon: Daemon, facts: Facts, channel: string | undefined): Promise<string | null> {
-  const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
-  for (let tries = 0; tries < 20; tries += 1) {
-    const applied = await again(daemon, facts, channel);
-    if (applied === 'applied') return null;
-    if (applied === 'ignored') return 'its state has just changed: nothing to retry';
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return 'busy: a step is working on it';
+interface How {
+  readonly channel?: string;
+  readonly patience: Patience;
 }
 
-async function startAgain({ conductor, folders }: Daemon, facts: Facts, channel?: string): Promise<Applied> {
-  if ((await folders.reroute(facts)) === 'busy') return 'busy';
+/** The step that failed a moment ago may still hold the row: worth waiting for. */
+async function rearm(daemon: Daemon, facts: Facts, how: How): Promise<string | null> {
+  const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
+  const applied = await how.patience.during(facts.folder, async (isOver) => {
+    for (;;) {
+      const now = await again(daemon, facts, how);
+      if (now !== 'busy' || isOver.aborted) return now;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  if (applied === 'applied') return null;
+  if (applied === 'ignored') return 'its state has just changed: nothing to retry';
+  return applied === 'busy' ? heldByOther : diskHangs;
+}
+
+async function startAgain(
+  { conductor, folders }: Daemon,
+  facts: Facts,
+  { channel, patience }: How,
+): Promise<Applied | 'disk hangs'> {
+  const accepted = await patience.forDisk(facts.folder, () => folders.reroute(facts));
+  if (accepted === null) return 'disk hangs';
+  if (accepted === 'busy') return 'busy';
   return conductor.apply(facts.id, channel === undefined ? { type: 'RETRY' } : { type: 'SEND_ELSEWHERE', channel });
 }
 

@@ -20,6 +20,8 @@ export interface Refused {
 export interface Left {
   readonly why: string;
   readonly files: number;
+  /** Paths of the first of them, absolute. */
+  readonly examples: readonly string[];
 }
 
 export interface CommandResult {
@@ -61,7 +63,7 @@ export async function* wantedFiles(
   for (const name of new Set(names)) {
     const found = await ledger.find(name);
     const [facts] = found;
-    if (facts === undefined) refuse(name, 'unknown file');
+    if (facts === undefined) refuse(name, 'no such file: `dropcast ls` lists paths, names and ids');
     else if (found.length > 1) refuse(name, `${found.length} files match: use an id or a longer path`);
     else if (!seen.has(facts.id)) {
       seen.add(facts.id);
@@ -81,22 +83,28 @@ export async function* wantedFiles(
   }
 }
 
+/** Files that are named for each reason. */
+const mostExamples = 10;
+
 /** Collects what a command refuses and leaves. */
 export class Answers {
   readonly refused: Refused[] = [];
-  readonly #left = new Map<string, number>();
+  readonly #left = new Map<string, { files: number; readonly examples: string[] }>();
 
   readonly refuse = (name: string, why: string): void => {
     this.refused.push({ name, why });
   };
 
   /** A file that was named is refused, one that was selected is counted. */
-  leave({ name }: WantedFile, why: string): void {
-    if (name === null) this.#left.set(why, (this.#left.get(why) ?? 0) + 1);
-    else this.refuse(name, why);
+  leave({ facts, name }: WantedFile, why: string): void {
+    if (name !== null) return this.refuse(name, why);
+    const left = this.#left.get(why) ?? { files: 0, examples: [] };
+    left.files += 1;
+    if (left.examples.length < mostExamples) left.examples.push(`${facts.folder}/${facts.path}`);
+    this.#left.set(why, left);
   }
 
   get left(): readonly Left[] {
-    return Array.from(this.#left, ([why, files]) => ({ why, files }));
+    return Array.from(this.#left, ([why, left]) => ({ why, ...left }));
   }
 }

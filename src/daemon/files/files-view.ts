@@ -66,7 +66,7 @@ export async function filesOf(
     next: page?.isMoreAfter === true ? page.last : null,
     previous: page?.isMoreBefore === true ? page.first : null,
     newest: page?.first ?? null,
-    ...(counts !== null && { counts: withSettling(counts, settling.length) }),
+    ...(counts !== null && { counts: withSettling(counts, settling) }),
   };
 }
 
@@ -95,11 +95,15 @@ function pathOf({ folder, path }: SettlingFile): string {
   return `${folder}/${path}`;
 }
 
-function withSettling(counts: FileFacets, settling: number): FileFacets {
-  if (settling === 0) return counts;
+/** They have a state and a folder, as `status` says, and nothing else. */
+function withSettling(counts: FileFacets, settling: readonly SettlingFile[]): FileFacets {
+  if (settling.length === 0) return counts;
+  const folders = new Map(counts.folders.map(({ value, files }) => [value, files]));
+  for (const { folder } of settling) folders.set(folder, (folders.get(folder) ?? 0) + 1);
   return {
     ...counts,
-    total: counts.total + settling,
-    states: [{ value: 'settling', files: settling }, ...counts.states],
+    total: counts.total + settling.length,
+    states: [{ value: 'settling', files: settling.length }, ...counts.states],
+    folders: [...folders].map(([value, files]) => ({ value, files })).toSorted((one, other) => other.files - one.files),
   };
 }

@@ -166,7 +166,10 @@ const endWords: Readonly<Record<string, string>> = {
 
 function ofFeed({ feed, files, failure }: Extract<DropcastEvent, { type: 'feed' }>): News {
   const many = files === 1 ? '1 video' : `${files} videos`;
-  if (failure === null) return { ...aboutNothing, type: 'feed', ...info(`Feed ${feed} published with ${many}`) };
+  if (failure === null) {
+    const text = files === 0 ? `Feed ${feed} published again` : `Feed ${feed} published with ${many}`;
+    return { ...aboutNothing, type: 'feed', ...info(text) };
+  }
   return {
     ...aboutNothing,
     type: 'feed',

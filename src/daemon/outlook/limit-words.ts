@@ -21,7 +21,8 @@ export function limitSentence({
   readonly why: string;
 }): string | null {
   const name = names[limit];
-  return name === null ? null : `${name}: ${why}`;
+  if (name === null) return null;
+  return why === '' ? name : `${name}: ${why}`;
 }
 
 const names: Readonly<Record<Limit, string | null>> = {
@@ -35,7 +36,7 @@ const names: Readonly<Record<Limit, string | null>> = {
   nothing: null,
 };
 
-/** Pure: why that is what all that waits waits for. */
+/** Pure: why that is what all that waits waits for; empty when there is nothing to add. */
 export function limitWords(limit: Limit, about: About): string {
   return words[limit](about);
 }
@@ -57,9 +58,9 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
 };
 
 function bandwidthWords(pace: Pace): string {
-  const allowed = pace.bandwidth === null ? '' : `; uploads.bandwidth allows ${rate(pace.bandwidth)}`;
-  const measured = pace.bytesPerSecond === null ? 'not measured yet' : `${rate(pace.bytesPerSecond)} at present`;
-  return `${measured}${allowed}`;
+  const measured = pace.bytesPerSecond === null ? [] : [`${rate(pace.bytesPerSecond)} at present`];
+  const allowed = pace.bandwidth === null ? [] : [`uploads.bandwidth allows ${rate(pace.bandwidth)}`];
+  return [...measured, ...allowed].join('; ');
 }
 
 function together({ bytesPerSecond }: Pace): string {

@@ -30,12 +30,14 @@ export function causeOf(caused: Caused): Cause {
   const { cause: key } = caused;
   const files = filesOf(caused);
   const words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
-  return { key, title: `${files} ${words.is(caused.files === 1)}`, next: words.next, actions: words.actions };
+  const isOne = caused.files === 1;
+  return { key, title: `${files} ${words.is(isOne)}`, next: words.next(isOne), actions: words.actions };
 }
 
-interface Words extends Pick<Cause, 'next' | 'actions'> {
+interface Words extends Pick<Cause, 'actions'> {
   /** What is the matter with them, after their number. */
   readonly is: (isOne: boolean) => string;
+  readonly next: (isOne: boolean) => string;
 }
 
 /** `60 .mkv files`, `1 file`, `3 files (.mkv, .avi)`. */
@@ -56,47 +58,65 @@ const both = (words: string) => () => words;
 const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
-    next: 'Add a rule for them, send them to a channel, or ignore them.',
-    actions: ['send elsewhere', 'ignore'],
+    next: says('Add a rule for it, or ignore it.', 'Add a rule for them, or ignore them.'),
+    actions: ['ignore'],
   },
   sidecar: {
     is: says('has a sidecar that cannot be read', 'have sidecars that cannot be read'),
-    next: 'Correct the sidecar: the file goes on by itself.',
+    next: says(
+      'Correct the sidecar: the file goes on by itself.',
+      'Correct the sidecars: the files go on by themselves.',
+    ),
     actions: ['ignore'],
   },
   flawed: {
     is: says('is empty or damaged', 'are empty or damaged'),
-    next: 'Copy them again. A retry with force uploads them as they are.',
+    next: says(
+      'Copy it again. A retry with force uploads it as it is.',
+      'Copy them again. A retry with force uploads them as they are.',
+    ),
     actions: ['ignore', 'force retry'],
   },
   existing: {
     is: says('was there before dropcast watched the folder', 'were there before dropcast watched the folder'),
-    next: '`dropcast adopt` says which the service has already; `dropcast adopt --confirm` does the rest.',
+    next: says(
+      '`dropcast adopt` says whether the service has it already; `dropcast adopt --confirm` does the rest.',
+      '`dropcast adopt` says which the service has already; `dropcast adopt --confirm` does the rest.',
+    ),
     actions: ['adopt', 'ignore'],
   },
   not_found: {
     is: both('could not be created: the service does not know the channel'),
-    next: 'Correct the channel in the rule or send them to another one, then retry.',
+    next: says(
+      'Correct the channel in the rule or send it to another one, then retry.',
+      'Correct the channel in the rule or send them to another one, then retry.',
+    ),
     actions: ['send elsewhere', 'retry', 'ignore'],
   },
   processing_failed: {
     is: both('could not be processed by the service'),
-    next: 'Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+    next: says(
+      'Look at it: it may be no video, or damaged. Replace or ignore it, or retry.',
+      'Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+    ),
     actions: ['ignore', 'retry'],
   },
   gave_up: {
     is: says('was not processed in time', 'were not processed in time'),
-    next: 'Retry: dropcast waits again, and uploads nothing twice.',
+    next: both('Retry: dropcast waits again, and uploads nothing twice.'),
     actions: ['retry', 'ignore'],
   },
   import_in_doubt: {
     is: both('may have been imported: the service did not answer'),
-    next: 'Check the service first. Retry files that are not there, and ignore the others.',
+    next: says(
+      'Check the service first. Retry the file if it is not there, else ignore it.',
+      'Check the service first. Retry files that are not there, and ignore the others.',
+    ),
     actions: ['ignore', 'retry'],
   },
   upload_address_dead: {
     is: says('got an upload address that does not work', 'got upload addresses that do not work'),
-    next: 'Retry: each gets a new address.',
+    next: says('Retry: it gets a new address.', 'Retry: each gets a new address.'),
     actions: ['retry', 'ignore'],
   },
 };
@@ -104,22 +124,31 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
 const others: Readonly<Record<string, Words | undefined>> = {
   deleted_on_service: {
     is: says('was deleted on the service', 'were deleted on the service'),
-    next: 'Ignore them if that was on purpose. A retry uploads them again.',
+    next: says(
+      'Ignore it if that was on purpose. A retry uploads it again.',
+      'Ignore them if that was on purpose. A retry uploads them again.',
+    ),
     actions: ['ignore', 'retry'],
   },
   checksum_mismatch: {
     is: says('differs from the checksum of its sender', 'differ from the checksums of their sender'),
-    next: 'Copy them again: they go on by themselves once they fit.',
+    next: says(
+      'Copy it again: it goes on by itself once it fits.',
+      'Copy them again: they go on by themselves once they fit.',
+    ),
     actions: ['ignore', 'retry'],
   },
   checksum_unreadable: {
     is: says('has a checksum that cannot be read', 'have checksums that cannot be read'),
-    next: 'Correct or remove the checksum: the file goes on by itself.',
+    next: says(
+      'Correct or remove the checksum: the file goes on by itself.',
+      'Correct or remove the checksums: the files go on by themselves.',
+    ),
     actions: ['ignore', 'retry'],
   },
   feed_not_found: {
     is: says('is ready, but the service does not know its feed', 'are ready, but the service does not know their feed'),
-    next: 'Correct the feed in the rule, then retry.',
+    next: both('Correct the feed in the rule, then retry.'),
     actions: ['retry', 'ignore'],
   },
 };
@@ -141,7 +170,10 @@ function noFeed(feed: string): Words {
       `is ready, but the service does not have its feed ${feed}`,
       `are ready, but the service does not have their feed ${feed}`,
     ),
-    next: 'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+    next: says(
+      'Create the feed on the service: it is published by itself then, or at once if you publish it. Or correct the feed in the rule or sidecar, and apply the rules again.',
+      'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+    ),
     actions: ['publish', 'reapply'],
   };
 }
@@ -154,7 +186,10 @@ function noChannel(channel: string): Words {
       `waits for channel ${channel}, which the service does not have`,
       `wait for channel ${channel}, which the service does not have`,
     ),
-    next: 'Send them to another channel and correct the rule or sidecar, or create the channel on the service: then they go on by themselves.',
+    next: says(
+      'Send it to another channel and correct the rule or sidecar, or create the channel on the service: then it goes on by itself.',
+      'Send them to another channel and correct the rule or sidecar, or create the channel on the service: then they go on by themselves.',
+    ),
     actions: ['send elsewhere', 'ignore'],
   };
 }
@@ -165,7 +200,7 @@ function local({ message }: Caused): Words {
       `is done, but its local file cannot be deleted or moved: ${message}`,
       `are done, but their local files cannot be deleted or moved: ${message}`,
     ),
-    next: 'Remove the obstacle: dropcast tries again by itself, and at once with a retry.',
+    next: both('Remove the obstacle: dropcast tries again by itself, and at once with a retry.'),
     actions: ['retry'],
   };
 }
@@ -174,7 +209,7 @@ function local({ message }: Caused): Words {
 function asked({ cause, message }: Caused): Words {
   return {
     is: both(`came to a stop: ${message}`),
-    next: 'Correct that, then retry.',
+    next: both('Correct that, then retry.'),
     actions: cause.endsWith('.channel_id') ? ['send elsewhere', 'retry', 'ignore'] : ['retry', 'ignore'],
   };
 }

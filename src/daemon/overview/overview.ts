@@ -29,6 +29,12 @@ const leastRestMs = 400;
 
 type OverviewDaemon = Omit<Daemon, 'overview'>;
 
+export interface Overview {
+  (): Promise<OverviewView>;
+  /** Whether the last answer was out of date, and the next one is not. */
+  isBehind(): boolean;
+}
+
 /**
  * Counting and reading happen only after a row was written, and rarely while rows are written all the time. How far uploads are is in memory,
  * and always new.
@@ -38,7 +44,7 @@ type OverviewDaemon = Omit<Daemon, 'overview'>;
 export function createOverview(
   daemon: OverviewDaemon,
   world: { readonly events: Pick<EventStream, 'listen'>; readonly clock: Clock },
-): () => Promise<OverviewView> {
+): Overview {
   const { events, clock } = world;
   const { ledger } = daemon;
   const passed = createPassed(clock);
@@ -47,6 +53,7 @@ export function createOverview(
   let written = 0;
   let readBefore: Promise<void> | null = null;
   let kept: Kept | null = null;
+  let wasOld = false;
   events.listen((event) => {
     if (event.type === 'file') written += 1;
     passed.told(event);
@@ -57,7 +64,11 @@ export function createOverview(
   const snapshot = async (): Promise<LedgerSnapshot> => {
     const startedAt = clock.elapsed();
     const key = `${written} ${daemon.rows.held().join()}`;
-    if (kept !== null && (kept.key === key || startedAt < kept.until)) return kept.snapshot;
+    if (kept !== null && (kept.key === key || startedAt < kept.until)) {
+      wasOld = kept.key !== key;
+      return kept.snapshot;
+    }
+    wasOld = false;
     const read = await ledger.snapshot({ held: () => daemon.rows.held(), working: mostRows, needing: 0 });
     const tookMs = clock.elapsed() - startedAt;
     kept = { key, snapshot: read, until: startedAt + Math.max(leastRestMs, restFactor * tookMs) };
@@ -69,7 +80,7 @@ export function createOverview(
     passed.before(lines.filter(({ at }) => at < daemon.startedAt));
   };
 
-  return async () => {
+  const ask = async (): Promise<OverviewView> => {
     await (readBefore ??= hourBefore());
     const found = await snapshot();
     return compose(daemon, {
@@ -82,6 +93,8 @@ export function createOverview(
       deafTargets: await deafTargetViews(daemon.messageTargets, ledger),
     });
   };
+  const isBehind = (): boolean => wasOld && clock.elapsed() >= (kept?.until ?? 0);
+  return Object.assign(ask, { isBehind });
 }
 
 interface Kept {

@@ -6,6 +6,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Plan } from '../../routing/plan.ts';
+import { Patience } from '../commands/patience.ts';
 import { asksAgain } from '../commands/reapply.ts';
 
 /** What a rule says about a file. */
@@ -68,10 +69,11 @@ export async function planReload(
     if (changed !== null) waiting.push(described(facts, { ...facts, ...changed }));
   }
   const sent: PlannedChange[] = [];
+  const patience = new Patience();
   let patches = 0;
   const publishes = new Set<string>();
   for (const facts of rows.filter(wasSent)) {
-    const change = (await asksAgain(routers, facts))(facts);
+    const change = (await asksAgain(routers, facts, patience))(facts);
     if (change.is !== 'changed') continue;
     sent.push(described(facts, { ...facts, ...change.row }));
     if (change.isSent) patches += 1;

@@ -2,10 +2,11 @@
 export function clockTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs);
   const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
-  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${dayOf(at)} ${time}`;
+  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${clockDay(at)} ${time}`;
 }
 
-function dayOf(at: Date): string {
+/** `2026-11-23` as the clock of this machine shows it. */
+export function clockDay(at: Date): string {
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`;
 }
 

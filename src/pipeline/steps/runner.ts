@@ -1,3 +1,4 @@
+import { aborted } from '../aborted.ts';
 import type { Events } from '../events.ts';
 import { quarantineMs } from '../file/backoff.ts';
 import { decide } from '../file/machine.ts';
@@ -44,8 +45,10 @@ export interface Runner {
   /**
    * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
    * given. A create request under way is waited for.
+   *
+   * @param isTooLate ends the wait for whoever holds the row, perhaps on a disk that hangs: `busy`, and the event is not given later either
    */
-  interrupt(id: string, event: FileEvent): Promise<Applied>;
+  interrupt(id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied>;
   /** Cuts the steps under way and waits for them: one may still write what it learned. */
   abort(): Promise<void>;
 }
@@ -112,13 +115,14 @@ export function createRunner(world: RunnerWorld): Runner {
     return (await world.store.load(id)) === null ? 'ignored' : 'busy';
   };
 
-  /** Whoever holds a row gives it back soon, once its step is cut. */
-  const applyOnceFree = async (id: string, event: FileEvent): Promise<Applied> => {
+  /** Whoever holds a row gives it back soon, once its step is cut; unless a disk hangs. */
+  const applyOnceFree = async (id: string, event: FileEvent, isTooLate: AbortSignal): Promise<Applied> => {
     for (;;) {
       const facts = await world.store.load(id);
       if (facts === null || !decide(stateOf(facts), { facts, policy }, event).isExpected) return 'ignored';
       cuts.get(id)?.abort();
-      await rows.released(id);
+      await Promise.race([rows.released(id), aborted(isTooLate)]);
+      if (isTooLate.aborted) return 'busy';
       const applied = await apply(id, event);
       if (applied !== 'busy' || !rows.isHeld(id)) return applied;
     }
@@ -131,9 +135,9 @@ export function createRunner(world: RunnerWorld): Runner {
       return wasOurs ?? false;
     },
     apply,
-    interrupt: async (id, event) => {
+    interrupt: async (id, event, isTooLate = new AbortController().signal) => {
       reserved.add(id);
-      return applyOnceFree(id, event).finally(() => reserved.delete(id));
+      return applyOnceFree(id, event, isTooLate).finally(() => reserved.delete(id));
     },
     abort: async () => {
       cut.abort();

@@ -1,4 +1,5 @@
 import { size } from '../../daemon/words/amounts.ts';
+import { clockDay } from '../../daemon/words/clock-time.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from './message.ts';
 
@@ -25,12 +26,12 @@ export function receiptDue(
   now: number,
 ): { readonly since: number | null; readonly next: LastReceipt | null } {
   const local = new Date(now);
-  const day = dateOf(local);
+  const day = clockDay(local);
   const isAfter = local.getHours() * 60 + local.getMinutes() >= at;
-  if (last === null) return { since: null, next: { day: isAfter ? day : dateOf(new Date(now - dayMs)), until: now } };
+  if (last === null) return { since: null, next: { day: isAfter ? day : clockDay(new Date(now - dayMs)), until: now } };
   // A clock that was set back: what happens from now on is in no receipt yet. An earlier day than the last one has its own again.
   if (now < last.until) {
-    const before = isAfter ? day : dateOf(new Date(now - dayMs));
+    const before = isAfter ? day : clockDay(new Date(now - dayMs));
     return { since: null, next: { day: last.day > day ? before : last.day, until: now } };
   }
   if (!isAfter || day <= last.day) return { since: null, next: null };
@@ -71,9 +72,4 @@ export function receipt(
 
 function files(n: number): string {
   return n === 1 ? '1 file' : `${n} files`;
-}
-
-function dateOf(at: Date): string {
-  const two = (n: number): string => String(n).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

@@ -41,6 +41,8 @@ const refusedMs = 60_000;
  */
 export function startNotifications(world: NotificationsWorld): Notifications {
   const notifications = createNotifications(world);
+  // What an earlier run left is sent at once.
+  void notifications.tick();
   const timer = setInterval(() => void notifications.tick(), everyMs);
   return {
     ...notifications,

@@ -20,7 +20,7 @@ export interface Live extends LiveSource {
  * @param before called with everything that is told, before it is told
  */
 export function createLive(
-  daemon: Pick<Daemon, 'events' | 'news' | 'conductor'>,
+  daemon: Pick<Daemon, 'events' | 'news' | 'conductor' | 'overview'>,
   ended: AbortSignal,
   before: () => void = () => undefined,
 ): Live {
@@ -36,7 +36,8 @@ export function createLive(
       daemon.news.listen(({ type }) => tell(type === 'reload' ? 'reload' : 'news')),
     ];
     const clock = setInterval(() => {
-      if (daemon.conductor.uploads().length > 0) tell('progress');
+      // An overview that was older than the last event is asked for again: nothing else may happen for a long time.
+      if (daemon.conductor.uploads().length > 0 || daemon.overview.isBehind()) tell('progress');
     }, PROGRESS_MS).unref();
     return () => {
       clearInterval(clock);

@@ -13,6 +13,7 @@ import type { PageAccess, Right } from './access.ts';
 import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
+import { createOutcomes } from './files/outcomes.ts';
 import { createLive } from './live.ts';
 import { isFromThisPage } from './own-names.ts';
 import { protect } from './protect.ts';
@@ -59,6 +60,14 @@ export function createSite(
 ): Hono<Signed> {
   const { daemon, access, metrics } = source;
   const shared = new SharedViews();
+  const outcomes = createOutcomes();
+  const worldFor = (context: Context<Signed>): PageWorld => ({
+    daemon,
+    status: () => source.status(),
+    outcomes,
+    now: Date.now(),
+    mayChange: context.get('right') === 'change',
+  });
   const live = createLive(daemon, closing, () => shared.somethingHappened());
   const site = new Hono<Signed>();
   site.onError((error, context) => {
@@ -89,7 +98,7 @@ export function createSite(
   site.post('/sign-out', fromThisPage, (context) => leave(context));
   for (const [path, action] of actions)
     site.post(path, signedIn(access), fromThisPage, mayChange, async (context) => {
-      const next = await act(context, worldFor(context, source), action);
+      const next = await act(context, worldFor(context), action);
       live.tell('command');
       return context.redirect(next, 303);
     });
@@ -103,7 +112,7 @@ export function createSite(
   );
   for (const [path, view] of views)
     site.get(path, async (context) => {
-      const [world, asked] = [worldFor(context, source), askedOf(context)];
+      const [world, asked] = [worldFor(context), askedOf(context)];
       // For others too, so it asks nothing of this request, whose reader may be gone.
       const make = async () => String(await viewPage(await view(world, asked), world));
       return context.html(await shared.get(`${context.get('right')} ${context.req.url}`, make));
@@ -141,10 +150,6 @@ const onlyReading = createMiddleware<Signed>(async (context, next) => {
   if (['GET', 'HEAD'].includes(context.req.method)) return next();
   return context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' });
 });
-
-function worldFor(context: Context<Signed>, { daemon, status }: PageSource): PageWorld {
-  return { daemon, status, now: Date.now(), mayChange: context.get('right') === 'change' };
-}
 
 async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
   return context.body(await text(), 200, { 'content-type': contentType });

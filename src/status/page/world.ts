@@ -1,6 +1,7 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { StatusView } from '../../daemon/view.ts';
+import type { Outcomes } from './files/outcomes.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
 /** What a view shows, and for whom. */
@@ -10,6 +11,8 @@ export interface PageWorld {
   readonly now: number;
   /** Whether the reader may change things: nobody else is shown a button. */
   readonly mayChange: boolean;
+  /** What the last commands on many files did. */
+  readonly outcomes: Outcomes;
   status(): Promise<StatusView>;
 }
 

@@ -78,8 +78,8 @@ test('the help of create says that the upload address is a secret', async () => 
 
 test.each([
   [['videos', 'list', '--status', 'pending'], 'Allowed choices are processing, ready, failed'],
-  [['videos', 'list', '--limit', '0'], 'expected a whole number from 1'],
-  [['videos', 'list', '-n', '1e9'], 'expected a whole number from 1'],
+  [['videos', 'list', '--limit', '0'], 'Write a whole number from 1'],
+  [['videos', 'list', '-n', '1e9'], 'Write a whole number from 1'],
   [['videos', 'list', 'vid_1'], 'too many arguments'],
   [['videos', 'get'], "missing required argument 'id'"],
   [['videos', 'create'], "required option '--title <text>' not specified"],

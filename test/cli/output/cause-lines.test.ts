@@ -11,8 +11,8 @@ test('60 files of one cause are two lines with the commands for all of them', ()
   ]);
 });
 
-test('what no rule takes is sent elsewhere or ignored', () => {
-  expect(causeLines(noRule!, noon)[1]).toContain('`dropcast retry --cause no_rule --to CHANNEL`');
+test('what no rule takes is ignored with one command', () => {
+  expect(causeLines(noRule!, noon)[1]).toContain('`dropcast ignore --cause no_rule`');
 });
 
 test('a cause of one file is a row of its own', () => {

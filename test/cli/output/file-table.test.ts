@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { whyOf } from '../../../src/cli/output/file-table.ts';
+import { shortPath, whyOf } from '../../../src/cli/output/file-table.ts';
+import type { FileView } from '../../../src/daemon/files/file-view.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
 import { needsPerson } from '../../../src/pipeline/file/reasons.ts';
 import { ready, someFacts } from '../../pipeline/some-facts.ts';
+
+import { fakeShell } from '../api/fake-shell.ts';
 
 test.each([
   ['waiting', 'may not delete it', true],
@@ -11,4 +14,14 @@ test.each([
 ] as const)('a finished file whose local file is %s says why: %s', (disposal, why, isForPerson) => {
   const file = viewOf(null, someFacts({ ...ready, end: 'done', disposal, why: 'may not delete it' }));
   expect([whyOf(file), needsPerson(file)]).toEqual([why, isForPerson]);
+});
+
+test('progress without a reason stands alone', () => {
+  const file = { ...viewOf(null, someFacts(ready)), why: null, state: 'processing', turn: null };
+  const soon = { ...file, progress: { ready_at: Date.now() + 1_000 }, ready_at: Date.now() + 1_000 };
+  expect(whyOf(soon as unknown as FileView)).toMatch(/^ready/);
+});
+
+test('a name that begins with a dash is printed so that it can be typed after a command', () => {
+  expect(shortPath('/srv/in/-x.mp4', fakeShell({ cwd: '/srv/in' }))).toBe('./-x.mp4');
 });

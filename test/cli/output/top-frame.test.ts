@@ -19,7 +19,7 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     '',
     'Needs you',
     '60 .mkv files could not be processed by the service. Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
-    '3 files (.srt, .txt) match no rule. Add a rule for them, send them to a channel, or ignore them.',
+    '3 files (.srt, .txt) match no rule. Add a rule for them, or ignore them.',
     '',
     'Now',
     'clip.mp4          uploading          62% of 6.6 GB  38 MB/s  ready at 12:32',

@@ -1,11 +1,12 @@
-import type { FileProgress, ProgressView, Requests, Totals } from '../../../src/cli/output/progress-view.ts';
+import type { FileProgress, ProgressView, Requests } from '../../../src/cli/output/progress-view.ts';
+import type { RunTotals } from '../../../src/cli/run/run-tally.ts';
 
 /** A file under way, half sent. */
 export function file(changes: Partial<FileProgress> = {}): FileProgress {
   return { id: 'f1', name: 'clip.mp4', state: 'uploading', sentBytes: 6e6, sizeBytes: 12.3e6, why: null, ...changes };
 }
 
-type WholeView = ProgressView & { readonly totals: Totals; readonly requests: Requests };
+type WholeView = ProgressView & { readonly totals: RunTotals; readonly requests: Requests };
 
 export function view(files: readonly FileProgress[], changes: Partial<WholeView> = {}): WholeView {
   return {

@@ -170,6 +170,17 @@ describe('what a folder expects', () => {
 });
 
 test.each([
+  ['arrived', 'arrived', 'there, in time for 18:30'],
+  ['recovered', 'arrived', 'there, too late for 18:30'],
+  ['expected', 'live', '1 file expected by 18:30, 1 there'],
+  ['missing', 'live', '0 of 1 file missing since 18:30'],
+  ['late', 'live', 'there, but 0 of 1 file not live since 18:30'],
+] as const)('%s of one file that is expected until it is %s: %s', (state, until, words) => {
+  const by = new Date('2026-11-18T18:30').getTime();
+  expect(expectationWords({ state, by, count: 1, arrived: 1, live: 3, until }, by)).toBe(words);
+});
+
+test.each([
   ['expected', '2 files expected by 18:30, 1 there'],
   ['arrived', 'there, to be live by 18:30'],
   ['live', 'live, in time for 18:30'],

@@ -26,7 +26,7 @@ test.each([
   expect(causeOf({ ...caused, ...other }).title).toBe(title);
 });
 
-test.each([
+const keys = [
   'no_rule',
   'sidecar',
   'flawed',
@@ -45,7 +45,9 @@ test.each([
   'unknown_feed.feed_x',
   'invalid_request.channel_id',
   'anything_else',
-])('the cause %s says what to do and what can be done with all files', (cause) => {
+];
+
+test.each(keys)('the cause %s says what to do and what can be done with all files', (cause) => {
   const { key, next, actions } = causeOf({ ...caused, cause });
   expect(key).toBe(cause);
   expect(next).toMatch(/^[`A-Z].*\.$/);
@@ -59,4 +61,12 @@ test('files that no rule takes are not offered a retry: it would refuse them', (
 test('a file without a failure has no cause', () => {
   expect(causeKey(someFacts())).toBeNull();
   expect(causeKey(someFacts({ lastFailure: failure('permanent', { code: 'flawed' }) }))).toBe('flawed');
+});
+
+test.each(keys)('the advice for one file with %s speaks of one file', (cause) => {
+  expect(causeOf({ ...caused, cause, files: 1 }).next).not.toMatch(/\b(them|they|their|others|each)\b/);
+});
+
+test('a file without a rule is not offered another channel: a retry would refuse it', () => {
+  expect(causeOf({ ...caused, cause: 'no_rule' }).actions).not.toContain('send elsewhere');
 });

@@ -192,8 +192,12 @@ test('rows are read again only after one was written, and rarely while many are'
   tell({ type: 'file', before: null, facts: someFacts(), note: null });
   await overview();
   expect(world.reads).toBe(1);
+  // What is shown is out of date: there is something to look at again, but not at once.
+  expect(overview.isBehind()).toBe(false);
   world.elapsed += 10 * minute;
+  expect(overview.isBehind()).toBe(true);
   await overview();
+  expect(overview.isBehind()).toBe(false);
   await overview();
   expect(world.reads).toBe(2);
 });

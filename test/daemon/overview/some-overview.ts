@@ -99,8 +99,8 @@ export function busyOverview(): OverviewView {
         {
           key: 'no_rule',
           title: '3 files (.srt, .txt) match no rule',
-          next: 'Add a rule for them, send them to a channel, or ignore them.',
-          actions: ['send elsewhere', 'ignore'],
+          next: 'Add a rule for them, or ignore them.',
+          actions: ['ignore'],
           files: 3,
           since: noon - 90 * minute,
           examples: [{ id: 'f_8', path: '/srv/in/notes.txt', why: 'no rule matches' }],

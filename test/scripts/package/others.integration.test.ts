@@ -66,7 +66,7 @@ describe('the package for Fedora', () => {
     needs('rpmbuild', 'rpm'),
     async () => {
       await using scratch = await scratchDirectory();
-      const [rpm, again] = [scratch.file('one.rpm'), scratch.file('other.rpm')];
+      const [rpm, again] = [scratch.file('one.rpm'), scratch.file('another name.rpm')];
       await writeRpm(deb, rpm, true);
       await writeRpm(deb, again, true);
       const sum = async (file: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { looked, toTell } from '../../../src/status/notifications/conditions.ts';
+import { lastsAny, looked, toTell } from '../../../src/status/notifications/conditions.ts';
 import type { Conditions, Trouble } from '../../../src/status/notifications/conditions.ts';
 
 const minute = 60_000;
@@ -113,16 +113,19 @@ describe('what is told of something that is wrong', () => {
     expect(minutes.every((at, n) => n === 0 || at - (minutes[n - 1] ?? 0) >= 1)).toBe(true);
   });
 
-  test('what comes back a third time within an hour says so', () => {
+  test.each([
+    [10, 5, ['why', 'why\nThis is the second time within an hour.']],
+    [20, 3, ['why', 'why\nThis is the second time within an hour.', 'why\nThis is the third time within an hour.']],
+  ])('what comes back every %i minutes says how often within an hour', (every, lasts, expected) => {
     let conditions: Conditions = {};
     const bodies: string[] = [];
     for (let n = 0; n < 60; n += 1) {
-      conditions = looked(conditions, n % 10 < 5 ? [away] : [], n * minute);
+      conditions = looked(conditions, n % every < lasts ? [away] : [], n * minute);
       const result = toTell(conditions, n * minute);
       conditions = result.conditions;
       bodies.push(...result.messages.filter(({ type }) => type === 'folder_away').map(({ body }) => body));
     }
-    expect(bodies).toEqual(['why', 'why\nThis is the second time within an hour.']);
+    expect(bodies).toEqual(expected);
   });
 
   test('a cause that nobody can look at now stays as it was', () => {
@@ -138,4 +141,34 @@ describe('what is told of something that is wrong', () => {
     expect(toTell(back, 0).messages).toEqual([]);
     expect(toTell(looked(back, [], minute), 3 * minute).messages.map(({ title }) => title)).toEqual(['key ok']);
   });
+});
+
+describe('what a heartbeat goes by', () => {
+  const kinds = new Set(['folder_away'] as const);
+
+  test('something that lasts, whether people could be told of it or not, until its end was told', () => {
+    let conditions = looked({}, [away], 0);
+    expect(lastsAny(conditions, kinds, minute - 1)).toBe(false);
+    expect(lastsAny(conditions, kinds, minute)).toBe(true);
+    expect(lastsAny(conditions, new Set(['key_refused'] as const), minute)).toBe(false);
+    expect(lastsAny(looked(conditions, [], minute), kinds, 2 * minute)).toBe(false);
+    conditions = toTell(conditions, minute).conditions;
+    conditions = looked(conditions, [], 2 * minute);
+    expect(lastsAny(conditions, kinds, 2 * minute)).toBe(true);
+    expect(lastsAny(toTell(conditions, 3 * minute).conditions, kinds, 3 * minute)).toBe(false);
+  });
+
+  test('a clock that was set back makes nothing wait', () => {
+    expect(lastsAny(looked({}, [away], 10 * minute), kinds, 0)).toBe(true);
+  });
+});
+
+test('a telling from before a clock was set back neither counts nor holds up the next', () => {
+  const before = toTell(looked({}, [refused], 100 * minute), 100 * minute).conditions;
+  const over = looked(before, [], 10 * minute);
+  const told = toTell(over, 12 * minute);
+  expect(told.messages.map(({ title, of }) => [title, of])).toEqual([['key ok', 'key_refused']]);
+  // What is over is remembered for an hour, by its latest telling, and then no more.
+  expect(Object.keys(toTell(told.conditions, 71 * minute).conditions)).toEqual(['key']);
+  expect(toTell(told.conditions, 72 * minute).conditions).toEqual({});
 });

@@ -57,6 +57,21 @@ describe('the daily receipt', () => {
         '2026-11-23T20:00 since Sun Nov 22 2026 20',
       ],
     ],
+    [
+      'after a clock that was set back to the morning comes at its hour again, not before',
+      ['2026-11-22T10:00', '2026-11-22T20:00', '2026-11-21T09:00', '2026-11-21T19:59', '2026-11-21T20:00'],
+      ['2026-11-22T20:00 since Sun Nov 22 2026 10', '2026-11-21T20:00 since Sat Nov 21 2026 9'],
+    ],
+    [
+      'after a clock that was set back to the evening of a day before does not come at once',
+      ['2026-11-22T10:00', '2026-11-22T20:00', '2026-11-20T21:00', '2026-11-20T22:00', '2026-11-21T20:00'],
+      ['2026-11-22T20:00 since Sun Nov 22 2026 10', '2026-11-21T20:00 since Fri Nov 20 2026 21'],
+    ],
+    [
+      'at the very moment of the last one leaves nothing out',
+      ['2026-11-22T10:00', '2026-11-22T10:00', '2026-11-22T20:00', '2026-11-22T20:00'],
+      ['2026-11-22T20:00 since Sun Nov 22 2026 10'],
+    ],
   ])('%s', (_, times, lines) => {
     expect(due(times)).toEqual(lines);
   });

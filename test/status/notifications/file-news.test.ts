@@ -43,7 +43,7 @@ describe('what is told of files', () => {
   test('reason, next step, and the first of the names', () => {
     const [message] = fileMessages(needing(7), 1);
     expect(message?.body.split('\n')).toEqual([
-      'No rule matches it. Add a rule for them, send them to a channel, or ignore them.',
+      'No rule matches it. Add a rule for them, or ignore them.',
       '/in/clip0.mp4 (f_0)',
       '/in/clip1.mp4 (f_1)',
       '/in/clip2.mp4 (f_2)',

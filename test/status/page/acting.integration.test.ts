@@ -1,105 +1,36 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
-import { startDaemon } from '../../../src/daemon/daemon.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
-import { stateOf } from '../../../src/pipeline/file/facts.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
-import { makeScratch } from '../../e2e/dropcast-process.ts';
-import { startVideoHost } from '../../e2e/video-host.ts';
-import type { HostOptions } from '../../e2e/video-host.ts';
-import { silentLogger } from '../../pipeline/silent-logger.ts';
-import { until } from '../../support/until.ts';
+import { fieldsOf, openStation, refuseCreates } from './acting-station.ts';
 
-/** The service takes no video at all. */
-const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) => {
-  if (request.method !== 'POST' || request.url?.endsWith('/videos') !== true) return false;
-  response.writeHead(422, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ error: { code: 'invalid_request', message: 'title: is not allowed' } }));
-  return true;
-};
-
-/** A daemon beside a service, its page, and somebody who reads it and presses its buttons: all over HTTP. */
-async function open(options: HostOptions = {}) {
-  await using stack = new AsyncDisposableStack();
-  const host = stack.use(await startVideoHost(options));
-  const scratch = stack.use(await makeScratch(() => ''));
-  const inbox = scratch.file('inbox');
-  await mkdir(inbox);
-  await writeFile(
-    scratch.config,
-    `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 100ms }
-publish: { quiet: 100ms, at_most: 200ms }
-folders:
-  - path: ${inbox}
-    settle: 100ms
-    rules: [{ match: "*.{mpg,mkv}", channel: ch_main, publish: [feed_news] }]
-status: { listen: off }
-`,
-    { mode: 0o600 },
-  );
-  const { config, problems } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error(`the configuration is wrong: ${JSON.stringify(problems)}`);
-  const daemon = await startDaemon(config, silentLogger);
-  stack.defer(() => daemon.stop(AbortSignal.abort()));
-  const page = stack.use(
-    await serveStatusPage(
-      { host: '127.0.0.1', port: 0 },
-      {
-        daemon,
-        status: () => statusOf(daemon.ledger, daemon),
-        health: () => 'ok',
-        receive: () => 'not wanted',
-        access: createPageAccess('the-token'),
-      },
-    ),
-  );
-  const origin = `http://127.0.0.1:${page.port}`;
-  const ask = async (path: string, method = 'GET') => {
-    const answer = await fetch(new URL(path, origin), {
-      method,
-      redirect: 'manual',
-      headers: { authorization: 'Bearer the-token', origin },
-    });
-    const html = await answer.text();
-    const words = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
-    return {
-      status: answer.status,
-      html: html.replaceAll('&amp;', '&'),
-      words,
-      to: answer.headers.get('location') ?? '',
-    };
-  };
-  const facts = (path: string) => daemon.ledger.atPath(inbox, path);
-  const owned = stack.move();
-  return {
-    host,
-    daemon,
-    inbox,
-    ask,
-    /** Presses a button, and looks where the browser goes then. */
-    press: async (path: string) => {
-      const { status, to, words } = await ask(path, 'POST');
-      return status === 303 ? { status, to, words: (await ask(to)).words } : { status, to, words };
-    },
-    facts,
-    drop: (path: string, content = `what is in ${path}`) => writeFile(`${inbox}/${path}`, content),
-    reaches: (path: string, state: string) =>
-      until(`${path} is ${state}`, async () => {
-        const found = await facts(path);
-        return found !== null && stateOf(found) === state;
-      }),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
+test('what was confirmed for other files than there are now is not done: the page asks again', async () => {
+  const station = await openStation({ meddle: refuseCreates });
+  await using _ = station;
+  for (const name of ['a.mkv', 'b.mkv']) await station.drop(name);
+  for (const name of ['a.mkv', 'b.mkv']) await station.reaches(name, 'failed');
+  const address = '/files/many?do=ignore&which=all&state=failed';
+  const { html } = await station.ask(address);
+  expect(fieldsOf(html)).toEqual({ files: '2' });
+  await station.drop('c.mkv');
+  await station.reaches('c.mkv', 'failed');
+  for (const old of [fieldsOf(html), { files: '2' }]) {
+    const { to, words } = await station.press(address, old);
+    expect(to).toBe('/files/many?do=ignore&which=all&state=failed&was=2');
+    expect(words).toContain('Nothing was done: it concerned 2 files when you were asked, and concerns 3 files now.');
+  }
+  for (const odd of [{}, { files: '' }, { files: '3.0' }, { files: '<b>' }] as readonly Record<string, string>[]) {
+    const { to } = await station.press(address, odd);
+    expect(to).toBe('/files/many?do=ignore&which=all&state=failed');
+  }
+  const done = await station.press(address);
+  expect(done.words).toContain('3 files ignored.');
+  // Sent a second time, by a double click or the back button.
+  const twice = await station.press(address, { files: '3' });
+  expect(twice.words).toContain('it concerned 3 files when you were asked, and concerns 0 files now');
+  expect((await station.daemon.ledger.counts())['skipped']).toBe(3);
+});
 
 test('files for a channel that the service does not have are one group on the overview, and go live from there in another channel', async () => {
   const channels = ['ch_main', 'ch_news'];
-  const station = await open({
+  const station = await openStation({
     channels: () => channels,
     meddle: (request, response, body) => {
       const isCreate = request.method === 'POST' && request.url?.endsWith('/videos') === true;
@@ -139,7 +70,7 @@ test('files for a channel that the service does not have are one group on the ov
 });
 
 test('many files are ignored and taken up again from the page, and each time the next page says what was done and what was left', async () => {
-  const station = await open({ meddle: refuseCreates });
+  const station = await openStation({ meddle: refuseCreates });
   await using _ = station;
   for (const name of ['a.mkv', 'b.mkv', 'c.mpg']) await station.drop(name);
   for (const name of ['a.mkv', 'b.mkv', 'c.mpg']) await station.reaches(name, 'failed');
@@ -149,9 +80,11 @@ test('many files are ignored and taken up again from the page, and each time the
   expect(ignored.words).toContain('2 files ignored.');
   expect(ignored.words).toContain('exclude: [&quot;**/*.mkv&quot;]');
   // Ids alone are names of nothing; the address has counts.
-  expect(ignored.to).toBe('/files?did=ignore&to_files=2&ending=mkv');
+  expect(ignored.to).toMatch(/^\/files\?did=ignore&to_files=2&ending=mkv&outcome=[\da-f-]+$/);
+  expect(ignored.words).toMatch(/Which files .*a\.mkv .*b\.mkv/);
   const again = await station.press('/files/many?do=ignore&which=all&state=failed,skipped');
   expect(again.words).toContain('1 file ignored. 2 files were left as they are.');
+  expect(again.words).toMatch(/2 files left: already ignored: (?:b\.mkv , a\.mkv|a\.mkv , b\.mkv)/);
 
   const [first = ''] = ids;
   expect((await station.press(`/files/${first}/ignore`)).words).toContain('Nothing was done: already ignored.');
@@ -163,7 +96,7 @@ test('many files are ignored and taken up again from the page, and each time the
 
 test('files are tried again, one and many, and go live', async () => {
   let isRefused = true;
-  const station = await open({ meddle: (...asked) => isRefused && refuseCreates(...asked) });
+  const station = await openStation({ meddle: (...asked) => isRefused && refuseCreates(...asked) });
   await using _ = station;
   for (const name of ['a.mpg', 'b.mpg', 'c.mpg']) await station.drop(name);
   for (const name of ['a.mpg', 'b.mpg', 'c.mpg']) await station.reaches(name, 'failed');
@@ -175,13 +108,13 @@ test('files are tried again, one and many, and go live', async () => {
   const many = await station.press('/files/many?do=retry&which=all&state=failed,held');
   expect(many.words).toContain('2 files will be tried again at once.');
   for (const name of ['b.mpg', 'c.mpg']) await station.reaches(name, 'done');
-  expect((await station.press('/files/many?do=retry&which=all&state=done')).words).toContain(
-    '0 files will be tried again at once. 3 files were left as they are.',
+  expect((await station.ask('/files/many?do=retry&which=all&state=done')).words).toMatch(
+    /0 files , 0 requests.* 3 files left: done: nothing to retry: [abc]\.mpg , [abc]\.mpg , [abc]\.mpg/,
   );
 });
 
 test('a paused folder says so, keeps its files and goes on, all by its buttons', async () => {
-  const station = await open();
+  const station = await openStation();
   await using _ = station;
   const folder = `folder=${encodeURIComponent(station.inbox)}`;
   expect((await station.press(`/folders/pause?${folder}`)).words).toContain('paused by the status page');
@@ -194,7 +127,7 @@ test('a paused folder says so, keeps its files and goes on, all by its buttons',
 });
 
 test('no address makes the page say what no command says', async () => {
-  const station = await open();
+  const station = await openStation();
   await using _ = station;
   for (const words of ['did=hack&to_files=3', 'did=ignore&to_files=call+me', 'did=ignore'])
     expect((await station.ask(`/files?${words}`)).html).not.toContain('notice-bar');
@@ -202,4 +135,20 @@ test('no address makes the page say what no command says', async () => {
   expect(words).toContain('2 files ignored.');
   expect(words).toContain('exclude: [&quot;**/*.mkv&quot;]');
   expect(words).not.toMatch(/evil|waytoolong|now were/);
+});
+
+test('a file leads to its video and its feeds, at the addresses that the service gave, at no request', async () => {
+  const station = await openStation();
+  await using _ = station;
+  await station.drop('a.mpg');
+  await station.reaches('a.mpg', 'done');
+  // In dropcast's own list of feeds, which is asked for when a configuration is taken up.
+  await station.daemon.conductor.names.ask({ channel: [], feed: [] }, new AbortController().signal);
+  const { id = '', videoId = '' } = (await station.facts('a.mpg')) ?? {};
+  const { total } = station.daemon.gate.snapshot();
+  const { html } = await station.ask(`/files/${id}`);
+  expect(html).toContain(`<a href="https://player.example.com/${videoId}" rel="noopener noreferrer external">`);
+  expect(html).toContain('<a href="https://feeds.example.com/feed_news.xml" rel="noopener noreferrer external">');
+  expect((await station.ask('/')).html).toContain('href="https://feeds.example.com/feed_news.xml"');
+  expect(station.daemon.gate.snapshot().total).toBe(total);
 });

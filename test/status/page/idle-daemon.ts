@@ -22,13 +22,17 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
   const silent = { listen: () => () => undefined, since: () => [], last: () => 0 };
   return {
     config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
-    overview: async () =>
-      someOverview({ now: { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 } }),
+    overview: Object.assign(
+      async () =>
+        someOverview({ now: { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 } }),
+      { isBehind: () => false },
+    ),
     summary: async () => ({ ...idle, ...summary }),
     events: silent,
     news: silent,
     conductor: { uploads: () => [], names: { known: () => ({ channel: ['ch_main'], feed: [] }), unknown: () => [] } },
     folders: { status: () => [] },
+    links: { find: () => null },
     pauses: { list: () => [], all: () => null, holds: () => null },
   } as unknown as Daemon;
 }

@@ -12,10 +12,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function some(uploads = 0) {
+function some(uploads = 0, isBehind = () => false) {
   const events = createEventStream(silentLogger);
   const news = createNewsLines({ now: () => 0 }, (error) => expect.unreachable(String(error)));
-  const daemon = { events, news, conductor: { uploads: () => Array.from({ length: uploads }) } } as unknown as Daemon;
+  const overview = { isBehind };
+  const daemon = {
+    events,
+    news,
+    overview,
+    conductor: { uploads: () => Array.from({ length: uploads }) },
+  } as unknown as Daemon;
   let before = 0;
   const live = createLive(daemon, new AbortController().signal, () => (before += 1));
   const heard: string[] = [];
@@ -70,4 +76,15 @@ test('when the last reader leaves, nothing listens any more, and the next one he
   listen();
   events.emit(folder);
   expect([live.readers(), heard]).toEqual([1, ['folder']]);
+});
+
+// The last of many events was in no overview for 30 s: it was asked for while a read of before was kept.
+test('readers are told once more when they were shown an overview that is out of date', () => {
+  let isBehind = true;
+  const { heard, listen } = some(0, () => isBehind);
+  listen();
+  vi.advanceTimersByTime(500);
+  isBehind = false;
+  vi.advanceTimersByTime(5_000);
+  expect(heard).toEqual(['progress']);
 });

@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { MAX_CONFIG_SIZE } from '../../../config/document.ts';
+import { readRegularFile } from '../../../config/file-access.ts';
+import { isSecretKey, REDACTED } from '../../../log/redaction.ts';
 import { mountPointOf } from '../../../watch/mount-points.ts';
 import type { Patient } from '../patient.ts';
 import type { CheckResult } from '../run-checks.ts';
+import { knownSecrets } from './known-secrets.ts';
 import { createMask } from './mask.ts';
 import type { Mask } from './mask.ts';
 import { maskedFile } from './masked-facts.ts';
 import { nextSteps } from './next-steps.ts';
-import { filesInNeed, knownFiles, lastLog, lastNews, secretsOf, tailOf } from './sources.ts';
+import { filesInNeed, knownFiles, lastLog, lastNews, tailOf } from './sources.ts';
 import type { Gathered } from './sources.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -27,7 +31,9 @@ export async function bundleContents(
 ): Promise<readonly TarEntry[]> {
   const { checked, config, status, service, now } = patient;
   const folders = checked?.paths?.folders.map(({ path }) => path) ?? [];
-  const mask = createMask({ secrets: await secretsOf(patient), folders }, hasNames);
+  const configText = checked === null ? null : await readRegularFile(checked.file, MAX_CONFIG_SIZE);
+  const ownText = configText?.ok === true ? configText.bytes.toString('utf8') : '';
+  const mask = createMask({ secrets: await knownSecrets(patient, ownText), folders }, hasNames);
   // Rows, news and failures first: what they call by name is then found in the free texts too.
   for (const { path, title } of await knownFiles(patient)) {
     mask.path(path);
@@ -41,7 +47,6 @@ export async function bundleContents(
   const news = mapGathered(await lastNews(patient), (lines) => lines.map((line) => masked(line, mask)));
   const failureLog = service === null ? checked?.paths?.failureLog : `/var/log/${service.name}/failures.jsonl`;
   const failures = failureLog === undefined ? null : await tailOf(failureLog, mostBytes);
-  const configText = checked === null ? null : await tailOf(checked.file, mostBytes);
   const masking = (text: Gathered<string>): string => (text.is === 'there' ? mask.text(text.value) : text.why);
   return [
     {
@@ -55,7 +60,7 @@ export async function bundleContents(
     { name: 'status.json', content: json(masked(status, mask)) },
     {
       name: 'config.yaml',
-      content: configText?.is === 'there' ? mask.config(configText.value) : (configText?.why ?? ''),
+      content: configText?.ok === false ? configText.message : mask.config(ownText),
     },
     { name: 'mounts.txt', content: await mountsOf(folders) },
     { name: 'log.txt', content: masking(await lastLog(patient)) },
@@ -76,6 +81,7 @@ function bare<T>(gathered: Gathered<T>): object {
 /** Fields that hold a path or words of people, wherever they are; every other text is free text. */
 function masked(value: unknown, mask: Mask, key = ''): unknown {
   if (typeof value === 'string') {
+    if (isSecretKey(key)) return REDACTED;
     if (key === 'path' || key === 'folder') return value.startsWith('/') ? mask.path(value) : mask.relative(value);
     if (['title', 'description', 'tags'].includes(key)) return mask.words(value);
     return mask.text(value);

@@ -1,3 +1,4 @@
+import { maskedText } from '../../../config/masked-text.ts';
 import { SecretValues } from '../../../log/redaction.ts';
 import { Pseudonyms } from './pseudonyms.ts';
 
@@ -30,21 +31,11 @@ export function createMask(
   const safe = (text: string): string => withoutPeople(secrets.redactText(text));
   return {
     text: (text) => safe(hasNames ? text : names.text(text)),
-    config: (text) => safe(maskConfig(text)),
+    config: (text) => safe(maskedText(text).text),
     path: (path) => (hasNames ? path : names.absolute(path)),
     relative: (path) => (hasNames ? path : names.path(path)),
     words: (text) => (hasNames ? safe(text) : names.words(text)),
   };
-}
-
-/** A key that is written into the file, and the paths of addresses other than that of the service, which may be secret. */
-function maskConfig(text: string): string {
-  return text
-    .replaceAll(
-      /((?:key|secret|token|password|pass)\s*:\s*)(?!!)("[^"\n]*"|'[^'\n]*'|[^\s,}#][^\n,}#]*)/gi,
-      '$1[redacted]',
-    )
-    .replaceAll(/^(?!.*\bbase_url\b)(.*?https?:\/\/[^/\s"',}]+)\/[^\s"',}]+/gm, '$1/[redacted]');
 }
 
 function withoutPeople(text: string): string {

@@ -8,6 +8,9 @@ export interface BundledFile {
   readonly history: readonly HistoryLine[];
 }
 
+/** Lines of one row: the newest say why it is where it is. */
+const mostHistory = 200;
+
 /**
  * A row without anything that identifies a film or lets anybody send to its address. What is there stays there, so that the machine
  * decides as it did.
@@ -47,6 +50,6 @@ export function maskedFile({ facts, history }: BundledFile, mask: Mask): Bundled
       why: note(facts.why),
       lastFailure: lastFailure === null ? null : { ...lastFailure, message: mask.text(lastFailure.message) },
     },
-    history: history.map((line) => ({ ...line, note: note(line.note) })),
+    history: history.slice(-mostHistory).map((line) => ({ ...line, note: note(line.note) })),
   };
 }

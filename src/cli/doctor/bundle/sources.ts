@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { open, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileView } from '../../../daemon/files/file-view.ts';
 import type { FilesView } from '../../../daemon/files/files-view.ts';
-import type { Secret } from '../../../config/config.ts';
 import { isLedgerThere } from '../../../ledger/recovery.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
 import type { DaemonPlace } from '../../control.ts';
-import { CommandError } from '../../shell.ts';
+import { CommandError, exitCodes } from '../../shell.ts';
 import type { Patient } from '../patient.ts';
 import type { BundledFile } from './masked-facts.ts';
 
@@ -95,11 +95,14 @@ export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
   });
 }
 
-/** The end of a text file, however large it is. */
+/** The end of a text file, however large it is. Not through a link. */
 export async function tailOf(path: string, mostBytes: number): Promise<Gathered<string>> {
   return attempt(async () => {
-    await using file = await open(path);
-    const { size } = await file.stat();
+    // Whoever owns the directory may have put something else there for root to read.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
+    const { size } = stats;
     const start = Math.max(0, size - mostBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
     const text = buffer.toString('utf8', 0, bytesRead);
@@ -110,19 +113,6 @@ export async function tailOf(path: string, mostBytes: number): Promise<Gathered<
 /** Half a name or half a key would not be known as one. */
 function afterFirstLine(text: string): string {
   return text.slice(text.indexOf('\n') + 1);
-}
-
-/** Every value that must not appear: those of the configuration, and the token of the page. */
-export async function secretsOf({ config, reach }: Patient): Promise<readonly string[]> {
-  const token = reach === null ? '' : await readFile(join(reach.stateDir, 'page-token'), 'utf8').catch(() => '');
-  return [token.trim(), ...revealed(config)].filter((each) => each !== '');
-}
-
-/** The values of all secrets in a configuration, wherever they are. */
-function revealed(part: unknown): readonly string[] {
-  if (typeof part !== 'object' || part === null) return [];
-  if ('reveal' in part) return [(part as Secret).reveal()];
-  return Object.values(part).flatMap(revealed);
 }
 
 async function attempt<T>(gather: () => Promise<T>): Promise<Gathered<T>> {

@@ -49,7 +49,7 @@ export function failureLogVerdict(log: {
         level: 'warning',
         what: `${rotation} is missing: nothing rotates ${path}`,
         why,
-        fix: 'sudo apt install --reinstall -o Dpkg::Options::=--force-confmiss ./dropcast_VERSION_ARCH.deb',
+        fix: `sudo install -m 644 /usr/share/doc/dropcast/examples/logrotate ${rotation}`,
       },
     ];
   const what = `${path} has ${formatBytes(size)}`;

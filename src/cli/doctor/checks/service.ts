@@ -28,7 +28,7 @@ function onlineFinding(
     const fix =
       service === null
         ? 'replace the key that service.api_key names, then restart dropcast'
-        : `sudo dropcast setup${instance} --key-file FILE --force    # FILE holds the new key`;
+        : `sudo dropcast setup${instance} --key-file - --force    # asks for the new key, without showing it`;
     return { level: 'problem', what: message, why: 'nothing can be uploaded: the key is wrong or was revoked', fix };
   }
   if (key === 'service.base_url')

@@ -1,8 +1,10 @@
 import { ignore } from '../../../daemon/commands/ignore.ts';
 import type { IgnoreResult } from '../../../daemon/commands/ignore.ts';
 import { publish } from '../../../daemon/commands/publish.ts';
+import type { PublishResult } from '../../../daemon/commands/publish.ts';
 import { reapply } from '../../../daemon/commands/reapply.ts';
 import { retry } from '../../../daemon/commands/retry.ts';
+import type { RetryResult } from '../../../daemon/commands/retry.ts';
 import type { CommandOptions, CommandResult } from '../../../daemon/commands/wanted.ts';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import type { FileSelection } from '../../../pipeline/file/selection.ts';
@@ -14,7 +16,10 @@ export interface BulkWanted {
 }
 
 export type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> &
-  Partial<Pick<IgnoreResult, 'left' | 'excludes'>>;
+  Partial<Pick<IgnoreResult, 'left' | 'excludes'>> & {
+    /** Of those it was done with; none for a command on feeds. */
+    readonly ids: readonly string[];
+  };
 
 /** What may be done with many files at once. */
 export interface BulkCommand {
@@ -38,14 +43,17 @@ export const bulkCommands: readonly BulkCommand[] = [
     label: 'Retry',
     deed: 'Files that failed, are held or wait are tried again at once, unless a retry cannot help.',
     past: (files) => `${files} will be tried again at once.`,
-    run: (daemon, { selection }, options) => retry(daemon, { names: [], selection }, options),
+    run: (daemon, { selection }, options) => retried(retry(daemon, { names: [], selection }, options)),
   },
   {
     name: 'ignore',
     label: 'Ignore',
     deed: 'dropcast leaves these files alone until their content changes or you retry them.',
     past: (files) => `${files} ignored.`,
-    run: (daemon, { selection }, options) => ignore(daemon, { names: [], selection, by: byPage }, options),
+    run: async (daemon, { selection }, options) => {
+      const result = await ignore(daemon, { names: [], selection, by: byPage }, options);
+      return { ...result, ids: result.done };
+    },
   },
   {
     name: 'send elsewhere',
@@ -53,17 +61,19 @@ export const bulkCommands: readonly BulkCommand[] = [
     deed: 'Files that failed, are held or wait for their channel go to another channel than their rule says.',
     past: (files) => `${files} sent to another channel.`,
     needsChannel: true,
-    run: (daemon, { selection, channel }, options) => retry(daemon, { names: [], selection, channel }, options),
+    run: (daemon, { selection, channel }, options) =>
+      retried(retry(daemon, { names: [], selection, channel }, options)),
   },
   {
     name: 'publish',
     label: 'Publish',
     deed: 'The feeds that wait for these files are published now, each with one request for all that waits for it.',
-    past: (files) => `The feeds that wait for ${files} are published now.`,
+    past: (files) => `${files} published.`,
     run: async (daemon, { selection }, options) => {
       const { feeds } = await daemon.ledger.selection.facets({ ...selection, states: ['awaiting publish'] });
       const waiting = new Set((await daemon.ledger.waiting()).map(({ feed }) => feed));
-      return publish(daemon, { feeds: feeds.map(({ value }) => value).filter((feed) => waiting.has(feed)) }, options);
+      const wanted = feeds.map(({ value }) => value).filter((feed) => waiting.has(feed));
+      return published(await publish(daemon, { feeds: wanted }, options));
     },
   },
   {
@@ -71,6 +81,28 @@ export const bulkCommands: readonly BulkCommand[] = [
     label: 'Apply the rules again',
     deed: 'The current rules decide about these files again: changed metadata is sent, and their feeds are published again.',
     past: (files) => `The rules were applied again to ${files}.`,
-    run: (daemon, { selection }, options) => reapply(daemon, { names: [], selection }, options),
+    run: async (daemon, { selection }, options) => {
+      const result = await reapply(daemon, { names: [], selection }, options);
+      return { ...result, ids: result.changes.map(({ id }) => id) };
+    },
   },
 ];
+
+async function retried(asked: Promise<RetryResult>): Promise<BulkResult> {
+  const result = await asked;
+  return { ...result, ids: result.retried };
+}
+
+/** Files of a feed that is not published were not published. */
+function published({ feeds, requests, refused }: PublishResult): BulkResult {
+  const isDone = ({ is }: PublishResult['feeds'][number]): boolean => is === 'published' || is === 'planned';
+  return {
+    files: feeds.filter(isDone).reduce((sum, { files }) => sum + files, 0),
+    requests,
+    refused: [
+      ...refused,
+      ...feeds.filter((feed) => !isDone(feed)).map(({ feed, why }) => ({ name: feed, why: why ?? 'not published' })),
+    ],
+    ids: [],
+  };
+}

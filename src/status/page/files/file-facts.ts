@@ -1,4 +1,4 @@
-import { facts, fileSize, grouped, named, visibleText } from '@dropcast/pages';
+import { facts, fileSize, grouped, named, outside, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Daemon } from '../../../daemon/daemon.ts';
@@ -8,7 +8,12 @@ import { momentAndSpan } from '../moment.ts';
 import { filesAddress } from './address.ts';
 
 /** Where the file is, and what it is called on both sides. */
-export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder' | 'path'>): Html {
+export function whereFacts(
+  file: FileView,
+  { folder, path }: Pick<Facts, 'folder' | 'path'>,
+  links: Daemon['links'],
+): Html {
+  const embed = file.video_id === null ? null : links.find('video', file.video_id);
   return html`<section class="card" data-key="where">
     <div class="head"><h2>Where it is</h2></div>
     <div class="body">
@@ -19,6 +24,7 @@ export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder
         ['Local file', file.local],
         ['File id', code(file.id)],
         ['Video id', file.video_id === null ? null : code(file.video_id)],
+        ['Watch', embed === null ? null : outside(embed, 'Open the video')],
         ['The service says', file.remote_status],
         ['Imported from', file.source_url],
         ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
@@ -28,13 +34,17 @@ export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder
 }
 
 /** What is sent to the service, and which rule says so. */
-export function planFacts(file: FileView, config: ReturnType<Daemon['config']>, now: number): Html | '' {
+export function planFacts(
+  file: FileView,
+  { config, links }: { readonly config: ReturnType<Daemon['config']>; readonly links: Daemon['links'] },
+  now: number,
+): Html | '' {
   if (file.rule === null) return '';
   const feeds = file.publish.map((feed) => {
     const at = file.published[feed];
     return html`<li>
       <a href="${filesAddress({ feed })}">${named(feed)}</a>
-      ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`}
+      ${at === undefined ? 'not published yet' : html`published ${momentAndSpan(at, now)}`} ${feedLink(feed, links)}
     </li>`;
   });
   return html`<section class="card" data-key="plan">
@@ -63,6 +73,11 @@ export function planFacts(file: FileView, config: ReturnType<Daemon['config']>, 
       ])}
     </div>
   </section>`;
+}
+
+function feedLink(feed: string, links: Daemon['links']): Html | '' {
+  const url = links.find('feed', feed);
+  return url === null ? '' : outside(url, 'Open the feed');
 }
 
 /** The rule as it is now may be another one than that which took the file. */

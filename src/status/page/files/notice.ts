@@ -1,10 +1,12 @@
-import { counted } from '@dropcast/pages';
+import { counted, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { FileQuery } from '../../../daemon/files/query.ts';
-import { filesAddress } from './address.ts';
+import { fileAddress, filesAddress } from './address.ts';
 import { bulkCommands } from './bulk-commands.ts';
 import type { BulkResult } from './bulk-commands.ts';
+import { leftWords } from './left-words.ts';
+import type { Outcome } from './outcomes.ts';
 
 /** What a command did with many files, as words of the address that the browser goes to: counts and endings, no names. */
 export type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
@@ -29,8 +31,15 @@ export function noticeOf(asked: URLSearchParams): NoticeWords {
   return Object.fromEntries(words.map((word) => [word, asked.get(word) ?? undefined]));
 }
 
-/** Says what was done, above the files. Whatever an address says, nothing else than this can be said. */
-export function notice({ did, to_files: files, left, ending }: NoticeWords, query: FileQuery): Html | '' {
+/**
+ * Says what was done, above the files. Whatever an address says, nothing else than this can be said.
+ *
+ * @param outcome with names; null when it is no longer known
+ */
+export function notice(
+  { did, to_files: files, left, ending }: NoticeWords,
+  { query, outcome }: { readonly query: FileQuery; readonly outcome: Outcome | null },
+): Html | '' {
   const command = bulkCommands.find(({ name }) => name === did);
   if (command === undefined || !isCount(files)) return '';
   const endings = (ending ?? '').split(',').filter((each) => endingForm.test(`**/*.${each}`));
@@ -40,6 +49,7 @@ export function notice({ did, to_files: files, left, ending }: NoticeWords, quer
       ${isCount(left) ? `${counted(Number(left), 'file was', 'files were')} left as they are.` : ''}
       <a href="${filesAddress(query)}">Close</a>
     </p>
+    ${outcome === null ? '' : byName(outcome, Number(files))}
     ${
       endings.length === 0
         ? ''
@@ -49,6 +59,25 @@ export function notice({ did, to_files: files, left, ending }: NoticeWords, quer
           </p>`
     }
   </div>`;
+}
+
+function byName({ files, left, refused }: Outcome, all: number): Html {
+  const rest = all - files.length;
+  return html`<ul>
+      ${left.map((some) => html`<li>${leftWords(some)}</li>`)}
+      ${refused.map(({ name, why }) => html`<li>${named(name)}: ${visibleText(why)}</li>`)}
+    </ul>
+    ${
+      files.length === 0
+        ? ''
+        : html`<details data-key="done">
+            <summary>Which files</summary>
+            <ul>
+              ${files.map(({ id, path }) => html`<li><a href="${fileAddress(id)}">${named(path)}</a></li>`)}
+              ${rest > 0 ? html`<li>and ${counted(rest, 'more file')}, among those below</li>` : ''}
+            </ul>
+          </details>`
+    }`;
 }
 
 function isCount(text: string | undefined): boolean {

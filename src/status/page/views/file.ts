@@ -38,7 +38,10 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
         </div>
       </section>
       ${spanBars(spans, now)} ${attempts(history, now)}
-      <div class="split">${whereFacts(file, facts)} ${planFacts(file, daemon.config(), now)}</div>
+      <div class="split">
+        ${whereFacts(file, facts, daemon.links)}
+        ${planFacts(file, { config: daemon.config(), links: daemon.links }, now)}
+      </div>
       ${historyList(history, now)} ${asJson(shown)}`,
   };
 }

@@ -16,7 +16,10 @@ import type { Asked, PageEvent, PageWorld } from '../world.ts';
 const perPage = 50;
 
 /** Files by what they have in common, newest first. */
-export async function files({ daemon, now, mayChange }: PageWorld, { query: asked }: Asked): Promise<View<PageEvent>> {
+export async function files(
+  { daemon, now, mayChange, outcomes }: PageWorld,
+  { query: asked }: Asked,
+): Promise<View<PageEvent>> {
   const query = queryOf(asked);
   const { selection, problems } = readQuery(query, now);
   const [after, before, upTo] = ['after', 'before', 'top'].map((word) => asked.get(word) ?? undefined);
@@ -40,12 +43,13 @@ export async function files({ daemon, now, mayChange }: PageWorld, { query: aske
     section: '/files',
     changesWith: ['arrival', 'file', 'failure', 'command', 'progress'],
     aside: html`<span class="muted">${title}</span>`,
-    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)} ${notice(done, query)}
+    body: html`${problems.map((problem) => html`<p class="warn">${problem}</p>`)}
+      ${notice(done, { query, outcome: outcomes.find(asked.get('outcome') ?? '') })}
       ${counts === undefined ? '' : filters(query, counts)}
       <section
         class="card"
         id="files"
-        data-live-address="${isFirst ? filesAddress(query, { top: upTo ?? view.newest ?? undefined, ...done }) : ''}"
+        data-live-address="${isFirst ? filesAddress(query, { top: upTo ?? view.newest ?? undefined, ...done, outcome: asked.get('outcome') ?? undefined }) : ''}"
       >
         ${newer === 0 ? '' : html`<p class="newer"><a href="${filesAddress(query)}">${grouped(newer)} new</a></p>`}
         ${view.settling.length === 0 ? '' : settlingRows(view.settling)} ${isEmpty ? nothing(query) : ''}

@@ -7,6 +7,7 @@ import { filesAddress, queryOf } from '../files/address.ts';
 import { bulkCommands } from '../files/bulk-commands.ts';
 import type { BulkCommand, BulkWanted } from '../files/bulk-commands.ts';
 import { channelsToChoose } from '../files/channels.ts';
+import { leftWords } from '../files/left-words.ts';
 import { moment } from '../moment.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
@@ -30,9 +31,9 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
           <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
           ${budgetWords(requests, { daemon, now })}
         </p>
-        ${left.map((some) => html`<p class="muted">${counted(some.files, 'file')} left: ${visibleText(some.why)}</p>`)}
+        ${left.map((some) => html`<p class="muted">${leftWords(some)}</p>`)}
         ${refused.slice(0, mostRefused).map(({ name, why }) => html`<p class="muted">${visibleText(`${name}: ${why}`)}</p>`)}
-        ${mayChange && files > 0 ? form(title) : ''} ${back}
+        ${wasWords(query.get('was'), files)} ${mayChange && files > 0 ? form(title, files) : ''} ${back}
       </div>
     </section>`,
   };
@@ -88,8 +89,19 @@ export function manyOf(
 }
 
 /** Without an address of its own: that of this view says which files. */
-function form(label: string): Html {
-  return html`<form method="post"><button class="main">${label}</button></form>`;
+function form(label: string, files: number): Html {
+  return html`<form method="post">
+    <input type="hidden" name="files" value="${files}" /><button class="main">${label}</button>
+  </form>`;
+}
+
+/** Somebody confirmed another number than there is now. */
+function wasWords(was: string | null, files: number): Html | '' {
+  if (was === null || !/^\d{1,9}$/.test(was)) return '';
+  return html`<p class="warn" role="alert">
+    Nothing was done: it concerned ${counted(Number(was), 'file')} when you were asked, and concerns
+    ${counted(files, 'file')} now.
+  </p>`;
 }
 
 /** When the hourly budget has let all of them through. */

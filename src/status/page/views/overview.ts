@@ -42,7 +42,7 @@ export async function overview({ daemon, status, now, mayChange }: PageWorld): P
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
       ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
       ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)}
-      <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
+      <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, { now, links: daemon.links })}</div>
       ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
   };
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { configuration } from '../../../../src/status/page/views/configuration.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { scratch } from '../../../config/scratch.ts';
@@ -31,6 +32,7 @@ async function read(path?: string, text = TEXT): Promise<string> {
     daemon,
     now: Date.UTC(2026, 10, 22),
     mayChange: false,
+    outcomes: createOutcomes(),
     status: () => Promise.reject(new Error('not needed')),
   };
   const query = new URLSearchParams(path === undefined ? {} : { path: path.replace('HERE', here.path) });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createNewsLines } from '../../../../src/daemon/news/lines.ts';
 import type { News } from '../../../../src/daemon/news/words.ts';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { events } from '../../../../src/status/page/views/events.ts';
 import { wordsOf } from '../words-of.ts';
 
@@ -37,7 +38,13 @@ function show(query: Record<string, string> = {}, lines = all) {
   for (const line of lines) news.add(line);
   const folders = [{ path: '/srv/in' }, { path: '/mnt/nas' }];
   const daemon = { news, config: () => ({ folders }) } as unknown as Daemon;
-  const world = { daemon, now, mayChange: false, status: () => Promise.reject(new Error('not needed')) };
+  const world = {
+    daemon,
+    now,
+    mayChange: false,
+    outcomes: createOutcomes(),
+    status: () => Promise.reject(new Error('not needed')),
+  };
   return events(world, { query: new URLSearchParams(query), part: () => '' });
 }
 

@@ -3,6 +3,7 @@ import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
+import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { file } from '../../../../src/status/page/views/file.ts';
 import { files } from '../../../../src/status/page/views/files.ts';
 import { many } from '../../../../src/status/page/views/many.ts';
@@ -30,7 +31,13 @@ afterAll(async () => {
 });
 
 function worldOf(mayChange = false): PageWorld {
-  return { daemon: daemonWith(ledger), now, mayChange, status: () => Promise.reject(new Error('not needed')) };
+  return {
+    daemon: daemonWith(ledger),
+    now,
+    mayChange,
+    outcomes: createOutcomes(),
+    status: () => Promise.reject(new Error('not needed')),
+  };
 }
 
 function ask(words: string, id = ''): Asked {

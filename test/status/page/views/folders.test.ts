@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { folders } from '../../../../src/status/page/views/folders.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';
@@ -17,7 +18,13 @@ function show(...all: FolderStatus[]) {
 function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause[], mayChange = false) {
   const pauses = { list: () => paused, all: () => paused.find(({ folder }) => folder === null) ?? null };
   const daemon = { folders: { status: () => all }, pauses } as unknown as Daemon;
-  const world: PageWorld = { daemon, now, mayChange, status: () => Promise.reject(new Error('not needed')) };
+  const world: PageWorld = {
+    daemon,
+    now,
+    mayChange,
+    outcomes: createOutcomes(),
+    status: () => Promise.reject(new Error('not needed')),
+  };
   return folders(world);
 }
 

@@ -1,11 +1,16 @@
-import { badge, counted, named, table, visibleText } from '@dropcast/pages';
+import { badge, counted, named, outside, table, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
+import type { Daemon } from '../../../../daemon/daemon.ts';
 import type { FeedView } from '../../../../daemon/overview/overview-view.ts';
+import { filesAddress } from '../../files/address.ts';
 import { moment, momentAndSpan } from '../../moment.ts';
 
 /** When each feed was published, and what waits for it. */
-export function feedsPanel(feeds: readonly FeedView[], now: number): Html | '' {
+export function feedsPanel(
+  feeds: readonly FeedView[],
+  { now, links }: { readonly now: number; readonly links: Pick<Daemon['links'], 'find'> },
+): Html | '' {
   if (feeds.length === 0) return '';
   return html`<section class="card" data-key="feeds">
     <div class="head"><h2>Feeds</h2></div>
@@ -14,7 +19,7 @@ export function feedsPanel(feeds: readonly FeedView[], now: number): Html | '' {
       items: feeds,
       keyOf: ({ feed }) => feed,
       columns: [
-        { heading: 'Feed', kind: 'main', cell: ({ feed }) => named(feed) },
+        { heading: 'Feed', kind: 'main', cell: ({ feed }) => feedCell(feed, links) },
         {
           heading: 'Published',
           cell: ({ published_at: at }) =>
@@ -24,6 +29,11 @@ export function feedsPanel(feeds: readonly FeedView[], now: number): Html | '' {
       ],
     })}
   </section>`;
+}
+
+function feedCell(feed: string, links: Pick<Daemon['links'], 'find'>): Html {
+  const url = links.find('feed', feed);
+  return html`<a href="${filesAddress({ feed })}">${named(feed)}</a> ${url === null ? '' : outside(url, 'open')}`;
 }
 
 function next({ waiting, next_at: at, failure }: FeedView, now: number): Html | string {

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { Secret } from '../../../config/config.ts';
+import { parseConfigDocument } from '../../../config/document.ts';
+import { readRegularFile } from '../../../config/file-access.ts';
+import { installedService } from '../../../config/installed-service.ts';
+import { maskedText } from '../../../config/masked-text.ts';
+import { resolvePath } from '../../../config/paths.ts';
+import { TaggedValue } from '../../../config/raw-tree.ts';
+import type { Patient } from '../patient.ts';
+
+/**
+ * Every value that must not appear in a report: those of the configuration, also of one that is wrong, what its tags lead to, and the
+ * tokens of the page and of the metrics.
+ *
+ * @param text of the configuration; empty where it cannot be read
+ */
+export async function knownSecrets(patient: Patient, text: string): Promise<readonly string[]> {
+  const { config, reach } = patient;
+  const tokens =
+    reach === null ? [] : ['page-token', 'metrics-token'].map((name) => valueIn(join(reach.stateDir, name)));
+  const named = tagsIn(parseConfigDocument(text).value).map((tag) => behind(tag, patient));
+  const found = (await Promise.all([...tokens, ...named])).flat();
+  return [...found, ...revealed(config), ...maskedText(text).secrets]
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+function tagsIn(part: unknown): readonly TaggedValue[] {
+  if (part instanceof TaggedValue) return [part];
+  return typeof part === 'object' && part !== null ? Object.values(part).flatMap(tagsIn) : [];
+}
+
+async function behind({ tag, argument }: TaggedValue, patient: Patient): Promise<readonly string[]> {
+  const { shell, checked, service } = patient;
+  if (tag === 'env') return [shell.env[argument] ?? '', await fromDaemon(argument, patient)];
+  if (tag === 'file') return valueIn(resolvePath(argument, checked?.file ?? '/-', shell));
+  const directory = shell.env['CREDENTIALS_DIRECTORY'] ?? '/run/secrets';
+  const { keyFile } = service ?? installedService(null);
+  return (await Promise.all([keyFile, join(directory, argument)].map(valueIn))).flat();
+}
+
+/** Its unit may have environment files of its own. */
+async function fromDaemon(name: string, { status }: Patient): Promise<string> {
+  if (status === null) return '';
+  const [environment = ''] = await valueIn(`/proc/${status.daemon.pid}/environ`, 256 * 1024);
+  const line = environment.split('\0').find((each) => each.startsWith(`${name}=`));
+  return line?.slice(name.length + 1) ?? '';
+}
+
+async function valueIn(path: string, mostBytes = 8 * 1024): Promise<readonly string[]> {
+  const read = await readRegularFile(path, mostBytes);
+  return read.ok ? [read.bytes.toString('utf8')] : [];
+}
+
+/** The values of all secrets in a configuration, wherever they are. */
+function revealed(part: unknown): readonly string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if ('reveal' in part) return [(part as Secret).reveal()];
+  return Object.values(part).flatMap(revealed);
+}

@@ -1,0 +1,36 @@
+/** Addresses that the service gave in its answers: where a video is embedded, and where a feed is read. In memory; nothing is asked for them. */
+export interface ServiceLinks {
+  /** @param url as the service says: it may be anything */
+  heard(kind: LinkKind, id: string, url: string | undefined): void;
+  /** A web address; null: none is known. */
+  find(kind: LinkKind, id: string): string | null;
+}
+
+export type LinkKind = 'video' | 'feed';
+
+/** Of each kind. The oldest are forgotten first. */
+const mostLinks = 10_000;
+
+const longestLink = 2_000;
+
+export function createServiceLinks(): ServiceLinks {
+  const links: Readonly<Record<LinkKind, Map<string, string>>> = { video: new Map(), feed: new Map() };
+  return {
+    heard: (kind, id, url) => {
+      const link = url === undefined ? null : webAddress(url);
+      const known = links[kind];
+      if (link === null) return;
+      known.set(id, link);
+      const [oldest] = known.keys();
+      if (known.size > mostLinks && oldest !== undefined) known.delete(oldest);
+    },
+    find: (kind, id) => links[kind].get(id) ?? null,
+  };
+}
+
+/** Pure: what somebody may safely follow; null for any other scheme, a password in it, or what is no address. */
+export function webAddress(text: string): string | null {
+  if (text.length > longestLink || !URL.canParse(text)) return null;
+  const { protocol, username, password, href } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '' ? href : null;
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { Left, Refused } from '../../../daemon/commands/wanted.ts';
+import type { BulkResult } from './bulk-commands.ts';
+
+/** What a command did with many files, by name. */
+export interface Outcome {
+  /** The first of those it was done with. Paths are absolute. */
+  readonly files: readonly { readonly id: string; readonly path: string }[];
+  readonly left: readonly Left[];
+  readonly refused: readonly Refused[];
+}
+
+/** Remembers what the last commands did: names of files do not belong into addresses. In memory; without it the page has the counts. */
+export interface Outcomes {
+  /** @returns the word by which it is found */
+  keep(result: BulkResult, pathOf: (id: string) => Promise<string | null>): Promise<string>;
+  find(word: string): Outcome | null;
+}
+
+/** Commands. */
+const mostKept = 50;
+
+/** Files that are named. */
+export const mostNamed = 20;
+
+export function createOutcomes(): Outcomes {
+  const kept = new Map<string, Outcome>();
+  return {
+    keep: async ({ ids, left = [], refused }, pathOf) => {
+      const named = await Promise.all(ids.slice(0, mostNamed).map(async (id) => ({ id, path: await pathOf(id) })));
+      const files = named.flatMap(({ id, path }) => (path === null ? [] : [{ id, path }]));
+      const word = randomUUID();
+      kept.set(word, { files, left: left.slice(0, mostNamed), refused: refused.slice(0, mostNamed) });
+      const [oldest] = kept.keys();
+      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+      return word;
+    },
+    find: (word) => kept.get(word) ?? null,
+  };
+}

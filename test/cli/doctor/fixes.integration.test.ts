@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
+import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
+import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
+import { needs } from '../../support/needs.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+
+const [watchFix, instanceFix, rotationFix] = [
+  watchFinding(tooFewWatches(5, 4)).fix,
+  instanceFindings(8)[0]?.fix,
+  failureLogVerdict({ path: '/l', size: 0, isRotated: false })[0]?.fix,
+];
+
+/** What a machine has before, the command, and what it has afterwards, in a view of the file system of its own. */
+test.each([
+  [
+    'too few watches',
+    'echo 4 > limit; mount --bind limit /proc/sys/fs/inotify/max_user_watches',
+    watchFix,
+    'cat limit; cat /etc/sysctl.d/*',
+    '16\nfs.inotify.max_user_watches=16\n',
+  ],
+  [
+    'too few instances',
+    'echo 8 > limit; mount --bind limit /proc/sys/fs/inotify/max_user_instances',
+    instanceFix,
+    'cat limit; cat /etc/sysctl.d/*',
+    '512\nfs.inotify.max_user_instances=512\n',
+  ],
+  [
+    'no rotation',
+    'mkdir -p /usr/share/doc/dropcast/examples; echo rotate > /usr/share/doc/dropcast/examples/logrotate',
+    rotationFix,
+    'stat -c %a /etc/logrotate.d/dropcast; cat /etc/logrotate.d/dropcast',
+    '644\nrotate\n',
+  ],
+])(
+  'the command against %s mends it as printed',
+  needs('root', 'mount', 'bash'),
+  async (_, before, fix, look, after) => {
+    await using scratch = await scratchDirectory();
+    await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
+    // Nothing of this machine is read or changed.
+    const covered = ['/etc', '/usr/lib/sysctl.d', '/run', '/usr/share/doc'];
+    const mounts = covered.map((path) => `if [ -d ${path} ]; then mount -t tmpfs none ${path}; fi`);
+    const script = ['set -e', ...mounts, 'mkdir /etc/sysctl.d /etc/logrotate.d', before, `{ ${fix}; } > log`, look];
+    const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+    const { stdout } = await promisify(execFile)('unshare', ['-m', 'bash', '-c', script.join('\n')], {
+      cwd: scratch.path,
+      env,
+    });
+    expect(stdout).toBe(after);
+  },
+);

@@ -1,0 +1,108 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { loadConfig } from '../../../src/config/load.ts';
+import { startDaemon } from '../../../src/daemon/daemon.ts';
+import { statusOf } from '../../../src/daemon/view.ts';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import { createPageAccess } from '../../../src/status/page/access.ts';
+import { serveStatusPage } from '../../../src/status/page/serve.ts';
+import { makeScratch } from '../../e2e/dropcast-process.ts';
+import { startVideoHost } from '../../e2e/video-host.ts';
+import type { HostOptions } from '../../e2e/video-host.ts';
+import { silentLogger } from '../../pipeline/silent-logger.ts';
+import { until } from '../../support/until.ts';
+
+/** The service takes no video at all. */
+export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) => {
+  if (request.method !== 'POST' || request.url?.endsWith('/videos') !== true) return false;
+  response.writeHead(422, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { code: 'invalid_request', message: 'title: is not allowed' } }));
+  return true;
+};
+
+/** A daemon beside a service, its page, and somebody who reads it and presses its buttons: all over HTTP. */
+export async function openStation(options: HostOptions = {}) {
+  await using stack = new AsyncDisposableStack();
+  const host = stack.use(await startVideoHost(options));
+  const scratch = stack.use(await makeScratch(() => ''));
+  const inbox = scratch.file('inbox');
+  await mkdir(inbox);
+  await writeFile(
+    scratch.config,
+    `
+service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
+state_dir: ${scratch.file('state')}
+poll: { interval: 100ms }
+publish: { quiet: 100ms, at_most: 200ms }
+folders:
+  - path: ${inbox}
+    settle: 100ms
+    rules: [{ match: "*.{mpg,mkv}", channel: ch_main, publish: [feed_news] }]
+status: { listen: off }
+`,
+    { mode: 0o600 },
+  );
+  const { config, problems } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
+  if (config === null) throw new Error(`the configuration is wrong: ${JSON.stringify(problems)}`);
+  const daemon = await startDaemon(config, silentLogger);
+  stack.defer(() => daemon.stop(AbortSignal.abort()));
+  const page = stack.use(
+    await serveStatusPage(
+      { host: '127.0.0.1', port: 0 },
+      {
+        daemon,
+        status: () => statusOf(daemon.ledger, daemon),
+        health: () => 'ok',
+        receive: () => 'not wanted',
+        access: createPageAccess('the-token'),
+      },
+    ),
+  );
+  const origin = `http://127.0.0.1:${page.port}`;
+  const ask = async (path: string, method = 'GET', form: Readonly<Record<string, string>> = {}) => {
+    const answer = await fetch(new URL(path, origin), {
+      method,
+      redirect: 'manual',
+      headers: { authorization: 'Bearer the-token', origin },
+      ...(method === 'POST' && { body: new URLSearchParams(form) }),
+    });
+    const html = await answer.text();
+    const words = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    return {
+      status: answer.status,
+      html: html.replaceAll('&amp;', '&'),
+      words,
+      to: answer.headers.get('location') ?? '',
+    };
+  };
+  const facts = (path: string) => daemon.ledger.atPath(inbox, path);
+  const owned = stack.move();
+  return {
+    host,
+    daemon,
+    page,
+    inbox,
+    ask,
+    /** Presses a button, and looks where the browser goes then. */
+    press: async (path: string, form?: Readonly<Record<string, string>>) => {
+      const fields = form ?? (path.startsWith('/files/many') ? fieldsOf((await ask(path)).html) : {});
+      const { status, to, words } = await ask(path, 'POST', fields);
+      return status === 303 ? { status, to, words: (await ask(to)).words } : { status, to, words };
+    },
+    facts,
+    drop: (path: string, content = `what is in ${path}`) => writeFile(`${inbox}/${path}`, content),
+    reaches: (path: string, state: string) =>
+      until(`${path} is ${state}`, async () => {
+        const found = await facts(path);
+        return found !== null && stateOf(found) === state;
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What the form of a page would send. */
+export function fieldsOf(html: string): Readonly<Record<string, string>> {
+  const [, form = ''] = /<form method="post">([^]*?)<\/form>/.exec(html) ?? [];
+  return Object.fromEntries(
+    [...form.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+}
