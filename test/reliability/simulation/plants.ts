@@ -58,7 +58,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'replaces a video without deleting it',
     breaks: 'E1',
-    seen: [3],
+    seen: [6],
     changes: [
       {
         file: 'src/pipeline/steps/bury.ts',
@@ -110,7 +110,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'counts outages as attempts',
     breaks: 'A1',
-    seen: [16],
+    seen: [2],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {

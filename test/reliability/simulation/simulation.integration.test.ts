@@ -68,7 +68,12 @@ test.each(shown.map((plant) => [plant.name, plant] as const))(
       twiceEvery: Infinity,
       until: isShown,
     });
-    expect(reports.some(isShown)).toBe(true);
+    const found = reports.find(isShown);
+    expect(found).toBeDefined();
+    if (!plant.seen?.includes(found?.seed ?? NaN))
+      console.info(
+        `${name}: ${found?.seed} shows it, its noted seed no longer: note it in plants.ts, to search no more`,
+      );
   },
 );
 
