@@ -10,6 +10,7 @@ import { leaveIfHung } from './leave-hung.ts';
 import { priorityLines } from './log/journal-stream.ts';
 import { packageVersion, sampleMedia } from './package-files.ts';
 import { createStopSignals } from './stop-signals.ts';
+import { aroundSuspension } from './suspension.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
 async function main(): Promise<void> {
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
     stopping: signals.stopping,
     hurrying: signals.hurrying,
     onReload: (callback) => signals.onReload(callback),
+    aroundSuspension,
   };
   const setExitCode = (code: number): void => {
     process.exitCode = code;

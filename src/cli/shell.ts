@@ -1,3 +1,5 @@
+import type { Suspension } from '../suspension.ts';
+
 /** The process as commands see it: nothing below main.ts reads `process`. */
 export interface Shell {
   /** Opened on first use: most commands read nothing. */
@@ -16,6 +18,8 @@ export interface Shell {
   readonly hurrying: AbortSignal;
   /** SIGHUP calls back instead of stopping; the last callback wins. */
   onReload(callback: () => void): void;
+  /** Calls back before the process stops (Ctrl-Z) and when it goes on (`fg`; may be twice): for modes of the terminal. */
+  aroundSuspension(leave: () => void, comeBack: () => void): Suspension;
 }
 
 /** Exit codes of all commands (design section 2). */

@@ -13,7 +13,7 @@ export interface Explanation {
   readonly rules: readonly RuleVerdict[];
   readonly route: Route;
   /** The keys that the sidecar sets; its `tags` add to the rule's. */
-  readonly fromSidecar: readonly (keyof Sidecar)[];
+  readonly from_sidecar: readonly (keyof Sidecar)[];
 }
 
 export interface RuleVerdict {
@@ -40,7 +40,7 @@ export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: 
     path: file.path,
     rules: rules.map((rule) => verdict(rule, file.path, taker)),
     route: decided,
-    fromSidecar: taker === undefined ? [] : SIDECAR_KEYS.filter((key) => sidecar?.[key] !== undefined),
+    from_sidecar: taker === undefined ? [] : SIDECAR_KEYS.filter((key) => sidecar?.[key] !== undefined),
   };
 }
 

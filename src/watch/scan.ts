@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { BigIntStats, Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { BROKEN_NAME, escapeName } from './broken-name.ts';
 import { probeName } from './event-proof.ts';
 import { errnoOf, findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
@@ -89,7 +90,7 @@ const REPLACEMENT = '\u{fffd}';
 function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pending: string[]): string[] {
   const prefix = directory === '' ? '' : `${directory}/`;
   if (typeof entry.name !== 'string' && !isUtf8(entry.name)) {
-    visitor.refused(prefix + escapeName(entry.name), 'its name is not valid UTF-8');
+    visitor.refused(prefix + escapeName(entry.name), BROKEN_NAME);
     return [];
   }
   const name = entry.name.toString();
@@ -109,12 +110,4 @@ function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pendin
     return next === 'look' ? [path] : [];
   }
   return [];
-}
-
-function escapeName(name: Buffer): string {
-  return Array.from(name, (byte) =>
-    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
-      ? String.fromCharCode(byte)
-      : `\\x${byte.toString(16).padStart(2, '0')}`,
-  ).join('');
 }

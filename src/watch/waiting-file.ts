@@ -1,5 +1,6 @@
 import { isUntouched } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { durationWords } from './duration-words.ts';
 import type { FileKind } from './ports.ts';
 
 /** A file that was seen and that the sink does not have yet. Times are of the monotonic clock. */
@@ -76,12 +77,9 @@ export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): 
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);
   const passed = Math.min(nowMs - file.sinceMs, required);
-  const paused = required > settleMs ? ` (its writer paused ${seconds(file.longestGapMs)} s before)` : '';
-  return `unchanged for ${(passed / 1000).toFixed(1)} of ${seconds(required)} s${paused}`;
-}
-
-function seconds(ms: number): number {
-  return Number((ms / 1000).toFixed(1));
+  const paused = required > settleMs ? ` (its writer paused ${durationWords(file.longestGapMs)} before)` : '';
+  const isBrief = required < 60_000;
+  return `unchanged for ${isBrief ? (passed / 1_000).toFixed(1) : durationWords(passed)} of ${durationWords(required)}${paused}`;
 }
 
 /** A writer that paused for an hour is not given three hours: if it comes back, its file is sent again. */

@@ -95,7 +95,7 @@ test('a reload is planned: what it changes, what new rules would cost for what w
   const applied = await planReapply({ ledger, config: after }, { names: [] });
   expect(
     applied.changes
-      .filter(({ videoId }) => videoId !== null)
+      .filter(({ video_id: videoId }) => videoId !== null)
       .map(({ id }) => id)
       .toSorted(),
   ).toEqual(['f_d', 'f_gone']);

@@ -117,7 +117,7 @@ describe('an explanation', () => {
       },
     ]);
     expect(explained.route).toEqual(route([NEWS], CLIP, { tags: ['x'], title: 'T' }));
-    expect(explained.fromSidecar).toEqual(['title', 'tags']);
+    expect(explained.from_sidecar).toEqual(['title', 'tags']);
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe('an explanation', () => {
   });
 
   test('of a file that nothing takes names nothing from the sidecar', () => {
-    expect(explainRoute([NEWS], { path: 'x', modifiedMs: 0 }, { title: 'T' }).fromSidecar).toEqual([]);
+    expect(explainRoute([NEWS], { path: 'x', modifiedMs: 0 }, { title: 'T' }).from_sidecar).toEqual([]);
   });
 
   test('always agrees with the route and gives a reason for every other rule', () => {

@@ -81,9 +81,7 @@ describe('a video that needs a marker', () => {
     await writeFile(inbox.at('other.mp4.done'), '');
     await inbox.watcher.rescan();
     await eventually('the other is taken', () => expect(offered(inbox)).toEqual(['other.mp4']));
-    await eventually('it is looked at', () =>
-      expect(whys(inbox)['clip.mp4']).toMatch(/^unchanged for .* of 86400 s$/u),
-    );
+    await eventually('it is looked at', () => expect(whys(inbox)['clip.mp4']).toMatch(/^unchanged for .* of 1 d$/u));
     await unlink(inbox.at('clip.mp4.done'));
     await writeFile(inbox.at('clip.mp4.done'), 'again');
     await inbox.watcher.rescan();

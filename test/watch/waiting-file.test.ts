@@ -31,6 +31,16 @@ test('it says why it waits longer than the settle time: its writer paused before
   expect(whyItWaits(file, 9000, 6200)).toBe('unchanged for 3.2 of 9 s');
 });
 
+test.each([
+  [1_000, 3_600_000, 'unchanged for 1 s of 1 h'],
+  [798_200, 3_600_000, 'unchanged for 13 m 18 s of 1 h'],
+  [60_000, 90_000, 'unchanged for 1 m of 1 m 30 s'],
+  [59_990, 90_000, 'unchanged for 1 m of 1 m 30 s'],
+  [7_200_000, 86_400_000, 'unchanged for 2 h of 1 d'],
+])('%d of %d ms are said in the two largest units', (passed, settle, words) => {
+  expect(whyItWaits(startWaiting('a.mp4', 'media', version, 0), settle, passed)).toBe(words);
+});
+
 test('it waits three times the longest pause of its writer, at most five minutes', () => {
   const file = startWaiting('a.mp4', 'media', version, 0);
   noteVersion(file, { ...version, size: 200 }, 4000);

@@ -35,10 +35,10 @@ function exitOf({ refused }: IgnoreResult): number {
 }
 
 function print(shell: Shell, result: IgnoreResult, isUndone: boolean): void {
-  const { files, done, records, isPlanned, excludes } = result;
+  const { files, done, records, planned, excludes } = result;
   const lines: string[] = [];
   const which = counted(files, 'file');
-  if (isPlanned)
+  if (planned)
     lines.push(`${which} would ${isUndone ? 'no longer be ignored' : 'be ignored'}, with ${costWords(result)}.`);
   else if (files === 0) lines.push(isUndone ? 'Nothing was taken back.' : 'Nothing to ignore.');
   else lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'}: ${which}: ${done.join(', ')}`);

@@ -24,6 +24,7 @@ export async function publish(
 
 function lineOf({ feed, is, files, videos, why }: PublishedFeed): string {
   if (is !== 'published') return `${feed}: ${is === 'failed' ? 'not published' : 'not published yet'}: ${why ?? ''}`;
-  const waited = files === 0 ? '' : `, ${counted(files, 'file')} waited for it`;
-  return `${feed}: published${videos === null ? '' : ` with ${counted(videos, 'video')}`}${waited}`;
+  const waited = files === 0 ? [] : [`${counted(files, 'file')} waited for it`];
+  const inIt = videos === null ? [] : [`it has ${counted(videos, 'video')} now`];
+  return [`${feed}: published`, ...waited, ...inIt].join('; ');
 }

@@ -33,7 +33,7 @@ export async function reapply(shell: Shell, names: readonly string[], options: R
 const mostShown = 20;
 
 function linesOf(result: ReapplyResult): readonly string[] {
-  const { changes, files, isPlanned, patches, publishes, same } = result;
+  const { changes, files, planned, patches, publishes, same } = result;
   const lines = changes.slice(0, mostShown).flatMap(changeLines);
   if (files > mostShown) lines.push(`… and ${counted(files - Math.min(mostShown, changes.length), 'more file')}`);
   if (same > 0) lines.push(`${counted(same, 'file')}: already as the rules say.`);
@@ -41,9 +41,9 @@ function linesOf(result: ReapplyResult): readonly string[] {
   const feeds = publishes.length === 0 ? '' : `, then ${publishes.join(', ')} published again`;
   const cost = `new metadata for ${counted(patches, 'video')}${feeds}: ${costWords(result)}`;
   lines.push(
-    isPlanned ? `${counted(files, 'file')} would change; ${cost}.` : `${counted(files, 'file')} changed; ${cost}.`,
+    planned ? `${counted(files, 'file')} would change; ${cost}.` : `${counted(files, 'file')} changed; ${cost}.`,
   );
-  if (isPlanned) lines.push('Run it again with --yes to do this.');
+  if (planned) lines.push('Run it again with --yes to do this.');
   return lines;
 }
 

@@ -30,7 +30,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     const message = `files in state "${escapeControls(unknown)}" cannot be retried; these states can: ${retriable.join(', ')}`;
     throw new CommandError(message, exitCodes.usage);
   }
-  const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: allStates }) });
+  const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: options.state ?? allStates }) });
   if (wanted.names.length === 0 && wanted.selection === undefined)
     throw new CommandError(
       'name a file, select files by --state, --folder, --cause or --query, or pass --all',
@@ -48,11 +48,11 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
 }
 
 function linesOf(result: RetryResult, channel: string | undefined): readonly string[] {
-  const { files, isPlanned, mend, retried, waited } = result;
+  const { files, planned, mend, retried, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
   if (files === 0) lines.push('Nothing to retry.');
-  else if (isPlanned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
+  else if (planned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
   else lines.push(`Retrying ${counted(files, 'file')}${to}: ${retried.join(', ')}`);
   if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
   for (const { rule, channel: said, at } of mend)

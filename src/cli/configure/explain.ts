@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
@@ -8,6 +9,7 @@ import type { ShowView } from '../../daemon/files/show-view.ts';
 import { didYouMean } from '../../routing/did-you-mean.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
+import { BROKEN_NAME, meansBrokenName } from '../../watch/broken-name.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
 import { formatBytes } from '../output/format.ts';
@@ -56,6 +58,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
   const { leftAlone, sidecar, explanation } = await ruleReport(router, path, modifiedMs);
+  const isBroken = stats === null && (await meansBrokenName(absolute));
   const found = await askFor(shell, config, absolute);
   const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
   const stands = found[0] ?? null;
@@ -63,19 +66,23 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
     v: 1,
     path,
     folder: router.folder.path,
-    on_disk:
-      stats === null
-        ? 'no such file'
-        : stats.isFile()
-          ? `a file of ${formatBytes(Number(stats.size))}`
-          : 'not a regular file',
-    left_alone: stats?.isFile() === false ? 'it is not a regular file' : leftAlone,
+    on_disk: isBroken ? 'there, but dropcast cannot open it' : onDisk(stats),
+    left_alone: isBroken
+      ? `${BROKEN_NAME}: rename it`
+      : stats?.isFile() === false
+        ? 'it is not a regular file'
+        : leftAlone,
     sidecar,
     explanation,
     waits_for: await waitOf(config, absolute),
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
     stands,
   };
+}
+
+function onDisk(stats: BigIntStats | null): string {
+  if (stats === null) return 'no such file';
+  return stats.isFile() ? `a file of ${formatBytes(Number(stats.size))}` : 'not a regular file';
 }
 
 /** As the daemon has it: with the directories that earlier configurations moved files to. */
@@ -171,7 +178,7 @@ function proofLines(proofs: Proofs | null, waitsFor: string | null): readonly st
   ];
 }
 
-function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {
+function sentLines({ route, from_sidecar: fromSidecar }: Explanation, it: string): readonly string[] {
   if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
   const { channel, title, description, tags, publish, priority } = route.plan;
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');

@@ -73,8 +73,17 @@ async function printAll(
 
 async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until & { leave(): void }): Promise<void> {
   const screen = new Screen(shell, await ask(config));
-  using keys = readKeys(shell, { leave, scroll: (by) => screen.scroll(by) });
-  void keys;
+  using keys = readKeys(shell, { leave, suspend: () => suspension.suspend(), scroll: (by) => screen.scroll(by) });
+  using suspension = shell.aroundSuspension(
+    () => {
+      screen.rest();
+      keys.release();
+    },
+    () => {
+      keys.take();
+      screen.goOn();
+    },
+  );
   while (await rest(redrawMs, signal)) screen.show(await ask(config).catch(unlessAway));
   screen.finish();
 }
@@ -101,6 +110,7 @@ class Screen {
   #view: OverviewView;
   #awaySince: number | null = null;
   #offset = 0;
+  #isResting = false;
 
   constructor(shell: Shell, view: OverviewView) {
     this.#shell = shell;
@@ -125,6 +135,17 @@ class Screen {
     this.#draw();
   }
 
+  /** Leaves what is there; a shell has the terminal. */
+  rest(): void {
+    this.#region.done();
+    this.#isResting = true;
+  }
+
+  goOn(): void {
+    this.#isResting = false;
+    this.#draw();
+  }
+
   finish(): void {
     this.#shell.stdout.off('resize', this.#onResize);
     this.#region.done();
@@ -132,6 +153,7 @@ class Screen {
 
   /** One column and one row smaller than the terminal, which wraps and scrolls otherwise. */
   #draw(): void {
+    if (this.#isResting) return;
     const { stdout, env } = this.#shell;
     const width = Math.max(1, (stdout.columns || 80) - 1);
     const rows = Math.max(2, (stdout.rows || 24) - 1);
@@ -151,19 +173,34 @@ class Screen {
 
 interface KeyMeanings {
   leave(): void;
+  suspend(): void;
   scroll(by: number): void;
 }
 
+interface Keys extends Disposable {
+  /** Takes them again after somebody else had the terminal. */
+  take(): void;
+  /** Gives the terminal back for a while. */
+  release(): void;
+}
+
 /** Takes single keys from a terminal until it is disposed of. */
-function readKeys({ stdin }: Shell, { leave, scroll }: KeyMeanings): Disposable {
-  if (!stdin.isTTY) return { [Symbol.dispose]: () => undefined };
+function readKeys({ stdin }: Shell, { leave, suspend, scroll }: KeyMeanings): Keys {
+  if (!stdin.isTTY) return { take: () => undefined, release: () => undefined, [Symbol.dispose]: () => undefined };
   const onKey = (key: string): void => {
     if (['q', 'Q', '\u0003', '\u0004', '\u001B'].includes(key)) leave();
+    else if (key === '\u001A') suspend();
     else if (key === '\u001B[A' || key === 'k') scroll(-1);
     else if (key === '\u001B[B' || key === 'j') scroll(1);
   };
   stdin.setRawMode(true).setEncoding('utf8').on('data', onKey).resume();
   return {
+    take: () => {
+      // The stream believes that it is raw still when something else has set the terminal.
+      stdin.setRawMode(false);
+      stdin.setRawMode(true);
+    },
+    release: () => void stdin.setRawMode(false),
     [Symbol.dispose]: () => {
       stdin.off('data', onKey).pause();
       stdin.setRawMode(false);

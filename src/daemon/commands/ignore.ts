@@ -47,7 +47,7 @@ export async function ignore(
   const empty = done.filter(({ videoId, uploadedAt }) => videoId !== null && uploadedAt === null).length;
   return {
     v: 1,
-    isPlanned,
+    planned: isPlanned,
     files: done.length,
     // Taken back, a file gets another record.
     requests: empty * requestsPerRecord,

@@ -6,7 +6,8 @@ import type { CommandOptions } from './wanted.ts';
 
 export interface PublishResult {
   readonly v: 1;
-  readonly isPlanned: boolean;
+  /** Whether nothing was done: this is what would be. */
+  readonly planned: boolean;
   /** Files that wait for these feeds. */
   readonly files: number;
   readonly requests: number;
@@ -44,7 +45,7 @@ export async function publish(
     ? wanted.map((feed): PublishedFeed => ({ ...notYet(feed, waiting), is: 'planned', why: null }))
     : await Promise.all(wanted.map((feed) => publishOne(daemon, feed, notYet(feed, waiting))));
   const files = answers.reduce((sum, one) => sum + one.files, 0);
-  return { v: 1, isPlanned, files, requests: wanted.length, feeds: answers, refused };
+  return { v: 1, planned: isPlanned, files, requests: wanted.length, feeds: answers, refused };
 }
 
 type NotYet = Pick<PublishedFeed, 'feed' | 'files' | 'videos'>;

@@ -28,7 +28,7 @@ export interface ReapplyChange {
   /** Absolute. */
   readonly path: string;
   /** What is sent of it: null for a file without a video, which only gets another plan. */
-  readonly videoId: string | null;
+  readonly video_id: string | null;
   readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
 }
 
@@ -104,13 +104,13 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
       changes.push({
         id: facts.id,
         path: `${facts.folder}/${facts.path}`,
-        videoId: facts.videoId,
+        video_id: facts.videoId,
         changes: planned.changes,
       });
   }
   return {
     v: 1,
-    isPlanned: write === null,
+    planned: write === null,
     files,
     requests: patches + publishes.size,
     patches,

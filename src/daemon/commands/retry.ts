@@ -46,7 +46,7 @@ export async function retry(
   if (!isPlanned) daemon.conductor.probeNow();
   return {
     v: 1,
-    isPlanned,
+    planned: isPlanned,
     files: done.length,
     requests: done.reduce((sum, facts) => sum + requestsOf(facts), 0),
     retried: done.map(({ id }) => id),

@@ -27,7 +27,7 @@ export interface Left {
 export interface CommandResult {
   readonly v: 1;
   /** Whether nothing was done: this is what would be. */
-  readonly isPlanned: boolean;
+  readonly planned: boolean;
   /** How many files it concerns. */
   readonly files: number;
   /** What it costs of the hourly budget. */

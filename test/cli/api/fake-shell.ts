@@ -51,6 +51,7 @@ export function fakeShell({
     stopping: stopping.signal,
     hurrying: new AbortController().signal,
     onReload: () => undefined,
+    aroundSuspension: () => ({ suspend: () => undefined, [Symbol.dispose]: () => undefined }),
   };
 }
 

@@ -28,6 +28,29 @@ folders:
   expect(shell.out.text).toContain('Ignored: after_ready moves finished files there (move: "old").');
 });
 
+test.each(['in/news/a\\xffb.mp4', 'in/news/a\uFFFDb.mp4'])(
+  'explain knows a name that is not valid UTF-8 as `status` prints it and as a shell passes it: %j',
+  async (name) => {
+    await using scratch = await scratchDirectory();
+    mkdirSync(scratch.file('in/news'), { recursive: true });
+    writeFileSync(
+      Buffer.concat([Buffer.from(scratch.file('in/news/a')), Buffer.from([0xff]), Buffer.from('b.mp4')]),
+      'x',
+    );
+    writeFileSync(
+      scratch.file('dropcast.yaml'),
+      `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
+state_dir: state
+folders: [{ path: in, rules: [{ match: "**", channel: ch }] }]
+`,
+    );
+    const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
+    await explain(shell, name, { config: scratch.file('dropcast.yaml') });
+    expect(shell.out.text).not.toContain('no such file');
+    expect(shell.out.text).toContain('Ignored: its name is not valid UTF-8: rename it.');
+  },
+);
+
 test('explain says what speaks for a video being complete, and what is missing', async () => {
   await using scratch = await scratchDirectory();
   mkdirSync(scratch.file('in'));

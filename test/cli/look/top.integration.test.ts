@@ -86,6 +86,32 @@ test('top says that the daemon is gone, keeps what it knew, and goes on when it 
   await done;
 });
 
+test('stopped by Ctrl-Z, top gives the terminal back, and takes it again when it goes on', async () => {
+  await using place = await desk();
+  await using daemon = await place.serve('Nothing to do.');
+  void daemon;
+  const [modes, suspended] = [[] as boolean[], [] as string[]];
+  const calls = { leave: (): void => undefined, comeBack: (): void => undefined };
+  const shell = Object.assign(place.shell, {
+    aroundSuspension: (leave: () => void, comeBack: () => void) => {
+      Object.assign(calls, { leave, comeBack });
+      return { suspend: () => suspended.push('Ctrl-Z'), [Symbol.dispose]: () => suspended.push('over') };
+    },
+  });
+  Object.assign(place.keyboard, { setRawMode: (isRaw: boolean) => (modes.push(isRaw), place.keyboard) });
+  const done = place.begin({}, shell);
+  await until('it is drawn', () => place.terminal.screen[0] === 'Nothing to do.');
+  place.keyboard.write('\u001A');
+  await until('the key is heard', () => suspended.length === 1);
+  calls.leave();
+  expect(modes).toEqual([true, false]);
+  calls.comeBack();
+  expect(modes.at(-1)).toBe(true);
+  place.keyboard.write('q');
+  await done;
+  expect([modes.at(-1), suspended]).toEqual([false, ['Ctrl-Z', 'over']]);
+});
+
 test('with --json top prints a line each time, until the first signal', async () => {
   await using place = await desk();
   await using daemon = await place.serve('Nothing to do.');

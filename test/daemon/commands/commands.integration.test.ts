@@ -99,7 +99,7 @@ test('many files of one kind are ignored by their state, with the pattern that l
   for (const name of ['1.mkv', '2.mkv', '3.mpg']) await station.reaches(name, 'queued');
   const selection = { states: ['queued'], text: '.mkv' };
   const planned = await ignore(station.daemon, { names: [], selection, by: 'anna' }, { isPlanned: true });
-  expect([planned.files, planned.requests, planned.isPlanned]).toEqual([2, 0, true]);
+  expect([planned.files, planned.requests, planned.planned]).toEqual([2, 0, true]);
   expect(await station.facts('1.mkv')).toMatchObject({ end: null });
   const result = await ignore(station.daemon, { names: [], selection, by: 'anna' });
   expect(result).toMatchObject({
@@ -145,6 +145,25 @@ test('a feed is published on request, and one that no rule has is refused with t
     refused: [{ name: 'feed_nwes', why: expect.stringContaining('feed_news') }],
   });
   expect(station.host.publishes.map(({ feed }) => feed)).toEqual(['feed_news']);
+});
+
+test('what commands answer is printed as JSON as it is: every name in it is in snake_case', async () => {
+  const station = await open();
+  await using _ = station;
+  await station.drop('clip.mpg');
+  await station.reaches('clip.mpg', 'done');
+  await station.reload('channel: ch_main, title: "New {title}"');
+  const [names, how] = [['clip.mpg', 'no.mpg'], { isPlanned: true }] as const;
+  const results = [
+    await retry(station.daemon, { names, channel: 'ch_main' }, how),
+    await ignore(station.daemon, { names, by: 'anna' }, how),
+    await publish(station.daemon, { feeds: ['feed_news'] }, how),
+    await reapply(station.daemon, { names }, how),
+  ];
+  expect(results.map(({ planned }) => planned)).toEqual([true, true, true, true]);
+  const keys = JSON.stringify(results).match(/"\w+":/g) ?? [];
+  expect(keys.filter((key) => key !== key.toLowerCase())).toEqual([]);
+  expect(keys).toContain('"video_id":');
 });
 
 test('changed rules reach a finished file only when somebody asks, cost first; its channel stays', async () => {

@@ -138,7 +138,7 @@ test('a local file that could not be deleted or moved is tried again, its video 
 test('a retry that is planned says how many files it takes and what they cost, and does nothing', async () => {
   const { daemon, armed, putAway } = open();
   const planned = await retry(daemon, { names: [], selection: { states } }, { isPlanned: true });
-  expect(planned).toMatchObject({ isPlanned: true, files: cured.length + 1, requests: 5 });
+  expect(planned).toMatchObject({ planned: true, files: cured.length + 1, requests: 5 });
   expect([armed, putAway]).toEqual([[], []]);
 });
 
