@@ -139,6 +139,12 @@ describe('gauges say what is now', () => {
 
   test('folders: frozen is down, and one that a reload removed is gone', async () => {
     const { state, events, values } = open();
+    state.folders = [
+      { path: '/in', state: 'watching' },
+      { path: '/in2', state: 'watching' },
+    ];
+    events.emit({ type: 'arrival', path: '/in2/a.mp4', size: 1, as: 'new', heldBecause: null });
+    expect((await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}')).toBe(0);
     events.emit({ type: 'arrival', path: '/in/a.mp4', size: 1, as: 'new', heldBecause: null });
     const seen = (await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}') ?? 0;
     expect(Math.abs(seen - Date.now() / 1_000)).toBeLessThan(600);
@@ -207,13 +213,15 @@ describe('counters say what happened', () => {
     const { events, values } = open();
     events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
     events.emit({ type: 'request', operation: 'create video', status: null, ms: 30_000 });
+    events.emit({ type: 'request', operation: 'create video', status: 422, ms: 1_000 });
+    events.emit({ type: 'request', operation: 'create video', status: 300, ms: 1_000 });
     events.emit({ type: 'request', operation: 'list videos', status: 200, ms: 20 });
     const now = await values();
     expect(now.get('dropcast_api_requests_total{operation="create video",code="201"}')).toBe(1);
     expect(now.get('dropcast_api_requests_total{operation="create video",code="none"}')).toBe(1);
     expect(now.get('dropcast_api_requests_total{operation="list videos",code="200"}')).toBe(1);
     expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="ok"}')).toBe(0.2);
-    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(30);
+    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(32);
     expect(now.get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(0);
   });
 
@@ -248,10 +256,12 @@ describe('counters say what happened', () => {
     const { events, values } = open();
     events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '', isRepeated: false });
     events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
+    events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: failure('permanent') });
     for (let n = 0; n < 50; n += 1) events.emit({ type: 'feed', feed: `feed_${n}`, files: 1, failure: null });
     const now = await values();
     expect(now.get('dropcast_failures_total{class="address dead"}')).toBe(1);
     expect(now.get('dropcast_feed_publishes_total{feed="feed_news",outcome="ok"}')).toBe(1);
+    expect(now.get('dropcast_feed_publishes_total{feed="feed_news",outcome="failed"}')).toBe(1);
     expect(now.get('dropcast_feed_publishes_total{feed="other",outcome="ok"}')).toBe(50);
   });
 
