@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
 import type { Running } from './child.ts';
+import { openViewers, view } from './page/viewers.ts';
 import { caughtUp, watchedFolder } from './watched-folder.ts';
 
 /** What people look at, each asked for often enough that the kernel's hundredths of a second say something. */
@@ -15,12 +16,13 @@ const pages = {
   cause: '/files?cause=processing_failed',
   stage: '/files?stage=processing',
   text: '/files?q=recording-0999',
+  letters: '/files?q=%D1%89%C3%BC',
   folders: '/folders',
 } as const;
 
 export const bench: Bench = {
   about:
-    "The daemon's page with 100,000 files, of which 20,000 need a person and 10,000 are processed: the processor time of each view, and what 200 of them leave in memory. The first overview counts all rows; the others are asked for while nothing is written.",
+    "The daemon's page with 100,000 files, of which 20,000 need a person and 10,000 are processed: the processor time of each view, what 200 of them leave in memory, and what 50 viewers cost. The first overview counts all rows; the others are asked for while nothing is written.",
   rounds: 3,
   rows: {
     first: { what: 'first overview', unit: 'ms', most: 100 },
@@ -30,8 +32,11 @@ export const bench: Bench = {
     cause: { what: 'files of one cause', unit: 'ms', most: 100 },
     stage: { what: 'files of one stage', unit: 'ms', most: 100 },
     text: { what: 'files with a text in their name', unit: 'ms', most: 100 },
+    letters: { what: 'files with letters beyond ASCII alone', unit: 'ms', most: 100 },
     folders: { what: 'folders', unit: 'ms', most: 100 },
     grown: { what: 'memory after 200 overviews, against before', unit: '×', most: 1.2 },
+    alone: { what: 'four new files a second, nobody looks: share of a core', unit: '%' },
+    watched: { what: 'the same with 50 viewers of the overview', unit: '%', most: 40 },
   },
   round: async (build, size) => {
     const known = size === 'full' ? 100_000 : 2_000;
@@ -44,10 +49,11 @@ export const bench: Bench = {
     await writeFile(config, text.replace('status: {', `status: { listen: "127.0.0.1:${port}",`));
     await using running = folder.run();
     await caughtUp(folder, running);
-    const token = (await readFile(join(directory, 'state/page-token'), 'utf8')).trim();
+    const page = { port, token: (await readFile(join(directory, 'state/page-token'), 'utf8')).trim() };
     const cost = async (path: string, times: number): Promise<number> => {
       const before = await running.cpuSeconds();
-      for (let n = 0; n < times; n += 1) await view({ port, path, token });
+      // Another address each time: who asks for the same one at the same time shares a rendering.
+      for (let n = 0; n < times; n += 1) await view(page, `${path}${path.includes('?') ? '&' : '?'}n=${n}`);
       return (1_000 * ((await running.cpuSeconds()) - before)) / times;
     };
     const times = size === 'full' ? 50 : 5;
@@ -55,7 +61,13 @@ export const bench: Bench = {
     for (const [name, path] of Object.entries(pages)) values[name] = await cost(path, times);
     const before = await rssOf(running);
     await cost(pages.overview, size === 'full' ? 200 : 20);
-    return { values: { ...values, grown: (await rssOf(running)) / before } };
+    values['grown'] = (await rssOf(running)) / before;
+    const seconds = size === 'full' ? 30 : 3;
+    values['alone'] = await shareWhileFilesArrive(running, folder.inbox, seconds);
+    await using viewers = await openViewers(page, pages.overview, 50);
+    values['watched'] = await shareWhileFilesArrive(running, folder.inbox, seconds);
+    await viewers[Symbol.asyncDispose]();
+    return { values };
   },
 };
 
@@ -74,6 +86,16 @@ function makeDay(path: string): void {
   );
 }
 
+/** @returns the share of a core that the daemon used while four files a second were dropped, in per cent */
+async function shareWhileFilesArrive(running: Running, inbox: string, seconds: number): Promise<number> {
+  const [before, begun] = [await running.cpuSeconds(), performance.now()];
+  for (let n = 0; n < seconds * 4; n += 1) {
+    await writeFile(join(inbox, `new-${begun.toFixed()}-${n}.mp4`), 'x'.repeat(1_000));
+    await setTimeout(250);
+  }
+  return (100_000 * ((await running.cpuSeconds()) - before)) / (performance.now() - begun);
+}
+
 async function rssOf(running: Running): Promise<number> {
   return (await running.memory()).rssMb;
 }
@@ -84,18 +106,4 @@ async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-function view({ port, path, token }: { port: number; path: string; token: string }): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  request({ host: '127.0.0.1', port, path, headers: { authorization: `Bearer ${token}` } }, (response) => {
-    response.resume();
-    response.on('end', () =>
-      response.statusCode === 200 ? resolve() : reject(new Error(`${path}: ${String(response.statusCode)}`)),
-    );
-    response.on('error', reject);
-  })
-    .on('error', reject)
-    .end();
-  return promise;
 }

@@ -22,8 +22,10 @@ export type Reapplied =
 /**
  * Pure: what the rules of now change about a file that they decided about before. Only ever asked for by a person: a finished file
  * keeps what it was sent with (docs/decisions/0062).
+ *
+ * @param now epoch milliseconds
  */
-export function reapplied(facts: Facts, route: Route): Reapplied {
+export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
   const { plan: before } = facts;
   if (before === null) return { is: 'refused', why: 'no rule takes it so far: it goes on by itself once one does' };
   if (route.kind === 'held') return { is: 'refused', why: `${route.why} now: it keeps what it has` };
@@ -50,7 +52,7 @@ export function reapplied(facts: Facts, route: Route): Reapplied {
   return {
     is: 'changed',
     channel,
-    row: { plan, ...waitsNoMore(facts, plan), ...amended(facts, amendment, further.length > 0) },
+    row: { plan, ...waitsNoMore(facts, plan, now), ...amended(facts, amendment, further.length > 0) },
     isSent: amendment !== null,
     publishes: [...new Set([...again, ...further])],
     changes: differences(before, plan, false),

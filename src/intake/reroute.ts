@@ -1,7 +1,8 @@
-import { suspectsOf } from '../pipeline/file/facts.ts';
+import { stateOf, suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
+import { finished } from '../pipeline/file/finished.ts';
 import { isIgnored, leftFromBefore, missingFeed, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
@@ -55,7 +56,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   };
   if (isSamePlan(facts.plan, plan)) return null;
   const amendment = amendmentOf(facts.plan, plan) ?? (hasFurtherFeeds(facts, plan) ? {} : null);
-  const change = { plan, ...waitsNoMore(facts, plan) };
+  const change = { plan, ...waitsNoMore(facts, plan, now) };
   return amendment === null ? change : { ...change, amendment: { ...facts.amendment, ...amendment } };
 }
 
@@ -117,8 +118,8 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   const failure = wasSent(again) && flaw === null ? null : holdOf(arrival);
   if (failure !== null) return { ...again, plan: wasSent(again) ? again.plan : plan, ...heldFor(failure, now) };
   if (plan === null || again.plan === null) return { ...again, plan: plan ?? again.plan };
-  // The record is empty, and the channel of a video cannot be changed (api-spec 4.1): delete it and create another.
-  if (again.videoId !== null && plan.channel !== again.plan.channel)
+  // Its record is empty and is replaced. The channel of a video cannot be changed (api-spec 4.1).
+  if (again.dying || (again.videoId !== null && plan.channel !== again.plan.channel))
     return { ...again, plan, amendment: null, dying: true };
   return { ...again, ...rerouted(again, route, now) };
 }
@@ -134,19 +135,20 @@ function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly
 
 /**
  * Pure: the feeds of a ready video that is not in all of them yet. It keeps those of before, which may be publishing it at this moment, but
- * not one that the service does not have, if the rules name another.
+ * not one that the service does not have, if the rules do not name it any more.
  */
 export function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
-  const all = [...new Set([...(facts.plan?.publish ?? []), ...after.publish])];
   const missing = missingFeed(facts);
-  const others = all.filter((feed) => feed !== missing || after.publish.includes(feed));
-  return others.some((feed) => !(feed in facts.published)) ? others : all;
+  const all = new Set([...(facts.plan?.publish ?? []), ...after.publish]);
+  return [...all].filter((feed) => feed !== missing || after.publish.includes(feed));
 }
 
-/** What waited for a feed that the service does not have need not, if it goes to another one. */
-export function waitsNoMore(facts: Facts, { publish }: Pick<Plan, 'publish'>): Partial<Facts> {
+/** What waited for a feed that the service does not have need not, if the rules do not name it any more. It may have been the last one. */
+export function waitsNoMore(facts: Facts, plan: Plan, now: number): Partial<Facts> {
   const missing = missingFeed(facts);
-  return missing === null || publish.includes(missing) ? {} : { lastFailure: null };
+  if (missing === null || plan.publish.includes(missing)) return {};
+  const freed: Facts = { ...facts, plan, lastFailure: null };
+  return { lastFailure: null, ...(stateOf(freed) === 'done' && finished(freed, 'done', now)) };
 }
 
 export function amendmentOf(before: Plan, after: Plan): Amendment | null {

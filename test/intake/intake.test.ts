@@ -474,10 +474,11 @@ describe('a vanished file that comes back', () => {
     });
   });
 
-  test('continues with its record, and sends the changed metadata', async () => {
-    expect(await back(vanished(created))).toMatchObject({ ...created, end: null, amendment: null, dying: false });
+  test('gets another record, which is created with the changed metadata', async () => {
+    const plan = { ...somePlan, title: 'Another' };
+    expect(await back(vanished(created))).toMatchObject({ end: null, dying: true, plan: somePlan, amendment: null });
     const other = await back(vanished(created), { route: elsewhere });
-    expect(other).toMatchObject({ ...created, end: null, amendment: { title: 'Another' }, dying: false });
+    expect(other).toMatchObject({ end: null, dying: true, plan, amendment: null });
     expect(await back(vanished(created), { route: nowhere })).toMatchObject({ end: null, plan: somePlan });
   });
 
@@ -608,15 +609,36 @@ describe('another route', () => {
   const missing = failure('suspended', { code: 'unknown_feed', feed: 'feed_news' });
   const stuck = someFacts({ ...ready, lastFailure: missing });
 
-  test('that names no other feed leaves a video waiting for the one that the service does not have', () => {
-    const change = rerouted(stuck, { kind: 'take', plan: { ...somePlan, title: 'Another', publish: [] } }, 9);
-    expect([change?.plan?.publish, change && 'lastFailure' in change]).toEqual([['feed_news'], false]);
-  });
+  test.each([
+    ['no feed at all', stuck, []],
+    [
+      'only feeds that have it',
+      someFacts({
+        ...ready,
+        plan: { ...somePlan, publish: ['feed_tv', 'feed_news'] },
+        published: { feed_tv: 5 },
+        lastFailure: missing,
+      }),
+      ['feed_tv'],
+    ],
+  ])(
+    'that names %s finishes a video that waits for a feed which the service does not have',
+    (_name, facts, publish) => {
+      const route = { kind: 'take', plan: { ...somePlan, title: 'Another', publish } } as const;
+      const end = { end: 'done', endedAt: 9, why: null, lastFailure: null, disposal: 'kept' };
+      expect(rerouted(facts, route, 9)).toMatchObject({ plan: { publish }, amendment: { title: 'Another' }, ...end });
+      expect(reapplied(facts, route, 9)).toMatchObject({
+        is: 'changed',
+        row: { plan: { publish }, ...end },
+        publishes: publish,
+      });
+    },
+  );
 
   test('that names another feed ends the wait for the one that the service does not have', () => {
     const plan = { ...somePlan, publish: ['feed_tv'] };
     expect(rerouted(stuck, { kind: 'take', plan }, 9)).toMatchObject({ lastFailure: null });
-    const again = reapplied(stuck, { kind: 'take', plan });
+    const again = reapplied(stuck, { kind: 'take', plan }, 9);
     expect(again).toMatchObject({ is: 'changed', row: { plan: { publish: ['feed_tv'] }, lastFailure: null } });
   });
 
@@ -667,7 +689,7 @@ describe('a file that is held because it differs from its checksum', () => {
   const route: Route = { kind: 'take', plan: somePlan };
 
   const held = 'clip.mp4 held';
-  const again = 'clip.mp4 awaiting upload';
+  const again = 'clip.mp4 queued';
   const saysBb = differentFrom(says('bb'), lastFailure.digests ?? {});
   const unread = { ...failure('mismatch', { code: 'checksum_unreadable' }) };
 
@@ -696,7 +718,8 @@ describe('a file that is held because it differs from its checksum', () => {
     const { intake, store } = open([facts], { checksums });
     expect(await intake.reroute(facts, route)).toBe(accepted);
     expect(rowsOf(store)).toEqual([row]);
-    expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadStartedAt: 3 });
+    // The service is asked what its record has before another one takes its place.
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadStartedAt: 3, dying: row === again });
     if (row !== held) return;
     const { why, lastFailure: failureNow } = store.row();
     expect(why).toBe(failureNow?.message);
@@ -714,7 +737,7 @@ describe('a file that is held because it differs from its checksum', () => {
   test('is sent again once it was mended in place, and looks as before', async () => {
     const { intake, store } = open([differing], { checksums: [says('bb')] });
     expect(await intake.accept(arrival({ version: touchedInode }))).toBe('rerouted');
-    expect(rowsOf(store)).toEqual(['clip.mp4 awaiting upload']);
+    expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
   });
 
   test('is superseded by another copy of it', async () => {

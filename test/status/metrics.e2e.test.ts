@@ -35,29 +35,31 @@ scrape_configs:
     );
     await station.drop('news/clip.mpg');
     await station.drop('nofeed/clip.mpg');
-    const first = async (query: string) => (await prometheus.query(query))[0]?.value;
+    // Of a scrape that takes too long, as on a busy machine, Prometheus has nothing: what it got last counts.
+    const last = (selector: string) => prometheus.query(`last_over_time(${selector}[5m])`);
+    const first = async (selector: string) => (await last(selector))[0]?.value;
     await until('both are done', async () => (await first('dropcast_files_finished_total{outcome="done"}')) === 2);
-    expect(await first('up{job="dropcast"}')).toBe(1);
+    expect(await first('dropcast_ledger_up{job="dropcast"}')).toBe(1);
     expect(await first('dropcast_upload_bytes_total')).toBeGreaterThanOrEqual(4_000);
     expect(await first('dropcast_files{state="done"}')).toBe(2);
     expect(await first('dropcast_feed_publishes_total{feed="feed_news",outcome="ok"}')).toBe(1);
     expect(await first('dropcast_step_duration_seconds_count{step="upload",outcome="ok"}')).toBe(2);
     expect(await first('dropcast_step_duration_seconds_count{step="processing",outcome="ok"}')).toBe(2);
     expect(await first('dropcast_api_requests_total{operation="create video"}')).toBe(2);
-    expect(await first('time() - dropcast_last_success_timestamp_seconds')).toBeLessThan(600);
+    const success = await first('dropcast_last_success_timestamp_seconds');
+    expect(Date.now() / 1_000 - (success ?? 0)).toBeLessThan(600);
     expect(await first('process_resident_memory_bytes{job="dropcast"}')).toBeGreaterThan(1e7);
     for (const query of await queries('dropcast')) {
       await prometheus.query(query); // Prometheus understands it
-      for (const name of metricsIn(query)) expect(await prometheus.query(`{__name__="${name}"}`), name).not.toEqual([]);
+      for (const name of metricsIn(query)) expect(await last(`{__name__="${name}"}`), name).not.toEqual([]);
     }
     const told = (await readFile(spans, 'utf8'))
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { name: string; attributes: object });
     expect(told.map(({ name }) => name)).toEqual(expect.arrayContaining(['create', 'put', 'poll', 'publish', 'file']));
-    expect(told.find(({ name }) => name === 'file')?.attributes).toMatchObject({
-      'dropcast.path': 'news/clip.mpg',
-      'dropcast.end': 'done',
-    });
+    expect(told.filter(({ name }) => name === 'file').map(({ attributes }) => attributes)).toContainEqual(
+      expect.objectContaining({ 'dropcast.path': 'news/clip.mpg', 'dropcast.end': 'done' }),
+    );
   },
 );

@@ -13,6 +13,35 @@ function open() {
   return { events, state, messageTargets, metrics, values: async () => valuesOf(await metrics.text()) };
 }
 
+test('two that ask at once, at first and later, are told the same, and each all of it', async () => {
+  const { events, values } = open();
+  events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
+  for (let n = 0; n < 2; n += 1) {
+    const all = (await Promise.all([values(), values(), values()])).map((told) =>
+      [...told].filter(([name]) => name.startsWith('dropcast_')),
+    );
+    expect(all[0]?.length).toBeGreaterThan(50);
+    expect(all[1]).toEqual(all[0]);
+    expect(all[2]).toEqual(all[0]);
+    expect(all[0]).toContainEqual(['dropcast_api_requests_total{operation="create video",code="201"}', 1]);
+  }
+});
+
+test('what could not be loaded for the first scrape is loaded for the next one', async () => {
+  let isBroken = true;
+  const { daemon } = measuredDaemon();
+  const metrics = createMetrics(daemon, {
+    ...versions,
+    get version() {
+      if (isBroken) throw new Error('too many open files');
+      return '1';
+    },
+  });
+  await expect(metrics.text()).rejects.toThrow('too many open files');
+  isBroken = false;
+  expect(await metrics.text()).toContain('dropcast_build_info');
+});
+
 describe('gauges say what is now', () => {
   test('files by state, with a zero where there are none', async () => {
     const { state, values } = open();

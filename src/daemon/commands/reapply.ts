@@ -133,7 +133,7 @@ export async function asksAgain(
   patience: Patience,
 ): Promise<(now: Facts) => Reapplied> {
   const route = (await patience.forDisk(facts.folder, () => whereTo(routers, facts))) ?? diskHangs;
-  return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route));
+  return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route, Date.now()));
 }
 
 /** @returns why nobody can say where the rules would send it */

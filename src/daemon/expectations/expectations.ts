@@ -54,6 +54,9 @@ const everyMs = 5_000;
 /** Files that are remembered of one day: far more than are expected tell no more. */
 const mostCounted = 20_000;
 
+/** A clock that is set back by no more than this is no reason to begin the day before again, and to tell all of it twice. */
+const setBackMs = 3_600_000;
+
 /** Moved files of older days count for nothing any more. */
 const forgottenAfterMs = 10 * 24 * 3_600_000;
 
@@ -67,6 +70,13 @@ interface Watched {
   /** The state that was told. */
   told: ExpectationState | null;
   readonly files: Map<string, Counted>;
+  /** What happened to files since their rows are read; null while none are read. */
+  meanwhile: Happened[] | null;
+}
+
+interface Happened {
+  readonly facts: Facts;
+  readonly isNew: boolean;
 }
 
 export function createExpectations(world: ExpectationsWorld): Expectations {
@@ -76,12 +86,19 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   let running: Promise<void> | null = null;
 
   const begin = async (each: Watched, period: Period): Promise<void> => {
-    each.files.clear();
-    const came = await rows.cameIn(each.folder, period.from);
-    const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
-    for (const facts of [...came.filter(({ path }) => each.matches(path)), ...moved]) note(each.files, facts);
-    each.period = period;
-    each.told = null;
+    const meanwhile: Happened[] = (each.meanwhile = []);
+    try {
+      const came = await rows.cameIn(each.folder, period.from);
+      const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
+      // Until here the day before was shown, with its files.
+      each.files.clear();
+      each.period = period;
+      each.told = null;
+      for (const facts of [...came.filter(({ path }) => each.matches(path)), ...moved]) note(each.files, facts);
+      for (const happened of meanwhile) count(each, happened);
+    } finally {
+      each.meanwhile = null;
+    }
     await rows.forgetCounted(now() - forgottenAfterMs);
   };
 
@@ -93,8 +110,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     const at = now();
     for (const each of watched) {
       const { period } = each;
-      // A clock that was set is no reason to forget the day that it was.
-      const isCurrent = period !== null && at >= period.from && at < period.end;
+      const isCurrent = period !== null && at >= period.from - setBackMs && at < period.end;
       if (!isCurrent) await begin(each, periodAt(each.expectation, at));
       tell(each, at);
     }
@@ -110,7 +126,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     if (isNews) world.changed(view);
   };
 
-  const count = (each: Watched, facts: Facts, isNew: boolean): void => {
+  const count = (each: Watched, { facts, isNew }: Happened): void => {
     const isKnown = each.files.has(facts.id);
     if (!isKnown && (!isNew || facts.discoveredAt < (each.period?.from ?? Infinity) || !each.matches(facts.path)))
       return;
@@ -126,7 +142,11 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     if (event.type !== 'file') return;
     const { before, facts } = event;
     const isNew = before === null || (before.path !== facts.path && facts.disposal !== 'moved');
-    for (const each of watched) if (each.folder === facts.folder) count(each, facts, isNew);
+    for (const each of watched) {
+      if (each.folder !== facts.folder) continue;
+      count(each, { facts, isNew });
+      each.meanwhile?.push({ facts, isNew });
+    }
   };
 
   const refreshOnce = (): Promise<void> =>
@@ -167,6 +187,7 @@ function newlyWatched(folder: string, expectation: Expectation): Watched {
     period: null,
     told: null,
     files: new Map(),
+    meanwhile: null,
   };
 }
 

@@ -3,6 +3,7 @@ import type { SnapshotFrom } from 'xstate';
 import { isCounted } from './backoff.ts';
 import { feedsToPublish, mayHaveArrived, stateOf } from './facts.ts';
 import type { End, Facts, FileState } from './facts.ts';
+import { finished } from './finished.ts';
 import { failureOfThrown } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
@@ -16,7 +17,6 @@ import {
   isBeingAdopted,
   isIgnored,
   notAdopted,
-  reasonOf,
   rearmed,
   remoteFailed,
   waitsForChannel,
@@ -122,11 +122,7 @@ const machineSetup = setup({
     finish: assign({
       facts: ({ context: { facts, policy } }, { end }: { end: End }) => ({
         ...facts,
-        end,
-        notBefore: null,
-        why: facts.why ?? reasonOf(end, facts),
-        endedAt: facts.endedAt ?? policy.now(),
-        disposal: end === 'done' ? (facts.disposal ?? firstDisposal(facts)) : facts.disposal,
+        ...finished(facts, end, policy.now()),
       }),
     }),
   },
@@ -154,11 +150,6 @@ const machineSetup = setup({
     isItsFeed: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
   },
 });
-
-function firstDisposal({ afterReady }: Facts): Facts['disposal'] {
-  if (afterReady.kind === 'keep') return 'kept';
-  return afterReady.kind === 'delete' && afterReady.later !== undefined ? 'later' : 'pending';
-}
 
 function isReady(event: FileEvent | Outcome): boolean {
   return event.type === 'REMOTE_STATUS' && event.status === 'ready';

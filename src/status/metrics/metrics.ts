@@ -27,8 +27,14 @@ export function createMetrics(daemon: MeasuredDaemon, versions: Versions): Metri
     const { openExposition } = await import('./exposition.ts');
     return openExposition(daemon, counted, versions);
   };
+  const openOnce = (): Promise<() => Promise<string>> =>
+    (opened ??= open().catch((error: unknown) => {
+      // As where no file can be opened at present.
+      opened = null;
+      throw error;
+    }));
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    text: async () => (await (opened ??= open()))(),
+    text: async () => (await openOnce())(),
   };
 }

@@ -54,11 +54,11 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
 
   const deliver = async (): Promise<void> => {
     while (!signal.aborted) {
+      // Set again by what is posted from here on.
+      mayWait = false;
       const waiting = await rows.waiting(name, mostWaiting);
-      if (waiting.length === 0) {
-        mayWait = false;
-        return;
-      }
+      if (waiting.length === 0) return;
+      mayWait = true;
       const dropped = Number((await rows.recall(droppedName(name))) ?? 0);
       const { seqs, envelope } = nextBatch(waiting, { quiet: target.quiet, dropped, now: world.now(), id: world.id });
       await rows.markTried(seqs, world.now());
@@ -121,6 +121,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       if (target.quiet !== null && isInWindow(target.quiet, now)) return;
       running = deliver()
         .catch((error: unknown) => {
+          mayWait = true;
           // The ledger refuses at present, as with a full disk.
           notBefore = world.now() + firstPauseMs;
           logger.debug('A notification waits for the ledger', { target: name, err: error });

@@ -35,6 +35,9 @@ const everyMs = 5_000;
 /** A ledger that refuses for so long is told by heartbeat; a moment is nothing. */
 const refusedMs = 60_000;
 
+/** Every how often it is tried, where there is a heartbeat. */
+const proofEveryMs = 60_000;
+
 /**
  * Starts to tell people what happens, as the configuration of the daemon says, also after it is reloaded. Disposing it leaves at once
  * what a target has not taken, for the next start.
@@ -63,6 +66,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   let config: Config['notify'] | null = null;
   let running: Promise<void> | null = null;
   let refusedSince: number | null = null;
+  let provedAt = -Infinity;
 
   const lookForNews = async (notify: Config['notify']): Promise<void> => {
     const targets = notify.filter((target) => target.type !== 'heartbeat');
@@ -74,10 +78,19 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     config = notify;
   };
 
+  /** While nothing happens, nothing is written: only a heartbeat would vouch for a ledger that nobody tried. */
+  const proveLedger = async (): Promise<void> => {
+    const at = now();
+    if (Math.abs(at - provedAt) < proofEveryMs) return;
+    await daemon.ledger.news.commit({ remember: { 'written to': at } });
+    provedAt = at;
+  };
+
   const look = async (): Promise<void> => {
     const { notify } = daemon.config();
     try {
       await lookForNews(notify);
+      if (notify.some(({ type }) => type === 'heartbeat')) await proveLedger();
       refusedSince = null;
     } catch (error) {
       // The ledger refuses at present, as with a full disk: the next look comes in seconds.

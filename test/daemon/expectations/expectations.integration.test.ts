@@ -26,11 +26,23 @@ async function folderThatExpects(directory: string, start: string, expect: reado
   const stack = new AsyncDisposableStack();
   const ledger = stack.use(await openLedger(directory));
   const events = createEventStream(silentLogger);
-  const world = { now: utc(start), config: { folders: [{ path: '/in', expect }] } as unknown as Config };
+  const world = {
+    now: utc(start),
+    config: { folders: [{ path: '/in', expect }] } as unknown as Config,
+    /** After the ledger has read the files of a day, and before it is known what they are: may wait, or fail. */
+    onceRead: async (): Promise<void> => undefined,
+  };
   const told: string[] = [];
   const expectations = stack.use(
     createExpectations({
-      rows: ledger.news,
+      rows: {
+        ...ledger.news,
+        cameIn: async (folder, since) => {
+          const came = await ledger.news.cameIn(folder, since);
+          await world.onceRead();
+          return came;
+        },
+      },
       events,
       config: () => world.config,
       logger: silentLogger,
@@ -153,6 +165,49 @@ describe('what a folder expects', () => {
     await here.at('2026-11-18T20:00');
     expect(here.told).toEqual(['2026-11-18 missing']);
     expect(here.states()).toEqual(['2026-11-18 live']);
+  });
+
+  test('a clock that is set back over midnight tells nothing of the day before again', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T20:00');
+    await here.at('2026-11-18T23:02');
+    for (const moment of ['2026-11-18T22:58', '2026-11-18T23:03']) await here.at(moment);
+    expect(here.told).toEqual(['2026-11-18 missing']);
+    expect(here.states()).toEqual(['2026-11-19 expected']);
+  });
+
+  test('until the new day is read, the old one is shown as it was: with what came, and not as missing', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', { end: 'done', endedAt: utc('2026-11-18T09:00') });
+    const seen: string[][] = [];
+    here.world.onceRead = async () => {
+      seen.push(here.states());
+      throw new Error('the disk is gone');
+    };
+    await here.at('2026-11-18T23:00');
+    expect([...seen, here.states()]).toEqual([['2026-11-18 live'], ['2026-11-18 live']]);
+    here.world.onceRead = async () => undefined;
+    await here.at('2026-11-18T23:01');
+    expect(here.states()).toEqual(['2026-11-19 expected']);
+    expect(here.told).toEqual([]);
+  });
+
+  test('what happens to files while they are read is not lost, nor overwritten by what was read before it', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_live', {});
+    await here.write('f_gone', {});
+    here.world.config = {
+      folders: [{ path: '/in', expect: [{ ...evening, by: 19 * 60, count: 2 }] }],
+    } as unknown as Config;
+    here.world.onceRead = async () => {
+      await here.write('f_live', { end: 'done', endedAt: utc('2026-11-18T09:00') });
+      await here.write('f_gone', { end: 'vanished', endedAt: utc('2026-11-18T09:00') });
+      await here.write('f_new', {});
+    };
+    await here.at('2026-11-18T09:01');
+    expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'arrived' }]);
   });
 
   test('a reload keeps what is still expected, and begins with what is new by reading the ledger', async () => {

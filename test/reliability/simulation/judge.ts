@@ -35,6 +35,8 @@ export interface JudgedRow {
   readonly videoId: string | null;
   readonly sha256: string | null;
   readonly tokens: readonly string[];
+  /** A person retried it by name although it is a duplicate. */
+  readonly isWantedTwice: boolean;
   readonly failure: { readonly kind: string; readonly code: string } | null;
 }
 
@@ -93,7 +95,8 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       const holders = records
         .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
         // What only a receipt of the create request tells of: nobody knows which bytes went there.
-        .filter(({ id }) => !wasRestored || !rows.some((row) => row.videoId === id && row.sha256 === null));
+        .filter(({ id }) => !wasRestored || !rows.some((row) => row.videoId === id && row.sha256 === null))
+        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.isWantedTwice));
       return holders.length > 1 ? [`${holders.map(({ id }) => id).join(' and ')} have the same bytes`] : [];
     }),
 

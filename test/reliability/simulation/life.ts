@@ -383,6 +383,8 @@ function judgedRow(row: Record<string, unknown>): JudgedRow {
     why: textOf(row['why']),
     videoId: textOf(row['video_id']),
     sha256: textOf(row['sha256']),
+    // No folder of a life says so.
+    isWantedTwice: row['on_duplicate'] === 'upload',
     tokens: [...suspects, ...(row['intent'] === null ? [] : [textOf(row['intent']) ?? ''])],
     failure: failure === null ? null : (JSON.parse(textOf(failure) ?? '') as JudgedRow['failure']),
   };

@@ -1,6 +1,8 @@
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
 import { pause, resume } from '../../../src/daemon/commands/pause.ts';
 import { publish } from '../../../src/daemon/commands/publish.ts';
+import { reapply } from '../../../src/daemon/commands/reapply.ts';
+import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderConfig } from '../../../src/config/config.ts';
 import { storedRows } from './machine/database.ts';
@@ -12,7 +14,21 @@ const oneIn = 3;
 
 const by = 'meddler';
 
-/** An operator who ignores, pauses and publishes at any moment. In the calm, all of it is taken back. */
+const deeds = [
+  'ignore',
+  'ignore',
+  'undo',
+  'pause',
+  'resume',
+  'publish',
+  'retry',
+  'retry',
+  'reapply',
+  'nothing',
+  'nothing',
+] as const;
+
+/** An operator who ignores, pauses, publishes, retries and applies rules again at any moment. In the calm, all of it is taken back. */
 export class Meddler {
   readonly #machine: Machine;
   readonly #random: Random;
@@ -35,7 +51,7 @@ export class Meddler {
 
   async meddle(daemon: Daemon): Promise<void> {
     if (!this.#isThere) return;
-    const deed = this.#random.pick(['ignore', 'ignore', 'undo', 'pause', 'resume', 'publish', 'nothing', 'nothing']);
+    const deed = this.#random.pick(deeds);
     await this.#tried(deed, () => this.#do(deed, daemon));
   }
 
@@ -46,7 +62,7 @@ export class Meddler {
     await this.#tried('undo', () => this.#undo(daemon));
   }
 
-  async #do(deed: string, daemon: Daemon): Promise<unknown> {
+  async #do(deed: (typeof deeds)[number], daemon: Daemon): Promise<unknown> {
     const folder = this.#random.chance(0.3) ? null : this.#random.pick(this.#folders).path;
     switch (deed) {
       case 'ignore':
@@ -65,9 +81,32 @@ export class Meddler {
         // Nobody waits for its answer.
         void publish(daemon, { feeds: ['feed_news'] }).catch(() => undefined);
         return null;
+      case 'retry':
+        return this.#retry(daemon);
+      case 'reapply':
+        return this.#reapply(daemon);
       default:
         return null;
     }
+  }
+
+  /** One of them by name: that retries more than a retry of many. */
+  async #retry(daemon: Daemon): Promise<void> {
+    const id = this.#someFile();
+    if (id === null) return;
+    const { retried } = await retry(daemon, { names: [id], force: this.#random.chance(0.3) });
+    if (retried.length > 0) this.#machine.reach('retried by name');
+  }
+
+  async #reapply(daemon: Daemon): Promise<void> {
+    const id = this.#random.chance(0.5) ? this.#someFile() : null;
+    const { files } = await reapply(daemon, { names: id === null ? [] : [id] });
+    if (files > 0) this.#machine.reach('rules applied again');
+  }
+
+  #someFile(): string | null {
+    const ids = storedRows('file').map(({ id }) => String(id));
+    return ids.length === 0 ? null : this.#random.pick(ids);
   }
 
   async #ignore(daemon: Daemon): Promise<void> {

@@ -20,7 +20,10 @@ const sometimes = [
   'event lost',
   'disk trouble',
   'ledger refused a write',
+  'ledger copied',
   'skipped as a duplicate',
+  'retried by name',
+  'rules applied again',
 ] as const;
 
 /** States that thousands of lives must reach. The explorer goes through all of them in every run. */

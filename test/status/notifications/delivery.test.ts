@@ -27,7 +27,7 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
   const stop = new AbortController();
   const logger = recordingLogger();
   const messageTargets = createMessageTargets();
-  const world = { now: noon, isRefusing: false };
+  const world = { now: noon, isRefusing: false, onceRead: (): void => undefined };
   const sent: Envelope[] = [];
   const times: number[] = [];
   let waiting: OutboxRow[] = [];
@@ -37,7 +37,11 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
     waiting = waiting.map((row) => (seqs.includes(row.seq) ? by(row) : row));
   };
   const rows: Partial<NewsRows> = {
-    waiting: async () => waiting,
+    waiting: async () => {
+      const read = waiting;
+      world.onceRead();
+      return read;
+    },
     recall: async () => dropped,
     commit: async ({ remember = {} }) => void (dropped = remember['dropped:phone']),
     markTried: async (seqs, at) => change(seqs, (row) => ({ ...row, triedAt: at })),
@@ -76,7 +80,7 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
     post: (...seqs: number[]) => {
       for (const seq of seqs) {
         const message = { type: 'live', title: `t${seq}`, body: '', level: 'info', cause: `${seq}`, at: 0, count: 1 };
-        waiting.push({ seq, message, at: noon, triedAt: null, refusals: 0 });
+        waiting = [...waiting, { seq, message, at: noon, triedAt: null, refusals: 0 }];
       }
       one.wake();
     },
@@ -104,6 +108,29 @@ describe('the way to a target', () => {
     unread.post(1);
     await unread.tick();
     expect(unread.sent).toHaveLength(1);
+  });
+
+  test('what is posted while an empty outbox is read is sent at the next look', async () => {
+    const here = delivery(() => taken);
+    here.world.onceRead = () => {
+      here.world.onceRead = () => undefined;
+      here.post(1);
+    };
+    await here.tick();
+    await here.tick();
+    expect(here.sent).toHaveLength(1);
+  });
+
+  test('an outbox that cannot be read is read again', async () => {
+    const here = delivery(() => taken);
+    here.world.onceRead = () => {
+      throw new Error('the disk is gone');
+    };
+    here.post(1);
+    await here.tick();
+    here.world.onceRead = () => undefined;
+    await here.pass(10 * second);
+    expect(here.sent).toHaveLength(1);
   });
 
   test('is tried after 10 s, then less and less often, up to every 15 minutes, and begins anew once it takes messages', async () => {

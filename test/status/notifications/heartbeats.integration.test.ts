@@ -41,6 +41,12 @@ const unreadable = async (here: Here): Promise<void> => {
   here.world.atLedger = refuses(/./);
 };
 
+/** So long after the start nothing is to be read or written for any news. */
+const unusedSince = async (here: Here, calls: RegExp): Promise<void> => {
+  await here.pass(5 * minute);
+  here.world.atLedger = refuses(calls);
+};
+
 const missing = {
   key: 'k',
   folder: '/in',
@@ -86,6 +92,8 @@ describe('the word of a heartbeat', () => {
     ],
     ['the ledger refuses for a moment', unreadable, 1.5, 'well'],
     ['the ledger refuses', unreadable, 4, 'fail'],
+    ['the ledger refuses, and nothing happens', (here) => unusedSince(here, /./), 3, 'fail'],
+    ['the ledger cannot be written to, and nothing happens', (here) => unusedSince(here, /commit/), 3, 'fail'],
     [
       'the ledger cannot be written to, and so not even what is wrong be noted',
       ({ world }) => {

@@ -97,6 +97,7 @@ class LedgerDatabase {
   }
 
   exec(sql: string): void {
+    if (sql.includes('SET is_copy = 1')) machine().reach('ledger copied');
     if (!this.#isLedger) return takeLock(this.#path);
     const [, name, value] = settings.exec(sql) ?? [];
     if (name !== undefined && value !== undefined) this.#set.set(name, settingValues[value.toLowerCase()] ?? value);
@@ -116,6 +117,10 @@ class LedgerDatabase {
   close(): void {
     if (this.#isLedger) recoverLedger();
     else locks.delete(this.#path);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 
