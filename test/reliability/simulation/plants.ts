@@ -93,7 +93,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'puts away without comparing the hash',
     breaks: 'L1',
-    seen: [202],
+    seen: [377],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -155,7 +155,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a file that ends vanished stays so when it returns',
     breaks: 'L1',
-    seen: [63],
+    seen: [26],
     changes: [
       {
         file: 'src/intake/intake.ts',
@@ -167,7 +167,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'gives up by the wall clock',
     breaks: 'T1',
-    seen: [173],
+    seen: [85],
     changes: [
       {
         file: 'src/pipeline/rounds/sweep.ts',
