@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addActCommands } from './act/commands.ts';
 import { addApiCommands } from './api/commands.ts';
 import { addConfigCommands } from './configure/commands.ts';
+import { addExamples } from './examples.ts';
 import { addDemoCommand } from './run/demo-command.ts';
 import { addLookCommands } from './look/commands.ts';
 import { addNotifyCommands } from './notify/commands.ts';
@@ -56,6 +57,7 @@ export function createProgram(
   addSystemdCommands(program, shell);
   program.commandsGroup('The API of the service:');
   addApiCommands(program, shell, exit);
+  addExamples(program);
   return program;
 }
 

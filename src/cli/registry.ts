@@ -29,14 +29,16 @@ export function json(command: Command): Command {
   return command.option('--json', 'print JSON, {"v":1,…}');
 }
 
-/** Options that choose files: the same everywhere. */
+/** Options that choose files: the same everywhere, under a heading of their own. */
 export function selecting(command: Command): Command {
   return command
+    .optionsGroup('Which files:')
     .option('-s, --state <states>', 'only files in these states, separated by commas')
     .option('--folder <path>', 'only files of this watched folder')
     .option('--channel <id>', 'only files for this channel')
     .option('--feed <id>', 'only files for this feed')
     .option('--cause <code>', 'only files that are stuck for this reason; `ls --counts` lists the codes')
     .option('--since <time>', 'only files that arrived or ended since then, like 24h, today or 2026-11-22')
-    .option('-q, --query <text>', 'only files with this text in their path, title or video id');
+    .option('-q, --query <text>', 'only files with this text in their path, title or video id')
+    .optionsGroup('Options:');
 }

@@ -31,8 +31,7 @@ export async function catchUp(
     return isCopy && Date.parse(receipt.at) >= changedAt;
   };
   const { receipts, strange } = await newReceipts(stateDir, isNew);
-  const newest = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-  if (newest.size > 0 || isCopy) await takeOver({ db, sql }, newest.values(), isCopy);
+  if (receipts.length > 0 || isCopy) await takeOver({ db, sql }, receipts, isCopy);
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
@@ -41,7 +40,7 @@ export async function catchUp(
 
 async function takeOver(
   { db, sql }: Pick<Connection, 'db' | 'sql'>,
-  receipts: Iterable<Receipt>,
+  receipts: readonly Receipt[],
   isCopy: boolean,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -76,7 +76,8 @@ export function receiptsSince(stateDir: string, since: number): Promise<ReadRece
 }
 
 /**
- * Those among the last receipts that are new. Reading ends where no more of them can come.
+ * The last receipt of each file, if it is new: what came before it is over, whatever its revision says. Reading ends where no more of them
+ * can come.
  *
  * @throws {LedgerError} when the file cannot be used
  */
@@ -94,7 +95,8 @@ export async function newReceipts(stateDir: string, isNew: (receipt: Receipt) =>
     const oldest = receipts.slice(0, underWay);
     if (from === 0 || (oldest.length === underWay && !oldest.some(isNew))) {
       const strange = read.filter((line) => line === 'strange').length;
-      return { receipts: receipts.filter(isNew), strange };
+      const last = new Map(receipts.map((receipt) => [receipt.id, receipt]));
+      return { receipts: [...last.values()].filter(isNew), strange };
     }
   }
 }

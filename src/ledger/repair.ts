@@ -90,8 +90,9 @@ function rebuilt(
 ): Repair {
   const copy = from.copies.map((path) => copyOf(path, row)).find((found) => found !== null) ?? null;
   const isNew = (receipt: Receipt): boolean => copy === null || saysMore(receipt, copy.facts, copy.changedAt);
-  const receipt = from.receipts.findLast((each) => isAbout(each, row) && isNew(each));
-  const facts = (receipt && restored(copy?.facts ?? null, receipt)) ?? copy?.facts ?? null;
+  const receipt = from.receipts.findLast((each) => isAbout(each, row));
+  const news = receipt !== undefined && isNew(receipt) ? restored(copy?.facts ?? null, receipt) : null;
+  const facts = news ?? copy?.facts ?? null;
   if (facts === null) return { row: rowOf(held(row)), note: heldBecause };
   const suspects = [...new Set([...facts.suspects, ...tokensOf(row)])];
   const source = copy === null ? 'receipts.jsonl' : 'a copy of the ledger';

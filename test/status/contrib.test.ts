@@ -26,6 +26,22 @@ test('the documentation lists every metric, and no other', async () => {
   expect([...documented].toSorted()).toEqual([...new Set(told)].toSorted());
 });
 
+test('the configuration of Prometheus in the documentation is one that it takes', needs('promtool'), async () => {
+  await using scratch = await scratchDirectory();
+  const page = await readFile(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
+  const [[, config = ''] = [], ...further] = [...page.matchAll(/```yaml\n(.*?)```/gs)];
+  expect(further).toEqual([]);
+  await writeFile(scratch.file('token'), 'x\n');
+  const local = config
+    .replace('/etc/prometheus/dropcast-alerts.yml', alertsPath)
+    .replace('/etc/prometheus/dropcast-token', scratch.file('token'));
+  await writeFile(scratch.file('prometheus.yml'), local);
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'config', scratch.file('prometheus.yml')], {
+    encoding: 'utf8',
+  });
+  expect({ status, said: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+});
+
 describe('the dashboard', () => {
   test('has eight panels that say what they show, on a data source that its reader chooses', async () => {
     const { panels, __inputs: inputs } = await dashboard();

@@ -41,7 +41,15 @@ export function measuredDaemon() {
       if (state.isLedgerBroken) throw new Error('the disk is gone');
       return { states: state.counts, settling: 2, uploading: 1, queued: state.counts['queued'] ?? 0, needsYou: 3 };
     },
-    ledger: { waitingSince: async () => state.since, news: { countWaiting: async () => state.messages } },
+    ledger: {
+      waitingSince: async () => state.since,
+      news: {
+        countWaiting: async () => {
+          if (state.isLedgerBroken) throw new Error('the disk is gone');
+          return state.messages;
+        },
+      },
+    },
     times: { startAt: () => state.uploadsStartAt },
     expectations: { list: () => state.expectations },
     conductor: {

@@ -135,10 +135,19 @@ describe('gauges say what is now', () => {
     expect((await values()).get('dropcast_api_budget_remaining')).toBe(600);
     state.blockedUntil = Date.now() + 60_000;
     expect((await values()).get('dropcast_api_budget_remaining')).toBe(0);
+    state.blockedUntil = 0;
+    state.used = 1_200; // The limit was lowered.
+    expect((await values()).get('dropcast_api_budget_remaining')).toBe(0);
   });
 
   test('folders: frozen is down, and one that a reload removed is gone', async () => {
     const { state, events, values } = open();
+    state.folders = [
+      { path: '/in', state: 'watching' },
+      { path: '/in2', state: 'watching' },
+    ];
+    events.emit({ type: 'arrival', path: '/in2/a.mp4', size: 1, as: 'new', heldBecause: null });
+    expect((await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}')).toBe(0);
     events.emit({ type: 'arrival', path: '/in/a.mp4', size: 1, as: 'new', heldBecause: null });
     const seen = (await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}') ?? 0;
     expect(Math.abs(seen - Date.now() / 1_000)).toBeLessThan(600);
@@ -149,7 +158,8 @@ describe('gauges say what is now', () => {
     expect((await values()).get('dropcast_watch_root_up{root="/in"}')).toBe(0);
     expect((await values()).get('dropcast_watch_root_up{root="/slow"}')).toBe(1);
     state.folders = [{ path: '/slow', state: 'watching' }];
-    expect((await values()).has('dropcast_watch_root_up{root="/in"}')).toBe(false);
+    const left = await values();
+    expect([...left.keys()].filter((key) => key.includes('root="/in"'))).toEqual([]);
   });
 
   test('feeds that wait to be published', async () => {
@@ -158,16 +168,23 @@ describe('gauges say what is now', () => {
     expect((await values()).get(name)).toBeNaN();
     state.waits = [{ feed: 'feed_news', files: 1, since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
     expect((await values()).get(name)).toBe(7);
+    state.feeds = [];
+    expect((await values()).has(name)).toBe(false);
   });
 
   test('a ledger that cannot be read leaves no old number behind, and the rest is told', async () => {
     const { state, values } = open();
     state.counts = { done: 5 };
+    state.since = { oldest: 1_500, done: 2_500 };
+    state.messages = new Map([['phone', 2]]);
     await values();
     state.isLedgerBroken = true;
     const now = await values();
     expect(now.get('dropcast_files{state="done"}')).toBeNaN();
     expect(now.get('dropcast_needs_you')).toBeNaN();
+    expect(now.get('dropcast_oldest_waiting_timestamp_seconds')).toBeNaN();
+    expect(now.get('dropcast_last_success_timestamp_seconds')).toBeNaN();
+    expect(now.get('dropcast_notifications_waiting{type="ntfy"}')).toBeNaN();
     expect(now.get('dropcast_ledger_up')).toBe(0);
     expect(now.get('dropcast_watch_root_up{root="/in"}')).toBe(1);
     state.isLedgerBroken = false;
@@ -207,14 +224,18 @@ describe('counters say what happened', () => {
     const { events, values } = open();
     events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
     events.emit({ type: 'request', operation: 'create video', status: null, ms: 30_000 });
+    events.emit({ type: 'request', operation: 'create video', status: 422, ms: 1_000 });
+    events.emit({ type: 'request', operation: 'create video', status: 300, ms: 1_000 });
     events.emit({ type: 'request', operation: 'list videos', status: 200, ms: 20 });
     const now = await values();
     expect(now.get('dropcast_api_requests_total{operation="create video",code="201"}')).toBe(1);
     expect(now.get('dropcast_api_requests_total{operation="create video",code="none"}')).toBe(1);
     expect(now.get('dropcast_api_requests_total{operation="list videos",code="200"}')).toBe(1);
     expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="ok"}')).toBe(0.2);
-    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(30);
+    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(32);
     expect(now.get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(0);
+    events.emit({ type: 'request', operation: 'publish feed', status: 200, ms: 20 });
+    expect((await values()).get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(1);
   });
 
   test('times before the first scrape and after it are in their buckets, which add up', async () => {
@@ -232,26 +253,30 @@ describe('counters say what happened', () => {
 
   test('how long the service processed a video, ready or failed', async () => {
     const { events, values } = open();
-    const before = someFacts({ ...uploaded, processingSince: 1_000, uploadedAt: 1_000 });
+    const before = someFacts({ ...uploaded, processingSince: 1_000, uploadedAt: 500 });
     const isReady = { ...before, readyAt: 4_000 };
     events.emit({ ...row, before, facts: isReady });
     events.emit({ ...row, before: isReady, facts: { ...isReady, end: 'done', endedAt: 9_000 } });
     events.emit({ ...row, before, facts: { ...before, end: 'failed', endedAt: 3_000 } });
+    // The clock was set back meanwhile.
+    events.emit({ ...row, before, facts: { ...before, readyAt: 900 } });
     events.emit({ ...row, before: someFacts(created), facts: someFacts({ ...created, end: 'failed', endedAt: 1 }) });
     const now = await values();
     expect(now.get('dropcast_step_duration_seconds_sum{step="processing",outcome="ok"}')).toBe(3);
     expect(now.get('dropcast_step_duration_seconds_sum{step="processing",outcome="failed"}')).toBe(2);
-    expect(now.get('dropcast_step_duration_seconds_count{step="processing",outcome="ok"}')).toBe(1);
+    expect(now.get('dropcast_step_duration_seconds_count{step="processing",outcome="ok"}')).toBe(2);
   });
 
   test('failures by class, publishes by feed, and only feeds of the configuration by name', async () => {
     const { events, values } = open();
     events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '', isRepeated: false });
     events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
+    events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: failure('permanent') });
     for (let n = 0; n < 50; n += 1) events.emit({ type: 'feed', feed: `feed_${n}`, files: 1, failure: null });
     const now = await values();
     expect(now.get('dropcast_failures_total{class="address dead"}')).toBe(1);
     expect(now.get('dropcast_feed_publishes_total{feed="feed_news",outcome="ok"}')).toBe(1);
+    expect(now.get('dropcast_feed_publishes_total{feed="feed_news",outcome="failed"}')).toBe(1);
     expect(now.get('dropcast_feed_publishes_total{feed="other",outcome="ok"}')).toBe(50);
   });
 

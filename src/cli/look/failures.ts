@@ -38,7 +38,9 @@ export async function failures(shell: Shell, options: FailuresOptions): Promise<
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const sudo =
-      'code' in error && (error.code === 'EACCES' || error.code === 'EPERM') ? '; run the command with sudo' : '';
+      'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
+        ? '; run the command with sudo, or see the latest with `dropcast events --level warn`'
+        : '';
     throw new CommandError(`cannot read the failure log ${path}: ${error.message}${sudo}`, exitCodes.failed, {
       cause: error,
     });

@@ -71,12 +71,7 @@ interface Watched {
   told: ExpectationState | null;
   readonly files: Map<string, Counted>;
   /** What happened to files since their rows are read; null while none are read. */
-  meanwhile: Happened[] | null;
-}
-
-interface Happened {
-  readonly facts: Facts;
-  readonly isNew: boolean;
+  meanwhile: Facts[] | null;
 }
 
 export function createExpectations(world: ExpectationsWorld): Expectations {
@@ -86,7 +81,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   let running: Promise<void> | null = null;
 
   const begin = async (each: Watched, period: Period): Promise<void> => {
-    const meanwhile: Happened[] = (each.meanwhile = []);
+    const meanwhile: Facts[] = (each.meanwhile = []);
     try {
       const came = await rows.cameIn(each.folder, period.from);
       const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
@@ -95,7 +90,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
       each.period = period;
       each.told = null;
       for (const facts of [...came.filter(({ path }) => each.matches(path)), ...moved]) note(each.files, facts);
-      for (const happened of meanwhile) count(each, happened);
+      for (const facts of meanwhile) count(each, facts);
     } finally {
       each.meanwhile = null;
     }
@@ -126,10 +121,9 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     if (isNews) world.changed(view);
   };
 
-  const count = (each: Watched, { facts, isNew }: Happened): void => {
+  const count = (each: Watched, facts: Facts): void => {
     const isKnown = each.files.has(facts.id);
-    if (!isKnown && (!isNew || facts.discoveredAt < (each.period?.from ?? Infinity) || !each.matches(facts.path)))
-      return;
+    if (!isKnown && (facts.discoveredAt < (each.period?.from ?? Infinity) || !each.matches(facts.path))) return;
     note(each.files, facts);
     // Its path changes, and with it what it could be found by.
     if (!isKnown && facts.afterReady.kind === 'move')
@@ -140,12 +134,11 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
 
   const onEvent = (event: DropcastEvent): void => {
     if (event.type !== 'file') return;
-    const { before, facts } = event;
-    const isNew = before === null || (before.path !== facts.path && facts.disposal !== 'moved');
+    const { facts } = event;
     for (const each of watched) {
       if (each.folder !== facts.folder) continue;
-      count(each, { facts, isNew });
-      each.meanwhile?.push({ facts, isNew });
+      count(each, facts);
+      each.meanwhile?.push(facts);
     }
   };
 

@@ -1,15 +1,18 @@
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { FolderConfig } from '../../../src/config/config.ts';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
+import { reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { createOperatorPauses } from '../../../src/pipeline/operator-pauses.ts';
 import { rowsOf } from '../../pipeline/held-rows.ts';
 import { day, minute, outside, startCore } from '../../pipeline/running-core.ts';
-import { created, failure, someFacts, somePlan } from '../../pipeline/some-facts.ts';
+import { created, failure, ready, someFacts, somePlan } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const records: Readonly<Record<string, Partial<Facts>>> = {
@@ -59,7 +62,7 @@ test.each(cases)(
     await using ledger = await openLedger(scratch.path);
     await ledger.insert(facts);
     const image = join(scratch.path, 'image');
-    const dying = await killedAt(ledger, moment, () => imageOf(scratch.path, image));
+    const dying = killedAt(ledger, 'save', moment, () => imageOf(scratch.path, image));
     const core = startCore(world, { ...dying.world, uploadsStartAt: () => Number.MAX_SAFE_INTEGER });
     await run(daemonOf(core.conductor, ledger));
     await core.stop();
@@ -81,35 +84,148 @@ test.each(cases)(
   },
 );
 
-/** A ledger whose process dies at the first row that it writes. What it wrote since is on no disk. */
-async function killedAt(ledger: Ledger, moment: 'before' | 'after', kill: () => Promise<void>) {
+const moments = ['before', 'after'] as const;
+type Moment = (typeof moments)[number];
+
+test.each(moments)(
+  'a kill %s a pause is written leaves it set or not set, and so does one at its end',
+  async (moment) => {
+    await using scratch = await scratchDirectory();
+    const wanted = { folder: '/inbox', until: null, by: 'anna' };
+    const listed = async (stateDir: string) => {
+      await using ledger = await openLedger(stateDir);
+      const pauses = pausesOf(ledger);
+      await pauses.keep();
+      return pauses.list().map(({ folder, by }) => ({ folder, by }));
+    };
+    await using ledger = await openLedger(scratch.path);
+    const images = ['set', 'ended'].map((name) => join(scratch.path, `image-${name}`));
+    const [set = '', ended = ''] = images;
+    await pausesOf(killedAt(ledger, 'savePause', moment, () => imageOf(scratch.path, set)).world.store).set(wanted);
+    await pausesOf(ledger).set(wanted);
+    const ending = pausesOf(killedAt(ledger, 'dropPause', moment, () => imageOf(scratch.path, ended)).world.store);
+    await ending.end('/inbox', 'anna');
+    const is = [{ folder: '/inbox', by: 'anna' }];
+    expect([await listed(set), await listed(ended)]).toEqual(moment === 'before' ? [[], is] : [is, []]);
+  },
+);
+
+test.each([
+  ['before', 'noteFeedDue', 0],
+  ['after', 'noteFeedDue', 1],
+  // The request was answered: it is made once more, which changes nothing.
+  ['before', 'dropFeedDue', 1],
+  ['after', 'dropFeedDue', 0],
+] as const)('a kill %s %s of a publish makes that many requests after the restart', async (moment, method, times) => {
+  await using scratch = await scratchDirectory();
+  const image = join(scratch.path, 'image');
+  await using ledger = await openLedger(scratch.path);
+  const dying = killedAt(ledger, method, moment, () => imageOf(scratch.path, image));
+  const core = startCore(outside([]), dying.world);
+  await core.conductor.publishNow('feed_news');
+  await core.until(dying.isKilled);
+  await core.stop();
+  const world = outside([]);
+  await using restarted = await openLedger(image);
+  const again = startCore(world, { store: restarted, rows: rowsOf(restarted) });
+  await again.pass(3 * minute);
+  expect([world.service.count('publish feed_news'), await restarted.feedsDue()]).toEqual([times, []]);
+});
+
+test.each([
+  ['before', 'save', 0],
+  ['after', 'save', 1],
+  // The new metadata was sent, and is sent once more.
+  ['before', 'noteFeedDue', 1],
+  ['after', 'noteFeedDue', 1],
+] as const)(
+  'a kill %s %s of a reapply sends that many requests after the restart, and publishes again',
+  async (moment, method, times) => {
+    await using scratch = await scratchDirectory();
+    const image = join(scratch.path, 'image');
+    await using ledger = await openLedger(scratch.path);
+    const facts = { ...ready, end: 'done', endedAt: 5, published: { feed_news: 5 }, disposal: 'kept' } as const;
+    await ledger.insert(someFacts({ ...facts, folder: scratch.path }));
+    const dying = killedAt(ledger, method, moment, () => imageOf(scratch.path, image));
+    const core = startCore(outside([]), dying.world);
+    const folder = newTitles(scratch.path);
+    await reapply(daemonOf(core.conductor, dying.world.store, dying.world.rows, [folder]), { names: ['f_1'] });
+    await core.until(dying.isKilled);
+    await core.stop();
+    const world = outside([]);
+    await using restarted = await openLedger(image);
+    const again = startCore(world, { store: restarted, rows: rowsOf(restarted) });
+    await again.pass(3 * minute);
+    expect([world.service.count('amend'), world.service.count('publish feed_news')]).toEqual([times, times]);
+    const title = times === 0 ? 'Clip' : 'New';
+    expect(await restarted.load('f_1')).toMatchObject({ end: 'done', amendment: null, plan: { title } });
+  },
+);
+
+/** A ledger whose process dies at the first write of a kind. What it wrote since is on no disk. */
+function killedAt(
+  ledger: Ledger,
+  method: 'save' | 'savePause' | 'dropPause' | 'noteFeedDue' | 'dropFeedDue',
+  moment: Moment,
+  kill: () => void,
+) {
   let isKilled = false;
-  const store = Object.create(ledger, {
-    save: {
-      value: async (facts: Facts, note?: string): Promise<Facts> => {
-        if (moment === 'after') await ledger.save(facts, note);
-        if (!isKilled) await kill();
-        isKilled = true;
-        return { ...facts, rev: facts.rev + 1 };
-      },
-    },
-  }) as Ledger;
+  const write = async (...values: unknown[]): Promise<unknown> => {
+    const written = async (): Promise<unknown> => Reflect.apply(ledger[method], ledger, values);
+    if (isKilled) return written();
+    if (moment === 'before') kill();
+    const result = await written();
+    if (moment === 'after') kill();
+    isKilled = true;
+    return result;
+  };
+  const store = Object.create(ledger, { [method]: { value: write } }) as Ledger;
   return { world: { store, rows: rowsOf(store) }, isKilled: () => isKilled };
 }
 
-/** The files as they are at this moment: what a killed process leaves. */
-async function imageOf(stateDir: string, image: string): Promise<void> {
-  await mkdir(image, { mode: 0o700 });
-  for (const name of await readdir(stateDir))
-    if (name !== 'image') await copyFile(join(stateDir, name), join(image, name));
+/** A folder whose rule was changed. */
+function newTitles(path: string): FolderConfig {
+  const { channel, tags, publish } = somePlan;
+  const rule = { key: 'folders[0].rules[0]', line: 1, match: '**', title: 'New', description: null };
+  return {
+    path,
+    key: 'folders[0]',
+    include: ['**/*.mp4'],
+    exclude: [],
+    settleMs: 1_000,
+    doneMarker: null,
+    watch: 'auto',
+    rescanMs: 20_000,
+    onDuplicate: 'skip',
+    onChange: 'upload',
+    existing: 'upload',
+    afterReady: { kind: 'keep' },
+    rules: [{ ...rule, channel, tags, publish }],
+  };
 }
 
-function daemonOf(conductor: Daemon['conductor'], ledger: Ledger): Daemon {
+function pausesOf(store: Ledger) {
+  return createOperatorPauses({ store, clock: Date, events: { emit: () => undefined }, ended: () => undefined });
+}
+
+/** The files as they are at this very moment: what a killed process leaves. */
+function imageOf(stateDir: string, image: string): void {
+  mkdirSync(image, { mode: 0o700 });
+  for (const name of readdirSync(stateDir))
+    if (!name.startsWith('image')) copyFileSync(join(stateDir, name), join(image, name));
+}
+
+function daemonOf(
+  conductor: Daemon['conductor'],
+  ledger: Ledger,
+  rows: Pick<Daemon['rows'], 'held'> = { held: () => [] },
+  folders: readonly FolderConfig[] = [],
+): Daemon {
   return {
     conductor,
     ledger,
-    rows: { held: () => [] },
+    rows,
     folders: { reroute: async () => 'known' },
-    config: () => ({ folders: [] }),
+    config: () => ({ folders }),
   } as unknown as Daemon;
 }

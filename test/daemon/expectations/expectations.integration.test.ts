@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Config, Expectation } from '../../../src/config/config.ts';
 import { createEventStream } from '../../../src/daemon/events.ts';
 import { createExpectations } from '../../../src/daemon/expectations/expectations.ts';
@@ -8,6 +8,7 @@ import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { until } from '../../support/until.ts';
 
 const evening: Expectation = {
   match: 'evening/*.mp4',
@@ -60,6 +61,7 @@ async function folderThatExpects(directory: string, start: string, expect: reado
   };
   await expectations.refresh();
   return {
+    ledger,
     world,
     told,
     expectations,
@@ -115,6 +117,66 @@ describe('what a folder expects', () => {
     expect(here.states()).toEqual(['2026-11-18 arrived']);
   });
 
+  test('a file that vanishes and comes back counts again', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', {});
+    await here.write('f_1', { end: 'vanished', endedAt: 1 });
+    expect(here.states()).toEqual(['2026-11-18 expected']);
+    await here.write('f_1', { end: null, endedAt: null });
+    expect(here.states()).toEqual(['2026-11-18 arrived']);
+  });
+
+  test('a file of an earlier day counts for no later one, whatever happens to it; one that came as the day began does', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', {});
+    await here.at('2026-11-18T23:00');
+    await here.write('f_1', { path: 'evening/renamed.mp4', end: 'done', endedAt: utc('2026-11-18T23:00') });
+    expect(here.states()).toEqual(['2026-11-19 expected']);
+    await here.write('f_2', {});
+    expect(here.states()).toEqual(['2026-11-19 arrived']);
+  });
+
+  test('a file that fails is there, and not live', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_1', { end: 'failed', endedAt: utc('2026-11-18T08:01') });
+    await here.at('2026-11-18T20:00');
+    expect(here.states()).toEqual(['2026-11-18 late']);
+  });
+
+  test('two folders with the same expectation, and a folder with two, each stand for themselves', async () => {
+    await using scratch = await scratchDirectory();
+    const noon: Expectation = { ...evening, by: 12 * 60 };
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00', [evening, noon]);
+    here.world.config = {
+      folders: [
+        { path: '/in', expect: [evening, noon] },
+        { path: '/other', expect: [evening] },
+      ],
+    } as unknown as Config;
+    await here.at('2026-11-18T12:00');
+    await here.write('f_1', {});
+    await here.at('2026-11-18T20:00');
+    expect(here.states()).toEqual(['2026-11-18 late', '2026-11-18 late', '2026-11-18 missing']);
+    expect(here.told).toEqual(['2026-11-18 missing', '2026-11-18 late', '2026-11-18 late', '2026-11-18 missing']);
+  });
+
+  test('a reload while it is missing or late tells nothing twice', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T20:00');
+    const reload = async (moment: string): Promise<void> => {
+      here.world.config = { folders: [{ path: '/in', expect: [{ ...evening }] }] } as unknown as Config;
+      await here.at(moment);
+    };
+    await reload('2026-11-18T20:01');
+    await here.write('f_1', {});
+    await reload('2026-11-18T20:02');
+    await reload('2026-11-18T20:03');
+    expect(here.told).toEqual(['2026-11-18 missing', '2026-11-18 late']);
+  });
+
   test('a restart forgets nothing, not even a file that was moved since', async () => {
     await using scratch = await scratchDirectory();
     {
@@ -129,9 +191,63 @@ describe('what a folder expects', () => {
       await here.write('f_kept', {});
       expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'arrived' }]);
     }
-    await using here = await folderThatExpects(scratch.path, '2026-11-18T18:00', [{ ...evening, count: 2 }]);
-    expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'late' }]);
-    expect(here.told).toEqual(['2026-11-18 late']);
+    for (const start of ['2026-11-18T18:00', '2026-11-18T18:01']) {
+      await using here = await folderThatExpects(scratch.path, start, [{ ...evening, count: 2 }]);
+      expect(here.expectations.list()).toMatchObject([{ arrived: 2, live: 1, state: 'late' }]);
+      expect(here.told).toEqual(['2026-11-18 late']);
+    }
+  });
+
+  test('moved files of a day long past are forgotten', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.write('f_moved', { afterReady: { kind: 'move', to: 'done' } });
+    const [{ key } = { key: '' }] = here.expectations.list();
+    for (const [moment, remembered] of [
+      ['2026-11-26T08:00', ['f_moved']],
+      ['2026-11-30T08:00', []],
+    ] as const) {
+      await here.at(moment);
+      expect(await here.ledger.news.countedFiles(key, 0)).toEqual(remembered);
+    }
+  });
+
+  test('a restart tells nothing of what came too late before it, and counts no file that does not match', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using here = await folderThatExpects(scratch.path, '2026-11-18T18:00');
+      await here.write('f_1', { end: 'done', endedAt: utc('2026-11-18T18:01') });
+      await here.write('f_2', { path: 'morning/a.mp4' });
+    }
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T19:00');
+    expect(here.expectations.list()).toMatchObject([{ arrived: 1, state: 'recovered' }]);
+    expect(here.told).toEqual([]);
+  });
+
+  test('a machine that sleeps from one evening to the next says of both days what is missing', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T20:00');
+    await here.at('2026-11-19T20:00');
+    expect(here.told).toEqual(['2026-11-18 missing', '2026-11-19 missing']);
+  });
+
+  test('is looked at every few seconds, until the daemon stops', async () => {
+    await using scratch = await scratchDirectory();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const before = vi.getTimerCount();
+      await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+      here.world.now = utc('2026-11-18T20:00');
+      vi.advanceTimersByTime(5_000);
+      await until('it was looked at', () => here.told.length > 0);
+      expect(here.told).toEqual(['2026-11-18 missing']);
+      here.expectations[Symbol.dispose]();
+      expect(vi.getTimerCount()).toBe(before);
+      await here.write('f_1', {});
+      expect(here.expectations.list()).toMatchObject([{ arrived: 0 }]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test.each([
@@ -174,6 +290,9 @@ describe('what a folder expects', () => {
     for (const moment of ['2026-11-18T22:58', '2026-11-18T23:03']) await here.at(moment);
     expect(here.told).toEqual(['2026-11-18 missing']);
     expect(here.states()).toEqual(['2026-11-19 expected']);
+    // But a clock that was a day ahead is believed now.
+    await here.at('2026-11-18T08:00');
+    expect(here.states()).toEqual(['2026-11-18 expected']);
   });
 
   test('until the new day is read, the old one is shown as it was: with what came, and not as missing', async () => {

@@ -16,6 +16,7 @@ describe('how it stands with what is expected', () => {
     ['nothing after the grace', { graceMs: 10 }, [], 111, 'missing'],
     ['there, and not live yet', {}, [file(50)], 60, 'arrived'],
     ['live in time', {}, [file(50, 70)], 80, 'live'],
+    ['live at the very minute', {}, [file(50, 100)], 101, 'live'],
     ['live in time, seen afterwards', {}, [file(50, 70)], 500, 'live'],
     ['there in time, not live in time', {}, [file(50)], 101, 'late'],
     ['there in time, live afterwards', {}, [file(50, 120)], 130, 'recovered'],
