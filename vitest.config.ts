@@ -21,6 +21,9 @@ const replacing = globSync('test/**/*.integration.test.ts', { cwd: import.meta.d
   readFileSync(new URL(file, import.meta.url), 'utf8').includes('vi.mock('),
 );
 
+/** What is built and packed for others: `npm run test:packages`. */
+const packed = ['test/packages/*.e2e.test.ts', 'test/scripts/package/*.{integration,e2e}.test.ts'];
+
 export default defineConfig({
   test: {
     reporters: ['default', new SkippedReporter()],
@@ -39,13 +42,19 @@ export default defineConfig({
         ...processes,
         isolate: false,
         setupFiles: [asFound, ...processes.setupFiles],
-        exclude: replacing,
+        exclude: [...replacing, ...packed],
       }),
       project('integration, isolated', replacing, { ...patient, ...processes }),
       project('e2e', 'test/**/*.e2e.test.ts', {
         ...patient,
         ...processes,
+        exclude: packed,
         maxConcurrency: 10,
+        globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
+      }),
+      project('packages', packed, {
+        ...patient,
+        ...processes,
         globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
       }),
     ],

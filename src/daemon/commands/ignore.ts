@@ -38,7 +38,7 @@ export async function ignore(
   const done: Facts[] = [];
   const { isUndone = false, by } = wanted;
   for await (const file of wantedFiles(daemon, wanted, answers.refuse)) {
-    const why = isUndone ? whyNotBack(file.facts) : whyNot(file.facts);
+    const why = isUndone ? whyNotBack(file.facts) : whyNot(file);
     const act = isUndone ? takeBack(daemon, patience) : doIgnore(daemon, patience, by);
     const refusal = why ?? (isPlanned ? null : await act(file));
     if (refusal === null) done.push(file.facts);
@@ -59,7 +59,7 @@ export async function ignore(
   };
 }
 
-function whyNot(facts: Facts): string | null {
+function whyNot({ facts, name }: WantedFile): string | null {
   if (isIgnored(facts)) return 'already ignored';
   switch (stateOf(facts)) {
     case 'failed':
@@ -73,7 +73,8 @@ function whyNot(facts: Facts): string | null {
     case 'awaiting publish':
       return whyTooLate;
     case 'done':
-      return `done: its video is on the service; \`dropcast videos delete ${facts.videoId ?? ''}\` deletes it there`;
+      // Those of a selection are told by reason, so it is the same for all.
+      return `done: its video is on the service; \`dropcast videos delete ${name === null ? 'ID' : facts.videoId}\` deletes it there`;
     default:
       return `${stateOf(facts)}: nothing to ignore`;
   }

@@ -86,6 +86,9 @@ export async function* wantedFiles(
 /** Files that are named for each reason. */
 const mostExamples = 10;
 
+/** Reasons that are told apart: some have an id in them, or words of the service. */
+const mostReasons = 20;
+
 /** Collects what a command refuses and leaves. */
 export class Answers {
   readonly refused: Refused[] = [];
@@ -98,10 +101,11 @@ export class Answers {
   /** A file that was named is refused, one that was selected is counted. */
   leave({ facts, name }: WantedFile, why: string): void {
     if (name !== null) return this.refuse(name, why);
-    const left = this.#left.get(why) ?? { files: 0, examples: [] };
+    const reason = this.#left.has(why) || this.#left.size < mostReasons ? why : 'for other reasons';
+    const left = this.#left.get(reason) ?? { files: 0, examples: [] };
     left.files += 1;
     if (left.examples.length < mostExamples) left.examples.push(`${facts.folder}/${facts.path}`);
-    this.#left.set(why, left);
+    this.#left.set(reason, left);
   }
 
   get left(): readonly Left[] {

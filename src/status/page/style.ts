@@ -18,7 +18,9 @@ export const OWN_STYLE = `
 .said.warn { color: var(--on); }
 .said.error { color: var(--failed); }
 .odd { display: block; color: var(--muted); font-size: 12.5px; margin-top: 3px; }
-.who { display: flex; align-items: center; gap: 10px; }
+#health { min-width: 0; }
+#health .badge { min-height: 24px; border-radius: 12px; white-space: normal; overflow-wrap: anywhere; }
+.who { flex: none; display: flex; align-items: center; gap: 10px; }
 .who button { min-height: 26px; padding: 1px 9px; font-size: 13px; }
 
 .sentence { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; font-size: 18px; }

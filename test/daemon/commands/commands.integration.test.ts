@@ -87,8 +87,17 @@ test('a file that is being uploaded is ignored: its upload is cut, and it stays 
   expect([...station.host.videos.values()].map(({ bodies }) => bodies.length)).toEqual([1]);
   expect(await ignore(station.daemon, { names: ['clip.mpg'], by: 'anna' })).toMatchObject({
     files: 0,
-    refused: [{ why: expect.stringMatching(/^done: .*dropcast videos delete/) }],
+    refused: [{ why: expect.stringMatching(/^done: .*dropcast videos delete v/) }],
   });
+});
+
+test('finished files that a selection holds are left for one reason, however many they are', async () => {
+  const station = await open();
+  await using _ = station;
+  for (const name of ['1.mpg', '2.mpg']) await station.drop(name);
+  for (const name of ['1.mpg', '2.mpg']) await station.reaches(name, 'done');
+  const { left } = await ignore(station.daemon, { names: [], selection: {}, by: 'anna' }, { isPlanned: true });
+  expect(left).toMatchObject([{ files: 2, why: expect.stringContaining('`dropcast videos delete ID`') }]);
 });
 
 test('many files of one kind are ignored by their state, with the pattern that leaves out the next; undone, they go on', async () => {

@@ -47,6 +47,11 @@ describe('the page of the daemon in Chromium', needs('chromium'), () => {
 
   test('no view has a violation that axe knows, light, dark, narrow or wide, nor is it wider than the window', async () => {
     const page = await enter('change', { reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page
+      .locator('#health .badge')
+      .evaluate('(badge) => badge.append(" the key is not valid (any more); change it".repeat(4))');
+    expect(await isWithinTheWindow(page), 'a long sentence of health').toBe(true);
     for (const [name, path] of Object.entries(VIEWS)) {
       await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize({ width: 1600, height: 1000 });

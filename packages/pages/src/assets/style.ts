@@ -28,7 +28,7 @@ a { color: var(--accent); text-decoration: none; }
 a:hover, main p a { text-decoration: underline; }
 code, pre, time { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { overflow-wrap: anywhere; }
+p, code { overflow-wrap: anywhere; }
 bdi { unicode-bidi: isolate; }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
 main:focus { outline: none; }
@@ -43,7 +43,7 @@ main:focus { outline: none; }
 }
 .brand { display: flex; align-items: center; gap: 10px; color: var(--ink); font-weight: 650; font-size: 15px; white-space: nowrap; }
 .brand:hover { text-decoration: none; }
-.top .state { margin-left: auto; display: flex; align-items: center; gap: 10px; color: var(--muted); }
+.top .state { margin-left: auto; min-width: 0; display: flex; align-items: center; gap: 10px; color: var(--muted); }
 #connection:not(:empty) { background: var(--failed-soft); color: var(--failed); border-radius: 6px; padding: 2px 10px; font-weight: 600; }
 
 .sections { padding: 14px 10px; border-right: 1px solid var(--line); display: flex; flex-direction: column; gap: 18px; }
@@ -146,7 +146,7 @@ label.check { flex-direction: row; align-items: center; gap: 7px; min-height: 32
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
 fieldset > .row { margin-top: 4px; }
 legend { padding: 0; font-weight: 600; }
-summary { width: fit-content; color: var(--accent); }
+summary { width: fit-content; min-height: 24px; color: var(--accent); }
 .confirm { display: inline-block; }
 .confirm > summary { list-style: none; border: 1px solid var(--line); border-radius: 6px; padding: 4px 10px; min-height: 32px; color: var(--danger); font-weight: 550; background: var(--surface); white-space: nowrap; }
 .confirm > summary::-webkit-details-marker { display: none; }

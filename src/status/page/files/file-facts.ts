@@ -20,7 +20,7 @@ export function whereFacts(
       ${facts([
         ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
         ['Path', named(path)],
-        ['Size', `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
+        ['Size', file.size < 1_000 ? fileSize(file.size) : `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
         ['Local file', file.local],
         ['File id', code(file.id)],
         ['Video id', file.video_id === null ? null : code(file.video_id)],
@@ -64,7 +64,7 @@ export function planFacts(
           'Feeds',
           feeds.length === 0
             ? null
-            : html`<ul>
+            : html`<ul class="examples">
                 ${feeds}
               </ul>`,
         ],

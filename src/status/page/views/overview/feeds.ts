@@ -33,7 +33,8 @@ export function feedsPanel(
 
 function feedCell(feed: string, links: Pick<Daemon['links'], 'find'>): Html {
   const url = links.find('feed', feed);
-  return html`<a href="${filesAddress({ feed })}">${named(feed)}</a> ${url === null ? '' : outside(url, 'open')}`;
+  return html`<a href="${filesAddress({ feed })}">${named(feed)}</a>
+    ${url === null ? '' : html`<span class="muted">·</span> ${outside(url, 'open the feed')}`}`;
 }
 
 function next({ waiting, next_at: at, failure }: FeedView, now: number): Html | string {
