@@ -10,6 +10,6 @@ export default defineConfig({
     // One machine at a time: what is measured are times, and the tests of a machine follow from one another.
     fileParallelism: false,
     testTimeout: 120_000,
-    hookTimeout: 300_000,
+    hookTimeout: 900_000,
   },
 });

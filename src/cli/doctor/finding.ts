@@ -23,6 +23,10 @@ export class SkippedError extends Error {
   override readonly name = 'SkippedError';
 }
 
+/** `df` and `ls` would hang as well; findmnt(8) without a path reads the kernel's table alone. */
+export const hungFix =
+  'findmnt --output TARGET,SOURCE,FSTYPE    # which share it is; then look at its server and the network';
+
 /** Messages of other parts end with the command that mends it: `what; run: command`. */
 export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
   const [what = message, fix] = message.split('; run: ');

@@ -1,5 +1,5 @@
 import { unlessHung } from '../../unless-hung.ts';
-import { SkippedError } from './finding.ts';
+import { hungFix, SkippedError } from './finding.ts';
 import type { Check, Finding } from './finding.ts';
 import type { Patient } from './patient.ts';
 
@@ -52,7 +52,7 @@ function hung({ name }: Check, limitMs: number): CheckResult {
     level: 'problem',
     what: `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`,
     why: 'dropcast waits for it as well',
-    fix: 'df    # it hangs at the mount that does not respond',
+    fix: hungFix,
   };
   return { name, findings: [finding], skipped: null, isHung: true };
 }

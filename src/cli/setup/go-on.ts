@@ -3,21 +3,28 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
 import { InterruptedError } from './questions.ts';
 
-/** Flags of setup and init that say where to write. */
-export interface PlaceFlags {
+/** Flags of setup and init that are no answers: where to write, and how to go about it. */
+export interface OtherFlags {
   readonly config?: string | undefined;
   readonly instance?: string | undefined;
   readonly group?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly testClip?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** The command with what was answered, without the key. @param command like `sudo dropcast setup` */
-export function commandWith(command: string, flags: AnswerFlags & PlaceFlags): string {
-  const { service, keyFile, keyEnv, folder, channel, title, feed, group, config, instance } = flags;
+export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & OtherFlags): string {
+  const { service, keyFile, keyEnv, folder, channel, title, feed, group, config, instance, yes, testClip, force } =
+    flags;
   const named = { service, 'key-file': keyFile, 'key-env': keyEnv, folder, channel, title };
   const words = Object.entries({ ...named, group, config, instance }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
-  return [command, ...words, ...(feed ?? []).map((id) => `--feed ${shellWord(id)}`)].join(' ');
+  const given = Object.entries({ yes, 'test-clip': testClip, force }).flatMap(([name, is]) =>
+    is === true ? [`--${name}`] : [],
+  );
+  return [command, ...words, ...given, ...(feed ?? []).map((id) => `--feed ${shellWord(id)}`)].join(' ');
 }
 
 /**

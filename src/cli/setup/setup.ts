@@ -70,7 +70,9 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
   ];
   await runSteps(shell, writing, `\`${again()}\``);
   // From here on the answers are in the configuration.
-  await runSteps(shell, steps, `\`${commandWith('sudo dropcast setup', { instance: options.instance })}\``);
+  const { instance, yes, testClip: isClipWanted } = options;
+  const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted });
+  await runSteps(shell, steps, `\`${rest}\``);
   const named = options.instance === undefined ? '' : ` --config ${service.configFile}`;
   shell.stdout.write(`\nNext: sudo dropcast status${named}\n`);
 }

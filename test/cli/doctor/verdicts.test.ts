@@ -11,7 +11,7 @@ import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
 import { ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
 import { othersFinding } from '../../../src/cli/doctor/checks/service.ts';
 import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
-import { findingFrom } from '../../../src/cli/doctor/finding.ts';
+import { findingFrom, hungFix } from '../../../src/cli/doctor/finding.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import type { Patient } from '../../../src/cli/doctor/patient.ts';
 import { installedService } from '../../../src/config/installed-service.ts';
@@ -62,6 +62,11 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ['no right to create', accessVerdict('/f', 14, '', 'you'), 'problem: you cannot create files in /f'],
   ['no right to rename', accessVerdict('/f', 15, '', 'you'), 'problem: you cannot rename files in /f'],
   ['no right to delete', accessVerdict('/f', 16, '', 'you'), 'problem: you cannot delete files in /f'],
+  [
+    'a try that could not be made',
+    accessVerdict('/f', 127, '', 'you'),
+    'warning: whether you may use /f could not be tried: setpriv ended with 127',
+  ],
   ['a certificate for long', certificateVerdict(15 * day, 0), null],
   ['no certificate', certificateVerdict(null, 0), null],
   [
@@ -225,4 +230,31 @@ test('a member of the group is not told that what only root can read is wrong', 
   await expect(configuration.run(examined([closed]))).rejects.toThrow('only root can read all of it: run it with sudo');
   await expect(ledger.run(examined([]))).rejects.toThrow('this needs root');
   expect(await configuration.run(examined([closed, wrong]))).toHaveLength(1);
+});
+
+test('root is not told that what only the service may read is wrong: the user of the service is asked', async () => {
+  const at = { file: '/f', line: 1, column: 1 };
+  const squashed = {
+    ...at,
+    key: 'folders[0].path',
+    message: 'cannot list /nas: permission denied (EACCES)',
+    passing: true,
+  };
+  const closed = { ...at, key: 'service.api_key', message: 'cannot read the key file /k: permission denied (EACCES)' };
+  const examined = (problems: readonly object[], of: object = usual) =>
+    ({
+      ...of,
+      noConfig: null,
+      isRoot: true,
+      isOutsider: false,
+      shell: { cwd: '/' },
+      checked: { file: '/f', paths: {}, problems },
+    }) as unknown as Patient;
+  await expect(configuration.run(examined([squashed]))).rejects.toThrow('access is tried as the user of the service');
+  expect(await configuration.run(examined([squashed, closed]))).toHaveLength(1);
+  expect(await configuration.run(examined([squashed], { service: null, option: undefined }))).toHaveLength(1);
+});
+
+test('what does not respond is looked for by a command that does not touch it', () => {
+  expect(hungFix).toMatch(/^findmnt /);
 });

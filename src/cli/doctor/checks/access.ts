@@ -6,7 +6,7 @@ import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readMachine, SERVICE_USER } from '../../systemd/unit-needs.ts';
-import { SkippedError } from '../finding.ts';
+import { hungFix, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -25,12 +25,16 @@ export const access: Check = {
 /**
  * What a probe found.
  *
- * @param code exit code of the script below
+ * @param code exit code of the script below, or of setpriv(1), which exits with 127 when it cannot become the user
  * @param said what it printed: the file that cannot be opened
  */
 export function accessVerdict(path: string, code: number, said: string, who: string): readonly Finding[] {
+  if (code === 0) return [];
   const refused = refusals[code];
-  if (refused === undefined) return [];
+  if (refused === undefined) {
+    const what = `whether ${who} may use ${path} could not be tried: setpriv ended with ${code}`;
+    return [{ level: 'warning', what, why: 'so the result is unknown', fix: null }];
+  }
   const what = `${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`;
   return [{ level: 'problem', what, why: refused.why, fix: null }];
 }
@@ -51,6 +55,7 @@ closed=$(find . -maxdepth 3 -type f ! -name '.*' ! -readable -print -quit 2>/dev
 [ -z "$closed" ] || { printf %s "$closed"; exit 13; }
 [ "$2" = written ] || exit 0
 probe=.dropcast-doctor.$$
+trap 'rm -f "$probe" "$probe.moved"; exit 17' HUP INT TERM
 : 2>/dev/null > "$probe" || exit 14
 mv "$probe" "$probe.moved" 2>/dev/null || { rm -f "$probe"; exit 15; }
 rm "$probe.moved" 2>/dev/null || exit 16`;
@@ -69,7 +74,7 @@ async function probe(
   const [program = '', ...args] = command;
   const { code, said } = await run(program, args);
   if (code === null)
-    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: 'df' }];
+    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
   const findings = accessVerdict(path, code, said, name);
   return findings.map((finding) => ({ ...finding, fix: fixFor(path, service) }));
 }
@@ -85,13 +90,16 @@ function becoming({ uid, gids }: Credentials): readonly string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
 }
 
+/** @returns code null: it had not ended in time */
 async function run(program: string, args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = promisify(execFile)(program, [...args], { timeout: timeoutMs, cwd: '/' });
   try {
     return { code: 0, said: (await child).stdout };
   } catch (error) {
-    const { code, stdout = '' } = error as { code?: unknown; stdout?: string };
-    return { code: typeof code === 'number' ? code : null, said: stdout };
+    const { code, killed, stdout = '' } = error as { code?: unknown; killed?: boolean; stdout?: string };
+    if (killed === true) return { code: null, said: stdout };
+    // As a shell says it of a program that cannot be started.
+    return { code: typeof code === 'number' ? code : 127, said: stdout };
   }
 }
 

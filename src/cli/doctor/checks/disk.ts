@@ -4,7 +4,7 @@ import { shellWord } from '../../../shell-word.ts';
 import { unlessHung } from '../../../unless-hung.ts';
 import { queryRunningDaemon } from '../../control.ts';
 import { formatBytes } from '../../output/format.ts';
-import { SkippedError } from '../finding.ts';
+import { hungFix, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -75,7 +75,7 @@ async function look(path: string, verdict: (room: Room) => readonly Finding[]): 
   // That it is missing is said by another check.
   if (found === 'missing') return [];
   if (found === null)
-    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: 'df' }];
+    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
   return verdict({ freeBytes: found.bavail * found.bsize, freeInodes: found.files === 0 ? null : found.ffree });
 }
 

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { commandWith } from '../../../src/cli/setup/go-on.ts';
+
+test('the command to go on with keeps what was answered, what to skip and what was asked for, and no key', () => {
+  const flags = {
+    service: 'https://v.example/v1',
+    feed: ['a', 'b'],
+    instance: 'press',
+    yes: true,
+    testClip: true,
+    force: true,
+  };
+  expect(commandWith('sudo dropcast setup', flags)).toBe(
+    "sudo dropcast setup --service 'https://v.example/v1' --instance 'press' --yes --test-clip --force --feed 'a' --feed 'b'",
+  );
+});
