@@ -8,7 +8,7 @@ test('what was confirmed for other files than there are now is not done: the pag
   for (const name of ['a.mkv', 'b.mkv']) await station.reaches(name, 'failed');
   const address = '/files/many?do=ignore&which=all&state=failed';
   const { html } = await station.ask(address);
-  expect(fieldsOf(html)).toEqual({ files: '2' });
+  expect(fieldsOf(html)).toEqual({ files: '2', these: expect.stringMatching(/^[\da-f]{16}$/) });
   await station.drop('c.mkv');
   await station.reaches('c.mkv', 'failed');
   for (const old of [fieldsOf(html), { files: '2' }]) {
@@ -26,6 +26,23 @@ test('what was confirmed for other files than there are now is not done: the pag
   const twice = await station.press(address, { files: '3' });
   expect(twice.words).toContain('it concerned 3 files when you were asked, and concerns 0 files now');
   expect((await station.daemon.ledger.counts())['skipped']).toBe(3);
+});
+
+test('what was confirmed for as many other files is not done either', async () => {
+  const station = await openStation({ meddle: refuseCreates });
+  await using _ = station;
+  for (const name of ['a.mkv', 'b.mkv']) await station.drop(name);
+  for (const name of ['a.mkv', 'b.mkv']) await station.reaches(name, 'failed');
+  const address = '/files/many?do=ignore&which=all&state=failed';
+  const { html } = await station.ask(address);
+  await station.press('/files/many?do=ignore&which=all&state=failed&q=a.mkv');
+  await station.drop('c.mkv');
+  await station.reaches('c.mkv', 'failed');
+  const { to, words } = await station.press(address, fieldsOf(html));
+  expect(to).toBe('/files/many?do=ignore&which=all&state=failed&was=2');
+  expect(words).toContain('Nothing was done: it concerned other files when you were asked.');
+  expect((await station.daemon.ledger.counts())['skipped']).toBe(1);
+  expect((await station.press(address)).words).toContain('2 files ignored.');
 });
 
 test('files for a channel that the service does not have are one group on the overview, and go live from there in another channel', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ignore } from '../../../daemon/commands/ignore.ts';
 import type { IgnoreResult } from '../../../daemon/commands/ignore.ts';
 import { publish } from '../../../daemon/commands/publish.ts';
@@ -20,6 +21,11 @@ export type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> &
     /** Of those it was done with; none for a command on feeds. */
     readonly ids: readonly string[];
   };
+
+/** Tells whether a plan is about the same files as another one. */
+export function digestOf({ ids }: Pick<BulkResult, 'ids'>): string {
+  return createHash('sha256').update(ids.toSorted().join()).digest('hex').slice(0, 16);
+}
 
 /** What may be done with many files at once. */
 export interface BulkCommand {

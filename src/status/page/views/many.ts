@@ -4,8 +4,8 @@ import { html } from 'hono/html';
 import { whenSentMs } from '../../../daemon/commands/when-sent.ts';
 import { readQuery } from '../../../daemon/files/query.ts';
 import { filesAddress, queryOf } from '../files/address.ts';
-import { bulkCommands } from '../files/bulk-commands.ts';
-import type { BulkCommand, BulkWanted } from '../files/bulk-commands.ts';
+import { bulkCommands, digestOf } from '../files/bulk-commands.ts';
+import type { BulkCommand, BulkResult, BulkWanted } from '../files/bulk-commands.ts';
 import { channelsToChoose } from '../files/channels.ts';
 import { leftWords } from '../files/left-words.ts';
 import { moment } from '../moment.ts';
@@ -17,7 +17,8 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
   const { command, wanted } = manyOf(query, now);
   const back = html`<p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>`;
   if (command.needsChannel === true && wanted.channel === '') return askChannel(command, daemon, query);
-  const { files, requests, refused, left = [] } = await command.run(daemon, wanted, { isPlanned: true });
+  const planned = await command.run(daemon, wanted, { isPlanned: true });
+  const { files, requests, refused, left = [] } = planned;
   const title = `${command.label}: ${counted(files, 'file')}`;
   return {
     title,
@@ -33,7 +34,7 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
         </p>
         ${left.map((some) => html`<p class="muted">${leftWords(some)}</p>`)}
         ${refused.slice(0, mostRefused).map(({ name, why }) => html`<p class="muted">${visibleText(`${name}: ${why}`)}</p>`)}
-        ${wasWords(query.get('was'), files)} ${mayChange && files > 0 ? form(title, files) : ''} ${back}
+        ${wasWords(query.get('was'), files)} ${mayChange && files > 0 ? form(title, planned) : ''} ${back}
       </div>
     </section>`,
   };
@@ -89,15 +90,19 @@ export function manyOf(
 }
 
 /** Without an address of its own: that of this view says which files. */
-function form(label: string, files: number): Html {
+function form(label: string, planned: BulkResult): Html {
   return html`<form method="post">
-    <input type="hidden" name="files" value="${files}" /><button class="main">${label}</button>
+    <input type="hidden" name="files" value="${planned.files}" />
+    <input type="hidden" name="these" value="${digestOf(planned)}" />
+    <button class="main">${label}</button>
   </form>`;
 }
 
-/** Somebody confirmed another number than there is now. */
+/** Somebody confirmed it for other files than there are now. */
 function wasWords(was: string | null, files: number): Html | '' {
   if (was === null || !/^\d{1,9}$/.test(was)) return '';
+  if (Number(was) === files)
+    return html`<p class="warn" role="alert">Nothing was done: it concerned other files when you were asked.</p>`;
   return html`<p class="warn" role="alert">
     Nothing was done: it concerned ${counted(Number(was), 'file')} when you were asked, and concerns
     ${counted(files, 'file')} now.
