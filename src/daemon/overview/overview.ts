@@ -14,7 +14,7 @@ import { needsYouOf } from './needs-you.ts';
 import { moreUnderWay, nowFile, underWay } from './now.ts';
 import type { OverviewView, PauseView } from './overview-view.ts';
 import { createPassed } from './passed.ts';
-import { sentenceOf } from './sentence.ts';
+import { countUnmet, sentenceOf } from './sentence.ts';
 import { stagesOf } from './stages.ts';
 
 /** Rows of each state that are looked at. */
@@ -143,7 +143,7 @@ function compose(
       retrying: of('retrying') - of('without channel'),
       needsYou: needsYou.files,
       frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
-      unmet: expectations.filter(({ state }) => state === 'missing' || state === 'late').length,
+      unmet: countUnmet(expectations),
       today: day.today,
       live: of('done'),
     }),

@@ -1,3 +1,4 @@
+import type { ExpectationView } from '../expectations/expectations.ts';
 import type { DaySlot, Sentence } from './overview-view.ts';
 
 /** What the sentence of health is made of. */
@@ -33,6 +34,17 @@ export function sentenceOf(health: Health): Sentence {
   return { level, text: `${restOf(health)}${more(trouble)}.` };
 }
 
+/** How many expectations are missing or late. */
+export function countUnmet(expectations: readonly Pick<ExpectationView, 'state'>[]): number {
+  return expectations.filter(({ state }) => state === 'missing' || state === 'late').length;
+}
+
+export function unmetWords(deliveries: number): string {
+  return deliveries === 1
+    ? '1 expected delivery is missing or late'
+    : `${count(deliveries)} expected deliveries are missing or late`;
+}
+
 function more(trouble: readonly string[]): string {
   return trouble.map((words) => `; ${words}`).join('');
 }
@@ -40,13 +52,7 @@ function more(trouble: readonly string[]): string {
 function troubleOf({ needsYou, frozenFolders, unmet }: Health): readonly string[] {
   return [
     ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
-    ...(unmet > 0
-      ? [
-          unmet === 1
-            ? '1 expected delivery is missing or late'
-            : `${count(unmet)} expected deliveries are missing or late`,
-        ]
-      : []),
+    ...(unmet > 0 ? [unmetWords(unmet)] : []),
     ...(needsYou > 0 ? [needsYou === 1 ? '1 needs you' : `${count(needsYou)} need you`] : []),
   ];
 }

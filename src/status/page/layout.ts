@@ -1,7 +1,9 @@
 import { badge, button, counted, document, frame, type BadgeKind, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Summary } from '../../daemon/summary.ts';
+import { countUnmet, unmetWords } from '../../daemon/overview/sentence.ts';
 import { assets } from './assets.ts';
+import { breakable } from './breakable.ts';
 import type { PageWorld } from './world.ts';
 
 const SITE = 'dropcast';
@@ -16,7 +18,7 @@ const SECTIONS = [
 
 /** A view with what surrounds it. */
 export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Promise<Html> {
-  const { kind, words, path } = healthOf(await daemon.summary());
+  const { kind, words, path } = healthOf(await daemon.summary(), countUnmet(daemon.expectations.list()));
   return frame(view, {
     site: SITE,
     assets,
@@ -36,7 +38,10 @@ export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Pr
 }
 
 /** How dropcast is, in a few words, and where more is said about it. */
-function healthOf({ waiting, frozen, needsYou, uploading, queued, settling }: Summary): {
+function healthOf(
+  { waiting, frozen, needsYou, uploading, queued, settling }: Summary,
+  unmetDeliveries: number,
+): {
   readonly kind: BadgeKind;
   readonly words: string;
   readonly path: string;
@@ -49,6 +54,7 @@ function healthOf({ waiting, frozen, needsYou, uploading, queued, settling }: Su
       words: `${counted(needsYou, 'file')} ${needsYou === 1 ? 'needs' : 'need'} you`,
       path: '/',
     };
+  if (unmetDeliveries > 0) return { kind: 'notice', words: unmetWords(unmetDeliveries), path: '/' };
   const isBusy = uploading + queued + settling > 0;
   return isBusy ? { kind: 'busy', words: 'Working', path: '/' } : { kind: 'good', words: 'All is well', path: '/' };
 }
@@ -90,9 +96,4 @@ export function entrancePage(): Html {
       <p><a href="/">Go to the overview</a></p>
     </main>`,
   );
-}
-
-/** A path that is cut into lines between its parts only. */
-function breakable(path: string): (Html | string)[] {
-  return path.split('/').map((part, n) => (n === 0 ? part : html`/<wbr />${part}`));
 }

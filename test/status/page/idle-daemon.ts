@@ -32,6 +32,7 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
     news: silent,
     conductor: { uploads: () => [], names: { known: () => ({ channel: ['ch_main'], feed: [] }), unknown: () => [] } },
     folders: { status: () => [] },
+    expectations: { list: () => [] },
     links: { find: () => null },
     pauses: { list: () => [], all: () => null, holds: () => null },
   } as unknown as Daemon;

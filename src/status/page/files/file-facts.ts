@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import type { Daemon } from '../../../daemon/daemon.ts';
 import type { FileView } from '../../../daemon/files/file-view.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
+import { breakable } from '../breakable.ts';
 import { momentAndSpan } from '../moment.ts';
 import { filesAddress } from './address.ts';
 
@@ -89,5 +90,5 @@ function ruleWords(key: string, config: ReturnType<Daemon['config']>): Html {
 }
 
 function code(text: string): Html {
-  return html`<code>${visibleText(text)}</code>`;
+  return html`<code>${breakable(visibleText(text))}</code>`;
 }

@@ -3,6 +3,7 @@ import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { configView, tryPath } from '../../../daemon/rules/config-view.ts';
 import type { ConfigView, FolderView, TriedPath } from '../../../daemon/rules/config-view.ts';
+import { breakable } from '../breakable.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 const PER_PAGE = 20;
@@ -73,7 +74,7 @@ function report({ folder, path, leftAlone, sidecar, explanation }: Report): Html
       ${rules.map(
         ({ rule, line, match, matched, reason }) =>
           html`<li class="${matched ? 'matched' : ''}" data-key="${rule}">
-            <code>${visibleText(match)}</code>
+            <code>${breakable(visibleText(match))}</code>
             <span>${matched ? html`<strong>matches</strong>` : visibleText(reason ?? '')}</span>
             <span class="muted">line ${line}</span>
           </li>`,
@@ -128,11 +129,11 @@ function ruleTable(path: string, rules: FolderView['rules']): Html {
         heading: 'Match',
         kind: 'main',
         cell: ({ match, warning }) =>
-          html`<code>${visibleText(match)}</code
+          html`<code>${breakable(visibleText(match))}</code
             >${warning === null ? '' : html`<span class="odd">${badge('notice', 'check this')} ${visibleText(warning)}</span>`}`,
       },
       { heading: 'Channel', cell: ({ channel }) => named(channel) },
-      { heading: 'Title', kind: 'minor', cell: ({ title }) => html`<code>${visibleText(title)}</code>` },
+      { heading: 'Title', kind: 'minor', cell: ({ title }) => html`<code>${breakable(visibleText(title))}</code>` },
       { heading: 'Tags', kind: 'minor', cell: ({ tags }) => named(tags.join(', ')) },
       { heading: 'Feeds', kind: 'minor', cell: ({ publish }) => named(publish.join(', ')) },
     ],
@@ -145,8 +146,8 @@ function settingTable(label: string, settings: FolderView['settings']): Html {
     items: settings,
     keyOf: ({ key }) => key,
     columns: [
-      { heading: 'Key', kind: 'main', cell: ({ key }) => html`<code>${visibleText(key)}</code>` },
-      { heading: 'Value', cell: ({ value }) => html`<code>${visibleText(value)}</code>` },
+      { heading: 'Key', kind: 'main', cell: ({ key }) => html`<code>${breakable(visibleText(key))}</code>` },
+      { heading: 'Value', cell: ({ value }) => html`<code>${breakable(visibleText(value))}</code>` },
       {
         heading: 'From',
         cell: ({ line }) =>
