@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { execute } from '../../systemd/execute.ts';
@@ -97,9 +97,15 @@ async function killed(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** buildah starts itself anew, and that the program. */
+/** buildah starts itself anew, from any of its threads, and that the program. */
 async function innermost(pid: number | undefined): Promise<number> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const child = children.split(' ').find((part) => part !== '');
+  const threads = await readdir(`/proc/${pid}/task`);
+  const children = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
+  );
+  const child = children
+    .join(' ')
+    .split(' ')
+    .find((part) => part !== '');
   return child === undefined ? Number(pid) : await innermost(Number(child));
 }
