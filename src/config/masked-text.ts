@@ -77,8 +77,9 @@ function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: s
   // Its arguments may be ordinary words, which may be elsewhere.
   if (keys.at(-1) === 'command')
     return words.startsWith('/') ? null : { ...place(MASK), values: words.split(/\s+/).filter(looksSecret) };
-  if (/:\/\//.test(words)) {
-    const left = keys.at(-1) === 'base_url' ? withoutAccess(words) : originOf(words);
+  const isService = keys.at(-1) === 'base_url';
+  if (isService || words.includes('://')) {
+    const left = isService ? withoutAccess(words) : originOf(words);
     return left === words ? null : place(left);
   }
   return looksSecret(words) ? place(MASK) : null;
@@ -107,19 +108,28 @@ function looksSecret(word: string): boolean {
   );
 }
 
-/** Without user, query and fragment, which may let others in. */
+/**
+ * Without what may let others in: user and password, secret parts of the path, query and fragment. A password may have any letter in it,
+ * so all before the last @ is hidden.
+ */
 function withoutAccess(address: string): string {
-  return address.replace(/^([^:]*:\/\/)[^/@]*@/, `$1${MASK}@`).replace(/[?#].*$/s, `?${MASK}`);
+  return address
+    .replace(/^([^:]*:\/\/)?.*@/s, `$1${MASK}@`)
+    .replace(/[?#].*$/s, `?${MASK}`)
+    .replace(/(?<=[^/]\/)[^/]+/g, (part) => (looksSecret(part) ? MASK : part));
 }
 
 function originOf(address: string): string {
   return withoutAccess(address).replace(/^([^:]*:\/\/[^/]+)\/.+$/s, `$1/${MASK}`);
 }
 
+/** What `withoutAccess` hides, part by part. */
 function passwordsIn(address: string): readonly string[] {
-  const [, user = '', password = ''] = /^[^:]*:\/\/([^/@:]*)(?::([^/@]*))?@/.exec(address) ?? [];
+  const [, login = ''] = /^(?:[^:]*:\/\/)?(.*)@/s.exec(address) ?? [];
+  const [user = '', ...password] = login.split(':');
   const query = [...address.matchAll(/[?&][^=&#]*=([^&#]+)/g)].map(([, value = '']) => value);
-  return [user, password, ...query].flatMap((each) => (each === '' ? [] : [each, decoded(each)]));
+  const path = address.split('/').slice(3).filter(looksSecret);
+  return [user, password.join(':'), ...query, ...path].flatMap((each) => (each === '' ? [] : [each, decoded(each)]));
 }
 
 function decoded(part: string): string {

@@ -84,6 +84,32 @@ export interface StatusView {
   readonly creates_wait_until: number | null;
 }
 
+/** Of an installation in which nothing was ever done. */
+export const emptyStatus: StatusView = {
+  v: 1,
+  daemon: { running: false, pid: null, started_at: null },
+  config: null,
+  counts: {},
+  settling: 0,
+  paused: [],
+  waiting: null,
+  unknown: [],
+  requests: null,
+  outlook: null,
+  uploads: null,
+  folders: [],
+  expectations: [],
+  deaf_targets: [],
+  accounts: sumOfAccounts([]),
+  working: [],
+  needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  creates_wait_until: null,
+};
+
 const mostRows = 1_000_000;
 
 type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt' | 'pauses'>;

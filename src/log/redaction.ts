@@ -65,7 +65,7 @@ function redactPatterns(text: string, address: RegExp): string {
 
 /** Keeps origin and path. Query (the signature), fragment and password give access. */
 function withoutQuery(address: string): string {
-  const anonymous = address.replace(/^([^/%]*(?::\/\/|%3A%2F%2F))[^/?#@]*@/i, `$1${REDACTED}@`);
+  const anonymous = address.replace(/^([^/%]*(?::\/\/|%3A%2F%2F))[^/?#]*@/i, `$1${REDACTED}@`);
   const end = anonymous.search(/[?#]|%3F|%23/i);
   if (end === -1) return anonymous;
   const mark = anonymous[end] === '%' ? anonymous.slice(end, end + 3) : anonymous.charAt(end);

@@ -29,6 +29,12 @@ const written: readonly (readonly [name: string, text: string])[] = [
   ['in the query of an address', `service: { base_url: "https://a.example/v1?k=${secret}" }\n`],
   ['as the user of an address', `service: { base_url: "https://${secret}@a.example/v1" }\n`],
   ['as the password of an address', `service: { base_url: "https://u:${secret}@a.example/v1" }\n`],
+  ['as a password with an @', `service: { base_url: "https://u:p@${secret}@a.example/v1" }\n`],
+  ['as a password with a slash', `service: { base_url: "https://u:p/${secret}@a.example/v1" }\n`],
+  ['as a password with a question mark', `service: { base_url: "https://u:${secret}?p@a.example/v1" }\n`],
+  ['as the password of an address without https', `service: { base_url: "u:${secret}@a.example/v1" }\n`],
+  ['as the password of another address', `sandbox: { at: "https://u:p@${secret}@a.example/v1" }\n`],
+  ['in the path of the service', `service: { base_url: "https://a.example/v1/${secret}/x" }\n`],
   ['in a comment', `# was ${secret}\nservice: {}\n`],
   ['in a comment behind a value', `service: {} # api_key=${secret}\n`],
   ['as an address in a comment', `# see https://hooks.example.com/${secret}\nservice: {}\n`],
@@ -58,15 +64,17 @@ test('what is hidden is told as the parser reads it, so that it is found elsewhe
     'as a block',
     'behind an anchor',
     'as the password of an address',
+    'in the path of the service',
   ])
     expect(maskedText(written.find(([each]) => each === name)?.[1] ?? '').secrets, name).toContain(secret);
   expect(maskedText('service: { base_url: "https://u:p%40ss-word@a.example" }').secrets).toContain('p@ss-word');
+  expect(maskedText('service: { base_url: "https://u:p@ss-word@a.example" }').secrets).toContain('p@ss-word');
 });
 
 test('what is no secret stays as it is written, with comments and line numbers', () => {
   const text = `# all of it
 service:
-  base_url: https://video.example.com/v1 # the service
+  base_url: https://video-2026-eu-west.example.com/v1 # the service
   api_key: !credential api_key
   webhook_secret: !env WEBHOOK_SECRET
 folders:

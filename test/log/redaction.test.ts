@@ -68,6 +68,7 @@ describe('what nobody registered', () => {
     ['"https://h/p?a=b"', '"https://h/p?[redacted]"'],
     ['https://h/cb#access_token=abc', 'https://h/cb#[redacted]'],
     ['https://user:pass@h/p', 'https://[redacted]@h/p'],
+    ['https://user:p@ss@h/p@1', 'https://[redacted]@h/p@1'],
     ['next=https%3A%2F%2Fh%2Fp%3Fsig%3Dabc', 'next=https%3A%2F%2Fh%2Fp%3F[redacted]'],
     ['/u/1?part=2&sig=abc&x=1', '/u/1?part=2&[redacted]'],
     ['?X-Amz-Credential=AKIA', '?[redacted]'],

@@ -6,36 +6,17 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
 import { flood } from '../support/flood.ts';
+import { emptyStatus } from '../../src/daemon/view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page/serve.ts';
 import { idleDaemon } from '../status/page/idle-daemon.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
-import { sumOfAccounts } from '../../src/watch/accounts.ts';
 
 const view: StatusView = {
-  v: 1,
+  ...emptyStatus,
   daemon: { running: true, pid: 1, started_at: 0 },
   config: '/etc/dropcast/dropcast.yaml',
-  counts: {},
-  settling: 0,
-  paused: [],
-  waiting: null,
-  unknown: [],
-  requests: null,
-  uploads: null,
-  folders: [],
-  expectations: [],
-  deaf_targets: [],
-  accounts: sumOfAccounts([]),
-  working: [],
-  needs_you: [],
-  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
-  suspects: 0,
-  adoption: { files: 0, compared: 0, comparing: null },
-  deletions: { files: 0, next_at: null },
-  creates_wait_until: null,
-  outlook: null,
 };
 
 const token = 'the-token-of-this-daemon';

@@ -3,9 +3,8 @@ import { clockTime } from '../../daemon/words/clock-time.ts';
 import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
 import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
-import { statusOf } from '../../daemon/view.ts';
+import { emptyStatus, statusOf } from '../../daemon/view.ts';
 import type { FileView } from '../../daemon/files/file-view.ts';
-import { sumOfAccounts } from '../../watch/accounts.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { countLine } from '../../status/count-line.ts';
@@ -37,37 +36,12 @@ export async function status(
     whoHears,
     config,
     options.all === true ? '/status?all=1' : '/status',
-    (ledger) => (ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null, options.all)),
+    (ledger) => (ledger === null ? Promise.resolve(emptyStatus) : statusOf(ledger, null, options.all)),
   );
   if (options.json === true) printJson(view, shell.stdout);
   else shell.stdout.write(`${overview(view, shell)}${await attention(view, shell, options.all === true)}`);
   return view.daemon.running ? exitCodes.fine : exitCodes.notRunning;
 }
-
-const nothing: StatusView = {
-  v: 1,
-  daemon: { running: false, pid: null, started_at: null },
-  config: null,
-  counts: {},
-  settling: 0,
-  paused: [],
-  waiting: null,
-  unknown: [],
-  requests: null,
-  outlook: null,
-  uploads: null,
-  folders: [],
-  expectations: [],
-  deaf_targets: [],
-  accounts: sumOfAccounts([]),
-  working: [],
-  needs_you: [],
-  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
-  suspects: 0,
-  adoption: { files: 0, compared: 0, comparing: null },
-  deletions: { files: 0, next_at: null },
-  creates_wait_until: null,
-};
 
 function overview(view: StatusView, shell: Shell): string {
   const colour = hasColour(shell.stdout, shell.env);

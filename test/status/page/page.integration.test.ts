@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
+import { emptyStatus } from '../../../src/daemon/view.ts';
 import type { StatusView } from '../../../src/daemon/view.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import type { PageSource } from '../../../src/status/page/site.ts';
@@ -10,33 +11,19 @@ import { createPageAccess } from '../../../src/status/page/access.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 
 const view: StatusView = {
-  v: 1,
+  ...emptyStatus,
   daemon: { running: true, pid: 1, started_at: 0 },
   config: '/etc/dropcast/dropcast.yaml',
   counts: { queued: 2 },
   settling: 1,
-  paused: [],
-  waiting: null,
-  unknown: [],
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
-  uploads: null,
-  accounts: sumOfAccounts([]),
-  folders: [],
-  expectations: [],
-  deaf_targets: [],
   working: [
     viewOf(
       null,
       someFacts({ path: '<script>alert(1)</script>.mp4', uploadUrl: 'https://upload.example/x?sig=secret' }),
     ),
   ],
-  needs_you: [],
-  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
-  suspects: 0,
-  adoption: { files: 0, compared: 0, comparing: null },
-  deletions: { files: 0, next_at: null },
-  creates_wait_until: null,
 };
 
 const authorization = 'Bearer the-token';
