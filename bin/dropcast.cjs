@@ -6,6 +6,7 @@ var path = require('path');
 var url = require('url');
 var childProcess = require('child_process');
 var os = require('os');
+var tty = require('tty');
 var runtime = require('./runtime.cjs');
 
 function start() {
@@ -23,13 +24,13 @@ function start() {
     return;
   }
   var child = childProcess.spawn(node, [__filename].concat(process.argv.slice(2)), { stdio: 'inherit' });
-  ['SIGTERM', 'SIGHUP'].forEach(function (name) {
+  // Ctrl-C reaches the child from the terminal; forwarding it would count as a second one.
+  var hasTerminal = [0, 1, 2].some(tty.isatty);
+  ['SIGTERM', 'SIGHUP', 'SIGINT'].forEach(function (name) {
     process.on(name, function () {
-      child.kill(name);
+      if (name !== 'SIGINT' || !hasTerminal) child.kill(name);
     });
   });
-  // Ctrl-C reaches the child from the terminal; forwarding it would count as a second one.
-  process.on('SIGINT', function () {});
   child.on('error', function (error) {
     console.error('dropcast cannot start its runtime ' + node + ': ' + error.message);
     process.exitCode = 1;

@@ -1,16 +1,21 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const launcher = join(import.meta.dirname, '../../bin/dropcast.cjs');
 
-/** Runs the launcher in a process that claims to be another Node on another platform. */
-function launch(version: string, platform: string = process.platform) {
+/** For a process that claims to be another Node on another platform. */
+function claiming(version: string, platform: string, args: readonly string[]): string[] {
   const claim = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
     Object.defineProperty(process, 'platform', { value: '${platform}' });
     process.argv.splice(1, 0, ${JSON.stringify(launcher)});
     require(${JSON.stringify(launcher)});`;
-  return spawnSync(process.execPath, ['-e', claim, '--', '--version'], { encoding: 'utf8' });
+  return ['-e', claim, '--', ...args];
+}
+
+function launch(version: string, platform: string = process.platform) {
+  return spawnSync(process.execPath, claiming(version, platform, ['--version']), { encoding: 'utf8' });
 }
 
 test('an old Node without a bundled runtime is one sentence, not a syntax error', () => {
@@ -26,4 +31,12 @@ test('an old Node with a bundled runtime starts that', () => {
 
 test('a Node that is new enough runs dropcast itself', () => {
   expect(launch('24.15.0')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s to the launcher alone ends what it started', async (signal) => {
+  const args = claiming('20.20.2', process.platform, ['sandbox', '--port', '0']);
+  const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(started.stdout, 'data');
+  started.kill(signal);
+  expect(await once(started, 'exit')).toEqual([0, null]);
 });
