@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { isTherePostgres } from './test/support/postgres/programs.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 import { SlowKindsFirst } from './test/support/slow-kinds-first.ts';
 
@@ -24,15 +25,18 @@ const replacing = globSync('test/**/*.integration.test.ts', { cwd: import.meta.d
 /** What is built and packed for others: `npm run test:packages`. */
 const packed = ['test/packages/*.e2e.test.ts', 'test/scripts/package/*.{integration,e2e}.test.ts'];
 
+/** What needs a PostgreSQL server. */
+const withPostgres = globSync('test/**/*.pg.test.ts', { cwd: import.meta.dirname });
+
 export default defineConfig({
   test: {
-    reporters: ['default', new SkippedReporter()],
+    reporters: ['default', new SkippedReporter(isTherePostgres() ? [] : withPostgres)],
     // End-to-end tests mostly wait: with as many workers as processors, processors would be idle.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowKindsFirst },
     projects: [
       // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
-      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd|*.container).test.ts', {
+      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd|*.container|*.pg).test.ts', {
         ...patient,
         isolate: false,
         setupFiles: [asFound],
@@ -51,6 +55,12 @@ export default defineConfig({
         exclude: packed,
         maxConcurrency: 10,
         globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
+      }),
+      // They share one PostgreSQL server, each with its own database; without one they are skipped, and the run says so.
+      project('postgres', isTherePostgres() ? withPostgres : [], {
+        ...patient,
+        ...processes,
+        globalSetup: [...processes.globalSetup, 'test/support/postgres/global-setup.ts'],
       }),
       project('packages', packed, {
         ...patient,

@@ -73,11 +73,19 @@ export function start(command: string, args: readonly string[], options: SpawnOp
   };
 }
 
-async function cpuSecondsOf(pid: number): Promise<number> {
+const cpuSecondsOf = async (pid: number): Promise<number> => ticksOf(pid, [11, 12]);
+
+/** CPU seconds of a process, with its children that ended. Zero when it has just ended itself. */
+export async function cpuSecondsWithEnded(pid: number): Promise<number> {
+  return ticksOf(pid, [11, 12, 13, 14]).catch(() => 0);
+}
+
+/** Fields 14 to 17 of proc(5) are user and system time in ticks of 1/100 s, its own and of its children that ended. */
+async function ticksOf(pid: number, wanted: readonly number[]): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // Behind the name, which may hold spaces: fields 14 and 15 of proc(5) are user and system time in ticks of 1/100 s.
+  // Behind the name, which may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return wanted.reduce((sum, index) => sum + Number(fields[index]), 0) / 100;
 }
 
 async function memoryOf(pid: number): Promise<{ rssMb: number; peakMb: number }> {

@@ -8,6 +8,12 @@ export function sampleMedia(): string {
   return existsSync(published) ? published : packageFile('test/media');
 }
 
+/** The main file of the program: it starts another process of itself with it. */
+export function programFile(): string {
+  const { url } = import.meta;
+  return fileURLToPath(new URL(url.endsWith('.ts') ? './main.ts' : './main.js', url));
+}
+
 /** The package.json of what runs now; it changes with every installation. */
 export function packageManifest(): string {
   return packageFile('package.json');

@@ -27,9 +27,10 @@ export async function bundleProgram(root: string): Promise<Bundle> {
       'media-info-thread': 'packages/sandbox/src/media/media-info-thread.ts',
     },
     platform: 'node',
-    // As Node itself chooses. Bundlers would choose `module` too, and take the build of MediaInfo that fetches its parser.
+    // As Node itself chooses. Bundlers would choose `module` too, and take the build of MediaInfo that fetches its parser. `import` and
+    // `require` are added for each place: with `import` everywhere, pg requires the module that wraps its own pool, and does not start.
     // Libraries are named by where they are seen, not by where a link leads to: the bundle tells these names in comments.
-    resolve: { conditionNames: ['node', 'import'], symlinks: false },
+    resolve: { conditionNames: ['node'], symlinks: false },
     onLog: (_level, log) => {
       throw new Error(log.message); // whatever is odd has to be looked at
     },

@@ -68,13 +68,23 @@ async function libraryLicence(root: string, directory: string): Promise<Licence>
     version: string;
     license?: string;
   };
-  const file = (await readdir(home)).toSorted().find((entry) => /^(?:licen[cs]e|copying)(?:[.-]|$)/i.test(entry));
-  if (file === undefined || license === undefined) throw new Error(`${name} ${version} has no licence text`);
-  const text = await readFile(join(home, file), 'utf8');
+  const text = await licenceText(home);
+  if (text === null || license === undefined) throw new Error(`${name} ${version} has no licence text`);
   return {
     files: `${directory}/*`,
     name: `${name} ${version}, bundled into usr/lib/dropcast/dist`,
     kind: license,
     text,
   };
+}
+
+/** A file of its own, else the section at the end of the readme. */
+async function licenceText(home: string): Promise<string | null> {
+  const entries = (await readdir(home)).toSorted();
+  const file = entries.find((entry) => /^(?:licen[cs]e|copying)(?:[.-]|$)/i.test(entry));
+  if (file !== undefined) return readFile(join(home, file), 'utf8');
+  const readme = entries.find((entry) => /^readme(?:[.-]|$)/i.test(entry));
+  if (readme === undefined) return null;
+  const [, section = ''] = (await readFile(join(home, readme), 'utf8')).split(/^#+ *licen[cs]e *$/im);
+  return /copyright/i.test(section) ? section.trim() : null;
 }

@@ -1,4 +1,7 @@
 import type { Config } from '../config/config.ts';
+import { hostView, isAtWork } from '../daemon/fleet/host-view.ts';
+import { openLedgerToRead } from '../daemon/state/ledger-to-read.ts';
+import type { LedgerPlace, LedgerToRead } from '../daemon/state/ledger-to-read.ts';
 import { basename, join } from 'node:path';
 import { serviceOf } from '../config/installed-service.ts';
 import { readSocketPath } from '../config/paths.ts';
@@ -11,14 +14,17 @@ import {
 } from '../daemon/control/client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
-import { isLedgerThere } from '../ledger/recovery.ts';
+import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /** Where a daemon is reached, and its ledger when it is down. */
-export type DaemonPlace = Pick<Config, 'file' | 'stateDir' | 'failureLog'> & {
-  readonly status: Pick<Config['status'], 'socket'>;
-};
+export type DaemonPlace = Pick<Config, 'file' | 'failureLog'> &
+  LedgerPlace & { readonly status: Pick<Config['status'], 'socket'> };
+
+/** Of a configuration that cannot be read: only its daemon can say what it has. */
+export const unknownLedger = { ledger: null, hostName: '', folders: [] } as const;
 
 /**
  * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
@@ -32,7 +38,7 @@ export async function queryDaemonOrLedger<T>(
   shell: Pick<Shell, 'stderr'> | null,
   config: DaemonPlace,
   path: string,
-  read: (ledger: Ledger | null) => Promise<T>,
+  read: (ledger: LedgerToRead | null) => Promise<T>,
 ): Promise<T> {
   try {
     return await look<T>(config, path);
@@ -40,11 +46,11 @@ export async function queryDaemonOrLedger<T>(
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
   try {
-    await using ledger = await openLedgerIfThere(config.stateDir);
-    shell?.stderr.write(`The daemon is not running. ${ledger === null ? 'No history yet.' : 'Reading its ledger.'}\n`);
+    await using ledger = await openLedgerToRead(config);
+    shell?.stderr.write(`${whoAnswers(ledger)}\n`);
     return await read(ledger);
   } catch (error) {
-    throw explain(error);
+    throw explainWithoutDaemon(config, error);
   }
 }
 
@@ -58,7 +64,7 @@ export async function streamDaemonOrLedger(
   shell: Pick<Shell, 'stderr'>,
   config: DaemonPlace,
   asked: { readonly path: string; readonly body: unknown; read(line: unknown): void },
-  make: (ledger: Ledger | null) => Promise<void>,
+  make: (ledger: LedgerToRead | null) => Promise<void>,
 ): Promise<void> {
   try {
     await streamFromDaemon(config.status.socket, asked, asked.read);
@@ -67,11 +73,11 @@ export async function streamDaemonOrLedger(
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
   try {
-    await using ledger = await openLedgerIfThere(config.stateDir);
-    shell.stderr.write('The daemon is not running.\n');
+    await using ledger = await openLedgerToRead(config);
+    shell.stderr.write(ledger?.fleet == null ? 'The daemon is not running.\n' : `${whoAnswers(ledger)}\n`);
     await make(ledger);
   } catch (error) {
-    throw explain(error);
+    throw explainWithoutDaemon(config, error);
   }
 }
 
@@ -139,11 +145,23 @@ function socketsOf(config: DaemonPlace): readonly string[] {
   ];
 }
 
-/** Loads the ledger only when there is one to read: kysely takes 80 ms of CPU. */
-async function openLedgerIfThere(stateDir: string): Promise<Ledger | null> {
-  if (!(await isLedgerThere(stateDir))) return null;
-  const { openExistingLedger } = await import('../ledger/ledger.ts');
-  return openExistingLedger(stateDir);
+function whoAnswers(ledger: LedgerToRead | null): string {
+  if (ledger === null) return 'The daemon is not running. No history yet.';
+  const { fleet } = ledger;
+  if (fleet === null) return 'The daemon is not running. Reading its ledger.';
+  const hosts = fleet.known().map((host) => `${host.name} ${hostView(host, fleet.self).state}`);
+  return escapeControls(
+    `The daemon of this host (${fleet.self}) is not running. Reading the ledger of the fleet: ${hosts.join(', ')}.`,
+  );
+}
+
+/** PostgreSQL is asked because no daemon is there: both are worth saying. */
+function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown {
+  const isAway = error instanceof LedgerError || error instanceof LedgerUnavailableError;
+  if (ledger === null || !isAway) return explain(error);
+  return new CommandError(`the daemon of this host is not running, and ${error.message}`, exitCodes.failed, {
+    cause: error,
+  });
 }
 
 /** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */
@@ -172,19 +190,47 @@ export async function commandDaemonOr<T>(
 /**
  * Does something in the ledger itself, for commands that need no daemon.
  *
- * @throws {CommandError} when the ledger cannot be used
+ * @throws {CommandError} when the ledger cannot be used, or other hosts use it too
  */
-export async function withLedger<T>({ stateDir }: Config, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+  await requireSingleHost(config);
   const { openLedger } = await import('../ledger/ledger.ts');
   try {
-    await using ledger = await openLedger(stateDir);
+    await using ledger = await openLedger(config.stateDir);
     return await work(ledger);
   } catch (error) {
     throw explain(error);
   }
 }
 
-function explain(error: unknown): unknown {
+/**
+ * Only a daemon changes a ledger that several hosts use: what the others do at the same time is known to none but them.
+ *
+ * @throws {CommandError} naming the hosts on which the command can be given
+ */
+export async function requireSingleHost(config: DaemonPlace): Promise<void> {
+  if (config.ledger === null) return;
+  const others = await runningHosts(config);
+  const where =
+    others.length === 0 ? 'start dropcast here' : `give this command on ${others.join(' or ')}, or start dropcast here`;
+  throw new CommandError(
+    `the daemon of this host is not running, and other hosts have the same ledger: ${where}`,
+    exitCodes.notRunning,
+  );
+}
+
+async function runningHosts(config: DaemonPlace): Promise<readonly string[]> {
+  try {
+    await using ledger = await openLedgerToRead(config);
+    const hosts = ledger?.fleet?.known() ?? [];
+    return hosts.filter((host) => isAtWork(host) && host.name !== config.hostName).map(({ name }) => name);
+  } catch (error) {
+    throw explainWithoutDaemon(config, error);
+  }
+}
+
+/** What a person is told of an error, and with which exit code; bugs as they are. */
+export function explain(error: unknown): unknown {
   if (error instanceof NotRunningError) {
     return new CommandError(
       'the daemon is not running: start it with `dropcast run` or `systemctl start dropcast`',
@@ -196,7 +242,8 @@ function explain(error: unknown): unknown {
       'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later';
     return new CommandError(message, exitCodes.failed, { cause: error });
   }
-  if (error instanceof ControlError || error instanceof LedgerError)
+  const isRefusal = error instanceof LedgerError || error instanceof LedgerUnavailableError;
+  if (error instanceof ControlError || isRefusal)
     return new CommandError(error.message, exitCodes.failed, { cause: error });
   return error;
 }

@@ -4,7 +4,7 @@ import { configPaths } from '../config/paths.ts';
 import type { ConfigPaths } from '../config/paths.ts';
 import { formatProblem } from '../config/problem.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { queryRunningDaemon } from './control.ts';
+import { queryRunningDaemon, unknownLedger } from './control.ts';
 import type { DaemonPlace } from './control.ts';
 import { locateConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -22,7 +22,7 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   if (config !== null) return config;
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   const { file, stateDir, failureLog, socket } = paths ?? (await salvaged(place.file, shell));
-  const reached: DaemonPlace = { file, stateDir, failureLog, status: { socket } };
+  const reached: DaemonPlace = { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
   const answer = await look(reached);
   if (!(await isReadable(file))) {
     // Members of the group may look, whoever may read the file.

@@ -1,7 +1,11 @@
 import type { Config, Secret } from './config.ts';
 
 /** Every secret of a configuration, for the log to hide. */
-export function allSecrets({ service, notify }: Pick<Config, 'service' | 'notify'>): readonly Secret[] {
+export function allSecrets({
+  service,
+  ledger,
+  notify,
+}: Pick<Config, 'service' | 'ledger' | 'notify'>): readonly Secret[] {
   const ofTargets = notify.flatMap((target) => {
     switch (target.type) {
       case 'webhook':
@@ -18,5 +22,7 @@ export function allSecrets({ service, notify }: Pick<Config, 'service' | 'notify
         return target satisfies never;
     }
   });
-  return [service.apiKey, service.webhookSecret, ...ofTargets].filter((each) => each !== null);
+  return [service.apiKey, service.webhookSecret, ledger?.password ?? null, ...ofTargets].filter(
+    (each) => each !== null,
+  );
 }

@@ -1,7 +1,9 @@
 import { assembleNotify } from './assemble-notify.ts';
-import type { AfterReady, Config, Expectation, FolderConfig } from './config.ts';
+import type { AfterReady, Config, Expectation, FolderConfig, LedgerConfig } from './config.ts';
 import type { Rule } from '../routing/plan.ts';
-import type { Environment } from './environment.ts';
+import { nameOfMachine, type Environment } from './environment.ts';
+import { isOnThisMachine } from './ledger-address.ts';
+import type { LedgerSecrets } from './ledger-secrets.ts';
 import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
 import type { CheckedTree } from './schema.ts';
 import type { Secrets } from './secrets.ts';
@@ -21,7 +23,7 @@ export interface Context {
 /** Builds the configuration from a tree that has passed every check. */
 export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'source'> {
   const { paths, environment } = context;
-  const { notify, ...secrets } = context.secrets;
+  const { notify, ledger, ...secrets } = context.secrets;
   const { file, stateDir, failureLog } = paths;
   return {
     file,
@@ -32,6 +34,8 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       sendKeyTo: tree.service.send_key_to,
     },
     stateDir,
+    ledger: assembleLedger(tree.ledger, ledger),
+    hostName: tree.host_name ?? nameOfMachine(environment),
     failureLog,
     uploads: {
       concurrency: tree.uploads.concurrency,
@@ -53,6 +57,12 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
   };
 }
 
+function assembleLedger(ledger: CheckedTree['ledger'], secrets: LedgerSecrets): LedgerConfig | null {
+  if (ledger === undefined) return null;
+  const { url, ca, tls } = ledger;
+  return { ...url, ...secrets, tls: tls ?? (ca !== undefined || !isOnThisMachine(url.host)) };
+}
+
 function assembleFolder(folder: CheckedFolder, key: string, context: Context): FolderConfig {
   const expect = [
     ...folder.expect.map(assembleExpectation),
@@ -63,6 +73,7 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
   return {
     path: resolvePath(folder.path, context.paths.file, context.environment),
     key,
+    ...(folder.share !== undefined && { share: folder.share }),
     include: folder.include,
     exclude: folder.exclude,
     settleMs: folder.settle,

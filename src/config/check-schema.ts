@@ -30,12 +30,15 @@ export function checkSchema(tree: unknown): {
 /** Messages for what the schema has none of its own for. They repeat no value, as it may be a secret. */
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
-  if (issue.input instanceof TaggedValue)
-    return `!${issue.input.tag} works only for service.api_key, service.webhook_secret and the secrets of notify`;
+  if (issue.input instanceof TaggedValue) return misplaced(issue.input);
   if (issue.input === null) return 'has no value; set one or remove the key';
   if (issue.code === 'invalid_type') return wrongType(issue.expected, issue.input);
   if (issue.code === 'invalid_value') return wrongWord(issue.values.map(String), issue.input);
   return 'not allowed here';
+}
+
+function misplaced({ tag }: TaggedValue): string {
+  return `!${tag} works only for service.api_key, service.webhook_secret, ledger.password and the secrets of notify`;
 }
 
 function wrongType(expected: string, input: unknown): string {
@@ -62,6 +65,8 @@ function kindOf(value: unknown): string {
 
 function explain(issue: Issue, parent: KeyPath): Explained[] {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
+  // Where a mapping may be, its fields would look like keys.
+  if (issue.input instanceof TaggedValue) return [error(path, misplaced(issue.input))];
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, issue.input));
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return explainUnion(issue.errors, path);
   if (issue.message === 'missing' || (issue.code === 'invalid_type' && issue.expected === 'nonoptional'))
@@ -78,6 +83,8 @@ function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): E
   const meant = begun.find((issues) => !issues.some(isUnknownHere)) ?? begun[0]?.filter(isUnknownHere);
   if (meant !== undefined) return meant.flatMap((issue) => explain(issue, path));
   const words = branches.flat().find((issue) => issue.code === 'invalid_value');
+  const [[first] = []] = branches;
+  if (words === undefined && first !== undefined) return explain(first, path);
   const mappings = keysAt(path).map((key) => `{ ${key}: … }`);
   return [error(path, wrongWord([...(words?.values ?? []).map(String), ...mappings], words?.input))];
 }

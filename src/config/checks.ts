@@ -4,7 +4,8 @@ import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRul
 import { renderDirectory } from '../routing/template.ts';
 import { quoted } from '../routing/text.ts';
 import { isLoopback, parseListen } from './addresses.ts';
-import { variable, type Environment } from './environment.ts';
+import { nameOfMachine, variable, type Environment } from './environment.ts';
+import { isOnThisMachine, parseLedgerAddress } from './ledger-address.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
@@ -22,6 +23,8 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
     ...checkMoves(paths.folders),
     ...checkSocket(socket),
     ...checkListen(property(status, 'listen'), environment),
+    ...checkLedger(tree, environment),
+    ...checkShares(listOf(property(tree, 'folders')), property(tree, 'ledger') !== undefined),
     ...checkNotify(listOf(property(tree, 'notify'))),
     ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
   ];
@@ -173,6 +176,38 @@ function checkListen(listen: unknown, environment: Environment): Finding[] {
       'other machines can reach the status page, and its token crosses the network in plain text; write 127.0.0.1, and put a proxy with TLS in front for other machines',
     ),
   ];
+}
+
+function checkLedger(tree: unknown, environment: Environment): Finding[] {
+  const ledger = property(tree, 'ledger');
+  if (ledger === undefined) return [];
+  // As Docker and Podman name a container that nobody named.
+  const isNameless = property(tree, 'host_name') === undefined && /^[\da-f]{12}$/.test(nameOfMachine(environment));
+  const nameless =
+    'this container has another name after each start, and the fleet would take it for another host; set host_name';
+  const address = parseLedgerAddress(textOf(property(ledger, 'url')) ?? '');
+  const isPlain = property(ledger, 'tls') === false && address.ok && !isOnThisMachine(address.value.host);
+  const plain =
+    'everything that the ledger says crosses the network in plain text; remove it unless you trust that network';
+  return [
+    ...(isNameless ? [warning(['ledger'], nameless)] : []),
+    ...(isPlain ? [warning(['ledger', 'tls'], plain)] : []),
+  ];
+}
+
+/** A file has one name in the ledger: its share and its path in there. */
+function checkShares(folders: readonly unknown[], isFleet: boolean): Finding[] {
+  const shares = folders.map((folder) => textOf(property(folder, 'share')));
+  return shares.flatMap((share, index) => {
+    if (share === undefined) return [];
+    const path = ['folders', index, 'share'];
+    const first = shares.indexOf(share);
+    if (first < index)
+      return [
+        error(path, `folders[${first}] is already the share ${quoted(share)}; give each folder a name of its own`),
+      ];
+    return isFleet ? [] : [warning(path, 'has no effect without ledger: this host watches the folder alone')];
+  });
 }
 
 /** What waits for a target waits under its name. */

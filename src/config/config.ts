@@ -1,5 +1,6 @@
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import type { DayWindow } from './day-window.ts';
+import type { LedgerAddress } from './ledger-address.ts';
 import type { NotifyTarget } from './notify-config.ts';
 import type { Problem } from './problem.ts';
 import type { Setting } from './settings.ts';
@@ -17,6 +18,10 @@ export interface Config {
   readonly service: ServiceConfig;
   /** Absolute directory of ledger and receipts. */
   readonly stateDir: string;
+  /** The database of a fleet; null: SQLite in the state directory. */
+  readonly ledger: LedgerConfig | null;
+  /** This member of the fleet. */
+  readonly hostName: string;
   /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, else in the state directory. */
   readonly failureLog: string;
   readonly uploads: {
@@ -50,6 +55,13 @@ export interface Config {
   };
 }
 
+export interface LedgerConfig extends LedgerAddress {
+  readonly password: Secret | null;
+  /** PEM text of the authorities to trust; null: those of the system. */
+  readonly ca: string | null;
+  readonly tls: boolean;
+}
+
 export interface ServiceConfig {
   /** `https:`, or `http:` for loopback addresses alone. Without a trailing slash. */
   readonly baseUrl: string;
@@ -75,6 +87,8 @@ export interface FolderConfig {
   readonly path: string;
   /** Its key in the configuration, `folders[0]`. */
   readonly key: string;
+  /** Its name in a fleet, where other hosts watch it too. */
+  readonly share?: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 
 /** What the meaning of a configuration depends on besides its file. Passed in, so that nothing below reads the process. */
@@ -7,6 +8,13 @@ export interface Environment {
   readonly cwd: string;
   /** Absolute; what `~` stands for. */
   readonly home: string;
+  /** Default: what the system says. */
+  readonly hostName?: string;
+}
+
+/** The name of this machine, as a member of a fleet may be called. */
+export function nameOfMachine({ hostName = hostname() }: Environment): string {
+  return hostName.replaceAll(/[^\w.-]/g, '-').slice(0, 63) || 'host';
 }
 
 /** The value of a variable. One that is set to nothing counts as not set. */

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config, FolderConfig } from './config.ts';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
+import { ledgerFiles } from './ledger-files.ts';
 import { notifySecretFiles } from './notify-secret-places.ts';
 import { listOf, property, TaggedValue, textOf } from './raw-tree.ts';
 
@@ -10,7 +11,7 @@ export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failure
   readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
   /** Where the control socket is. */
   readonly socket: string;
-  /** What `!file` names, absolute. */
+  /** What `!file` names, and the certificates for the ledger, absolute. */
   readonly secretFiles: readonly string[];
 }
 
@@ -29,7 +30,9 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
   const ofService = [property(service, 'api_key'), property(service, 'webhook_secret')].flatMap((value) =>
     value instanceof TaggedValue && value.tag === 'file' ? [value.argument] : [],
   );
-  const secretFiles = [...ofService, ...notifySecretFiles(tree)].map((path) => resolvePath(path, file, environment));
+  const secretFiles = [...ofService, ...ledgerFiles(tree), ...notifySecretFiles(tree)].map((path) =>
+    resolvePath(path, file, environment),
+  );
   const socket = socketPath(
     textOf(property(property(tree, 'status'), 'socket')) ?? 'auto',
     stateDir,

@@ -48,11 +48,25 @@ const deleteLater = z
     when: ({ issues }) => issues.length === 0,
   });
 
+/** A share is a watched folder, so that a file of it has one name on every host. */
+function parseShareName(text: string): { ok: true; value: string } | { ok: false; message: string } {
+  if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
+  const message = /[/:]/.test(text)
+    ? 'a share is a watched folder, not a folder in one: watch the same directory on every host, and give it a name without / and :'
+    : 'a name may have letters, digits, . _ and -, at most 63, and begins with a letter or digit';
+  return { ok: false, message };
+}
+
 /** A watched folder with its rules. */
 export const folder = z.strictObject({
   path: path.describe(
     'The folder to watch, with everything below it. A relative path starts at this file; ~ is your home.',
   ),
+  share: parsed('a name in quotes', parseShareName, { examples: ['nas1'] })
+    .optional()
+    .describe(
+      'Name of the folder in a fleet: the same on every host that watches this directory, under whatever path. Each file is then taken in once, and any of these hosts uploads it.',
+    ),
   include: globs
     .min(1, 'needs at least one pattern; remove include to accept the usual video and audio files')
     .prefault([DEFAULT_INCLUDE])

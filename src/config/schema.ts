@@ -4,6 +4,7 @@ import { parseBandwidthHours } from './bandwidth-hours.ts';
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
 import { folder } from './schema-folder.ts';
+import { hostName, ledger } from './schema-ledger.ts';
 import { notify } from './schema-notify.ts';
 import { count, duration, parsed, path } from './schema-values.ts';
 
@@ -134,6 +135,14 @@ export const configSchema = z.strictObject({
     .describe(
       'Directory for ledger and receipts, and for failures.jsonl without $LOGS_DIRECTORY. Default: $STATE_DIRECTORY; /var/lib/dropcast for /etc/dropcast/dropcast.yaml, /var/lib/dropcast@NAME for /etc/dropcast/NAME.yaml; else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
     ),
+  ledger: ledger
+    .optional()
+    .describe(
+      'Where to keep the ledger, so that several hosts share it: postgres://USER@HOST/DATABASE, or { url, password, ca, tls }. Default: SQLite in state_dir.',
+    ),
+  host_name: hostName
+    .optional()
+    .describe('Name of this host among those that share the ledger. Default: the host name of the machine.'),
   uploads: uploads.prefault({}).describe('How to send files.'),
   retry: retry.prefault({}).describe('How to retry failures.'),
   poll: poll.prefault({}).describe('How to find out that a video is ready.'),

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { Secret, SecretOrigin } from './config.ts';
 import { variable, type Environment } from './environment.ts';
+import { resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
 import { resolveNotifySecrets } from './notify-secrets.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, TaggedValue } from './raw-tree.ts';
@@ -11,6 +12,7 @@ export interface Secrets {
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
   readonly webhookSecret: Secret | null;
+  readonly ledger: LedgerSecrets;
   /** Of the targets of `notify`, by key. */
   readonly notify: ReadonlyMap<string, Secret>;
 }
@@ -34,17 +36,30 @@ export async function resolveSecrets(
 ): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
   if (use === 'without key')
     return {
-      secrets: { apiKey: secret(''), apiKeyFrom: 'file', webhookSecret: null, notify: new Map() },
+      secrets: {
+        apiKey: secret(''),
+        apiKeyFrom: 'file',
+        webhookSecret: null,
+        ledger: { password: null, ca: null },
+        notify: new Map(),
+      },
       findings: [],
     };
   const service = property(tree, 'service');
   const key = await resolveApiKey(property(service, 'api_key'), source);
   const webhook = await resolveWebhookSecret(property(service, 'webhook_secret'), source);
+  const ledger = await resolveLedgerSecrets(tree, source, secret);
   const notify = await resolveNotifySecrets(tree, source, secret);
-  const findings = [...key.findings, ...webhook.findings, ...notify.findings];
+  const findings = [...key.findings, ...webhook.findings, ...ledger.findings, ...notify.findings];
   if (key.secret === null) return { secrets: null, findings };
   return {
-    secrets: { apiKey: key.secret, apiKeyFrom: key.origin, webhookSecret: webhook.secret, notify: notify.secrets },
+    secrets: {
+      apiKey: key.secret,
+      apiKeyFrom: key.origin,
+      webhookSecret: webhook.secret,
+      ledger: ledger.secrets,
+      notify: notify.secrets,
+    },
     findings,
   };
 }

@@ -1,3 +1,4 @@
+import { withoutPassword } from './ledger-address.ts';
 import { schemaAt } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { formatKeyPath, isMapping, TaggedValue } from './raw-tree.ts';
@@ -27,7 +28,7 @@ export function writtenSettings(
   const hidden = secrets.filter((secret) => secret !== '');
   const leaf = (path: KeyPath, value: unknown): Setting => {
     const key = formatKeyPath(path);
-    const text = shown(value);
+    const text = isLedger(key) ? withoutPassword(shown(value), ':[secret]') : shown(value);
     return { key, value: hidden.some((secret) => text.includes(secret)) ? '[secret]' : text, line: lineOf(key) };
   };
   const walk = (path: KeyPath, value: unknown): readonly Setting[] => {
@@ -39,6 +40,11 @@ export function writtenSettings(
     return path.length === 0 ? [] : [leaf(path, value)];
   };
   return walk([], tree);
+}
+
+/** Its address may have a password in it. */
+function isLedger(key: string): boolean {
+  return key === 'ledger' || key === 'ledger.url';
 }
 
 /** Of every folder, the largest part of the file, and shown as a table. */

@@ -16,14 +16,15 @@ import type { Clock } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { OpenWriters } from '../watch/open-writers.ts';
-import type { FolderOwner } from '../watch/root-mark.ts';
+import type { FolderClaimant } from '../watch/root-mark.ts';
 import type { EventStream } from './events.ts';
+import { workerOf } from './fleet/all-hosts.ts';
 import { keptOff } from './foreign-folders.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import type { State } from './state/open-state.ts';
 
 interface AssemblyWorld extends State {
-  readonly owner: FolderOwner;
+  readonly owner: FolderClaimant;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly clock: Clock;
@@ -37,7 +38,7 @@ export interface Parts {
 }
 
 /** The way of a file: folders → intake → rows → conductor. */
-export function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld): Parts {
+export function assemble(config: Config, { ledger, service, fleet, ...world }: AssemblyWorld): Parts {
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
@@ -49,7 +50,9 @@ export function assemble(config: Config, { ledger, service, ...world }: Assembly
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
-  const local = keptOff(files, (folder) => folders.whyOffLimits(folder));
+  const whyNotTouched = (folder: string): string | null =>
+    world.places?.whyNotHere(folder) ?? folders.whyOffLimits(folder);
+  const local = keptOff(files, whyNotTouched);
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -66,7 +69,10 @@ export function assemble(config: Config, { ledger, service, ...world }: Assembly
       diskOf,
       freedBy,
       uploadsStartAt: () => service.times.startAt(),
-      isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
+      mayTake: () => fleet?.mayTake() ?? true,
+      turn: world.turn,
+      elsewhere: fleet && { isHeld: (id) => workerOf(fleet, id) !== null },
+      isOffLimits: (folder) => whyNotTouched(folder) !== null,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),

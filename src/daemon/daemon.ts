@@ -1,9 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import type { Folders } from '../intake/folders.ts';
+import type { Fleet } from '../fleet/fleet-view.ts';
+import type { Member } from '../fleet/hosts.ts';
+import type { Places } from '../fleet/places.ts';
+import type { Turn } from '../pipeline/rounds/turn.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
@@ -11,12 +16,20 @@ import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { Answer, Clock } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
+import type { FolderClaimant } from '../watch/root-mark.ts';
 import { folderOwner } from '../watch/root-owner.ts';
 import { checkNames } from './check-names.ts';
 import { startBackups } from './state/backups.ts';
 import type { Backups } from './state/backups.ts';
 import { createMessageTargets } from './message-targets.ts';
 import type { MessageTargets } from './message-targets.ts';
+import { ofAllHosts } from './fleet/all-hosts.ts';
+import { doingOf } from './fleet/doing.ts';
+import { createHostNews } from './fleet/host-news.ts';
+import { withoutOutage } from './fleet/outage-log.ts';
+import { followRowsElsewhere } from './fleet/rows-elsewhere.ts';
+import type { RowsElsewhere } from './fleet/rows-elsewhere.ts';
+import { lastKnown, lastKnownHosts } from './fleet/last-known.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
 import { createExpectations } from './expectations/expectations.ts';
@@ -47,7 +60,10 @@ export interface Daemon extends AsyncDisposable {
   readonly conductor: Conductor;
   /** What people paused. */
   readonly pauses: OperatorPauses;
+  /** What steps work on, on all hosts of a fleet. */
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
+  /** The other hosts of the same ledger; null: this one has it for itself. */
+  readonly fleet: Fleet | null;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
   readonly events: Pick<EventStream, 'listen'>;
@@ -81,6 +97,8 @@ export interface Daemon extends AsyncDisposable {
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
   stop(hurry: AbortSignal): Promise<void>;
+  /** Whether this host does what only one of a fleet may do. */
+  readonly turn: Turn;
 }
 
 /** The clocks of this machine. */
@@ -97,26 +115,39 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  */
 export async function startDaemon(
   config: Config,
-  logger: Logger,
+  journal: Logger,
   clock: Clock = systemClock,
   built: (daemon: Daemon) => Promise<void> = async () => undefined,
 ): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
+  const logger = config.ledger === null ? journal : withoutOutage(journal);
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
   const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }));
   events.listen(news.tell);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
+  let current = (): Config => config;
   const state = await openState(config, stack, {
+    config: () => current(),
+    clock,
+    logger,
     repaired,
     // No reason to stop work: the rows and their history have each failure.
     failureLogBroke: (err) =>
       logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
   });
-  const { ledger } = state;
+  const { ledger, fleet } = state;
   ledger.repairs.forEach(repaired);
-  const service = stack.use(connectToService(config, { budget: ledger.budget, events, clock, logger }));
-  const owner = await folderOwner(config.stateDir, ledger.id);
+  const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
+  const { places } = state;
+  const owner: FolderClaimant = {
+    ...(await folderOwner(config.stateDir, ledger.id)),
+    fleet: places && {
+      placeOf: places.placeOf,
+      whyUnproven: places.whyUnproven,
+      watched: () => current().folders.map(({ path }) => places.placeOf(path)),
+    },
+  };
   const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
@@ -126,14 +157,39 @@ export async function startDaemon(
       else parts.conductor.folderBack(event.folder);
     }
     if (event.type === 'file') parts.folders.written(event);
+    if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts });
   });
   stack.use(parts.folders);
+  const elsewhere = fleet && stack.use(followRowsElsewhere({ rows: ledger.news, fleet, events, logger }));
+  await elsewhere?.start();
+  state.listen((what) => {
+    if (what === 'budget') return service.gate.changedElsewhere();
+    if (what === 'moved') parts.folders.findLostRows();
+    parts.conductor.wake();
+    return elsewhere?.look();
+  });
   const backups = stack.use(startBackups(ledger, logger));
+  const messageTargets = createMessageTargets();
   const daemon = new RunningDaemon(
     config,
-    { ...parts, ledger, service, events, news, backups, clock, logger },
+    {
+      ...parts,
+      ledger,
+      fleet,
+      elsewhere,
+      places,
+      turn: state.turn,
+      service,
+      events,
+      news,
+      messageTargets,
+      backups,
+      clock,
+      logger,
+    },
     stack.move(),
   );
+  current = () => daemon.config();
   await using unlessBegun = new AsyncDisposableStack();
   unlessBegun.use(daemon);
   await built(daemon);
@@ -149,6 +205,11 @@ export async function startDaemon(
 
 interface RunningWorld extends Parts {
   readonly ledger: Ledger;
+  readonly fleet: Member | null;
+  readonly elsewhere: RowsElsewhere | null;
+  readonly places: Places | null;
+  readonly turn: Turn;
+  readonly messageTargets: MessageTargets;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly news: NewsLines;
@@ -157,12 +218,22 @@ interface RunningWorld extends Parts {
   readonly logger: Logger;
 }
 
+/** The rows as views read them. */
+function shown({ ledger, fleet, clock }: RunningWorld): { readonly ledger: Ledger; readonly fleet: Fleet | null } {
+  const rested = { ...ledger, lines: restedLines(ledger, clock) };
+  if (fleet === null) return { ledger: rested, fleet };
+  const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
+  const world = { clock, whyAway: () => fleet.whyAway(), rest };
+  return { ledger: lastKnown(rested, world), fleet: lastKnownHosts(fleet, world) };
+}
+
 class RunningDaemon implements Daemon {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
   readonly pauses: OperatorPauses;
   readonly rows: Rows;
+  readonly fleet: Fleet | null;
   readonly folders: Folders;
   readonly gate: Gate;
   readonly events: EventStream;
@@ -170,7 +241,8 @@ class RunningDaemon implements Daemon {
   readonly times: UploadTimes;
   readonly links: Pick<ServiceLinks, 'find'>;
   readonly expectations: Expectations;
-  readonly messageTargets = createMessageTargets();
+  readonly turn: Turn;
+  readonly messageTargets: MessageTargets;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly overview: Overview;
@@ -186,26 +258,35 @@ class RunningDaemon implements Daemon {
     this.#world = world;
     this.#resources = resources;
     this.startedAt = world.clock.now();
-    this.ledger = { ...world.ledger, lines: restedLines(world.ledger, world.clock) };
-    this.conductor = world.conductor;
+    const { ledger, fleet } = shown(world);
+    this.ledger = ledger;
+    this.fleet = fleet;
+    const seen = world.fleet === null ? world : ofAllHosts(world, world.fleet);
+    this.conductor = seen.conductor;
     this.pauses = world.conductor.pauses;
-    this.rows = world.rows;
+    this.rows = seen.rows;
+    this.messageTargets = seen.messageTargets;
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
     this.news = world.news;
     this.times = world.service.times;
     this.links = world.service.links;
+    this.turn = world.turn;
+    const tellNews = tellExpectation(world);
     this.expectations = createExpectations({
       rows: world.ledger.news,
       events: world.events,
       config: () => this.#config,
       logger: world.logger,
       now: () => world.clock.now(),
-      changed: tellExpectation(world),
+      changed: (view) => {
+        if (world.turn.signal() !== null) tellNews(view);
+      },
     });
-    this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
-    this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
+    const asShown = { ...seen, ledger, fleet };
+    this.summary = createSummary({ ...asShown, gate: this.gate, times: this.times });
+    this.outlook = createOutlook({ ...asShown, gate: this.gate, times: this.times, config: () => this.#config });
     this.overview = createOverview(this, world);
   }
 
@@ -217,6 +298,7 @@ class RunningDaemon implements Daemon {
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
+    this.#joinIn();
     await this.pauses.keep();
     await this.expectations.refresh();
     await this.folders.start();
@@ -256,6 +338,26 @@ class RunningDaemon implements Daemon {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop(AbortSignal.abort());
+  }
+
+  /** The other hosts are told what this one does, and people what becomes of the others. */
+  #joinIn(): void {
+    const { fleet, places, elsewhere } = this.#world;
+    if (fleet === null) return;
+    const told = createHostNews(fleet, this.news);
+    let couldTake = fleet.mayTake();
+    fleet.start(
+      () => doingOf(this.#world, this.#config, (folder) => places?.placeOf(folder) ?? folder),
+      () => {
+        told();
+        // A hint may be lost.
+        elsewhere?.look();
+        // It was drained, or may take up files again.
+        if (couldTake === fleet.mayTake()) return;
+        couldTake = fleet.mayTake();
+        this.#world.conductor.wake();
+      },
+    );
   }
 
   /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */

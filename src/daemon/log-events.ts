@@ -2,6 +2,7 @@ import type { DropcastEvent } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import { channelRefusal, isIgnored } from '../pipeline/file/reasons.ts';
 import { isHeldByRules } from '../pipeline/file/reasons.ts';
+import { awayCode } from '../pipeline/file/store-errors.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** States that say nothing new, or that the failure before them has said already. */
@@ -25,16 +26,17 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
           logger.warn('A feed was not published', { feed: event.feed, failure: event.failure });
         return undefined;
       case 'request':
-        return undefined; // where it ended, with its id
+      case 'elsewhere':
+        return undefined; // where it happened, with its id
       case 'paused':
-        return logger.warn('Paused', {
+        return logger[isOutage(event.pause) ? 'debug' : 'warn']('Paused', {
           kind: event.pause.kind,
           why: event.pause.why,
           code: event.pause.code,
           next: new Date(event.pause.nextProbeAt).toISOString(),
         });
       case 'resumed':
-        return logger.info('Resumed', { after: event.pause.why });
+        return logger[isOutage(event.pause) ? 'debug' : 'info']('Resumed', { after: event.pause.why });
       case 'name': {
         const { kind, name } = event;
         if (event.isKnown) return logger.info('The service has a channel or feed again', { kind, name });
@@ -108,4 +110,9 @@ function logFailure(
   if (failure.kind === 'duplicate' || failure.kind === 'vanished') logger.info('A file ended', fields);
   else if (isRepeated && facts.end === null) logger.debug('A step failed again', fields);
   else logger.warn('A step failed', fields);
+}
+
+/** The database of a fleet is away: whoever connects to it tells when that begins and ends. */
+function isOutage({ code }: { readonly code: string }): boolean {
+  return code === awayCode;
 }

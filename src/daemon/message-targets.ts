@@ -1,17 +1,10 @@
+import type { DeafTarget } from '../fleet/fleet-view.ts';
 import { clockTime } from './words/clock-time.ts';
 
 /** A notification target, as configured. */
 export interface TargetName {
   readonly name: string;
   readonly type: string;
-}
-
-/** One that takes no messages at present. */
-export interface DeafTarget extends TargetName {
-  /** What it says, or why it cannot be reached. */
-  readonly why: string;
-  /** Epoch milliseconds. */
-  readonly since: number;
 }
 
 /** The same, with the messages that wait for it. */

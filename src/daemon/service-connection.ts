@@ -3,6 +3,8 @@ import type { VideoClient } from '@dropcast/client';
 import type { Config } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
+import { budgetOfOneHost } from '../host/budget-store.ts';
+import type { BudgetStore } from '../host/budget-store.ts';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
@@ -33,21 +35,20 @@ export interface ServiceConnection extends AsyncDisposable {
   change(config: Config): void;
 }
 
+/** The budget of a daemon whose ledger is its own. */
+export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
+  const load = async (): Promise<BudgetWindow | null> => (await row.load()) as BudgetWindow | null;
+  return budgetOfOneHost({ load, save: (spent) => row.save(spent) }, clock);
+}
+
 /** @param world.budget where the requests of the last hour survive a restart */
 export function connectToService(
   initial: Config,
-  world: { readonly budget: BudgetRow; readonly events: Events; readonly clock: Clock; readonly logger: Logger },
+  world: { readonly budget: BudgetStore; readonly events: Events; readonly clock: Clock; readonly logger: Logger },
 ): ServiceConnection {
   const { clock, events, logger } = world;
   let config = initial;
-  const gate = createGate({
-    store: {
-      load: async () => (await world.budget.load()) as BudgetWindow | null,
-      save: (spent) => world.budget.save(spent),
-    },
-    limit: config.service.requestsPerHour,
-    clock,
-  });
+  const gate = createGate({ store: world.budget, limit: config.service.requestsPerHour, clock });
   const bandwidth = createBandwidth(null);
   const times = uploadTimes(() => config.uploads, clock);
   const limit = keepLimit(bandwidth, times, clock);

@@ -1,4 +1,5 @@
 import { needsYouIn } from './overview/needs-you-count.ts';
+import type { FleetView } from '../fleet/fleet-view.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
@@ -42,11 +43,12 @@ export function createSummary(parts: {
   readonly folders: Pick<Folders, 'countSettling' | 'frozen'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: Pick<UploadTimes, 'startAt'>;
+  readonly fleet: Pick<FleetView, 'whyAway'> | null;
 }): () => Promise<Summary> {
-  const { ledger, events, conductor, folders, gate, times } = parts;
+  const { ledger, events, conductor, folders, gate, times, fleet } = parts;
   let written = 0;
   events.listen(({ type }) => {
-    if (type === 'file') written += 1;
+    if (type === 'file' || type === 'elsewhere') written += 1;
   });
   let counted: { readonly at: number; readonly counts: Readonly<Record<string, number>> } | null = null;
   return async () => {
@@ -69,7 +71,7 @@ export function createSummary(parts: {
       needsYou: needsYouIn(counts),
       done: of('done'),
       frozen: folders.frozen(),
-      waiting: conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
+      waiting: fleet?.whyAway() ?? conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
       requests: { used, limit },
     };
   };

@@ -6,7 +6,7 @@ import type { LedgerView } from '../ledger/view.ts';
 import { suspectsOf } from './files/suspects.ts';
 import type { SuspectLedger } from './files/suspects.ts';
 import { asHeld, viewOf, viewsOf } from './files/file-view.ts';
-import type { FileView } from './files/file-view.ts';
+import type { FileView, OfFleet } from './files/file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { ExpectationView } from './expectations/expectations.ts';
 import { deafTargetViews } from './message-targets.ts';
@@ -17,6 +17,8 @@ import type { UploadTimes } from './outlook/upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
 import { countSteps } from './files/step-states.ts';
+import { fleetStatusOf } from './fleet/host-view.ts';
+import type { FleetStatus } from './fleet/host-view.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { OperatorPause, Pause } from '../pipeline/events.ts';
@@ -25,6 +27,8 @@ export interface StatusView {
   readonly v: 1;
   readonly daemon: { readonly running: boolean; readonly pid: number | null; readonly started_at: number | null };
   readonly config: string | null;
+  /** The hosts that have the same ledger; null: this one has it for itself. */
+  readonly fleet: FleetStatus | null;
   readonly counts: Readonly<Record<string, number>>;
   readonly settling: number;
   /** What people paused, oldest first. Times are epoch milliseconds. */
@@ -89,6 +93,7 @@ export const emptyStatus: StatusView = {
   v: 1,
   daemon: { running: false, pid: null, started_at: null },
   config: null,
+  fleet: null,
   counts: {},
   settling: 0,
   paused: [],
@@ -112,7 +117,10 @@ export const emptyStatus: StatusView = {
 
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt' | 'pauses'>;
+type StatusLedger = LedgerView &
+  SuspectLedger &
+  OfFleet &
+  Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt' | 'pauses' | 'selection'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -140,6 +148,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
   const live = daemon && asHeld(daemon, held);
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
+  const fleet = daemon === null ? ledger.fleet : daemon.fleet;
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
@@ -149,6 +158,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
       started_at: daemon?.startedAt ?? null,
     },
     config: daemon?.config().file ?? null,
+    fleet: fleet == null ? null : await fleetStatusOf(fleet, ledger),
     counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
     paused: await ledger.pauses(),
@@ -171,7 +181,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     deaf_targets: daemon === null ? [] : await deafTargetViews(daemon.messageTargets, daemon.ledger),
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, live, firstOf(working, held)),
-    needs_you: [...needing, ...refusedFor(working, pause)].slice(0, mostNeeding).map((facts) => viewOf(live, facts)),
+    needs_you: await viewsOf(ledger, live, [...needing, ...refusedFor(working, pause)].slice(0, mostNeeding)),
     causes: needsYouOf(snapshot),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },

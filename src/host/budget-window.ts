@@ -28,7 +28,7 @@ export type Spending =
   | { readonly granted: true; readonly window: BudgetWindow }
   | { readonly granted: false; readonly window: BudgetWindow; readonly waitMs: number };
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const longestWaitMs = hourMs;
 
@@ -61,43 +61,61 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
  * first of them leaves. A kill loses those that have not left.
  *
  * @param limit requests per hour, at least 1
+ * @param most how many at most, 0 or more
  * @returns the window to save, and how many were counted ahead; none after a 429, when one request goes alone
  */
 export function spendAhead(
   window: BudgetWindow,
   limit: number,
+  most: number,
 ): { readonly window: BudgetWindow; readonly ahead: number } {
   const newest = window.minutes.at(-1);
-  const ahead = Math.min(requestsPerWrite(limit) - 1, limit - usedOf(window));
+  const ahead = Math.min(most, limit - usedOf(window));
   if (newest === undefined || ahead <= 0 || window.blockedUntil > 0) return { window, ahead: 0 };
   const minutes = [...window.minutes.slice(0, -1), [newest[0], newest[1] + ahead] as const];
   return { window: { ...window, minutes }, ahead };
 }
 
 /** Few enough that a kill costs no more than a hundredth of the hour. */
-function requestsPerWrite(limit: number): number {
+export function requestsPerWrite(limit: number): number {
   return Math.max(1, Math.min(8, Math.floor(limit / 100)));
 }
 
-/**
- * Pure: blocks every request, because the service answered 429.
- *
- * @param nowMs epoch milliseconds
- * @param answer.retryAfterMs what it asked for; a minute if undefined; believed from 1 s to 1 h
- */
-export function block(
-  window: BudgetWindow,
-  nowMs: number,
-  { retryAfterMs, limit }: { readonly retryAfterMs: number | undefined; readonly limit: number },
-): BudgetWindow {
+/** Requests that a stored window counts, and that have not left. */
+export interface Reserve {
+  readonly minute: number;
+  readonly left: number;
+  /** How many of them are in the window's `total` already; below 0: requests have left that are not. */
+  readonly counted: number;
+}
+
+/** Pure: the window as if they had never been counted. */
+export function withoutReserve(window: BudgetWindow, { minute, left, counted }: Reserve): BudgetWindow {
+  const minutes = window.minutes
+    .map(([at, count]) => [at, at === minute ? count - left : count] as const)
+    .filter(([, count]) => count > 0);
+  return { ...window, minutes, total: window.total - counted };
+}
+
+/** A 429 of the service. */
+export interface Refusal {
+  /** What it asked for; a minute if undefined; believed from 1 s to 1 h. */
+  readonly retryAfterMs: number | undefined;
+  readonly limit: number;
+  /** When it came, where that is not now: epoch milliseconds. */
+  readonly at?: number;
+}
+
+/** Pure: blocks every request, because the service answered 429. @param nowMs epoch milliseconds */
+export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit, at = nowMs }: Refusal): BudgetWindow {
   const current = atTime(window, nowMs);
-  const until = nowMs + believedWait(retryAfterMs ?? defaultBlockMs);
+  const until = Math.min(at, nowMs) + believedWait(retryAfterMs ?? defaultBlockMs);
   const blockedUntil = Math.max(current.blockedUntil, until);
   const others = noticeOthers(current.others, { used: usedOf(current), limit, retryAfterMs, nowMs });
   return {
     ...current,
     blockedUntil,
-    blockedMs: blockedUntil - nowMs,
+    blockedMs: Math.max(0, blockedUntil - nowMs),
     isProbing: true,
     ...(others !== undefined && { others }),
   };
@@ -148,6 +166,19 @@ function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
     if (freed >= 2 * kept) return Math.ceil(kept * Math.min(1, inMs / hourMs));
   }
   return kept;
+}
+
+/** Pure: what counts when two stores of one budget differ, because one has lost the last writes: each minute as far as either knows it. */
+export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
+  const counts = new Map(one.minutes);
+  for (const [minute, count] of other.minutes) counts.set(minute, Math.max(count, counts.get(minute) ?? 0));
+  const [open, blocked] = one.blockedUntil > other.blockedUntil ? [other, one] : [one, other];
+  return {
+    ...open,
+    ...blocked,
+    minutes: [...counts].toSorted(([earlier], [later]) => earlier - later),
+    total: Math.max(one.total, other.total),
+  };
 }
 
 /** What is used of the hour, and what may leave. */

@@ -8,6 +8,7 @@ import type { Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
 import { HeldFiles } from './held-files.ts';
+import { LostRows } from './lost-rows.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderPlace, FolderStatus, FolderWorld } from './watched-folder.ts';
@@ -39,6 +40,8 @@ export interface Folders extends AsyncDisposable {
    * now is looked at as if it came now.
    */
   written(change: RowChange): void;
+  /** The ledger may have lost rows: files that it does not have any more are taken in again. */
+  findLostRows(): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
@@ -69,6 +72,7 @@ export function createFolders(options: FoldersOptions): Folders {
 class FolderSet implements Folders {
   readonly #world: FoldersOptions;
   readonly #held: HeldFiles;
+  readonly #lostRows: LostRows;
   readonly #watched = new Map<string, WatchedFolder>();
   /** Work that only the end waits for: with 100,000 files it takes its time. */
   readonly #background = new Set<Promise<void>>();
@@ -90,6 +94,11 @@ class FolderSet implements Folders {
       },
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
     });
+    this.#lostRows = new LostRows({ logger: options.logger, compare: () => this.#compare() });
+  }
+
+  findLostRows(): void {
+    this.#lostRows.look();
   }
 
   async start(): Promise<void> {
@@ -137,7 +146,7 @@ class FolderSet implements Folders {
   }
 
   isSettling(): boolean {
-    return this.#background.size > 0 || this.#all().some((folder) => folder.isSettling());
+    return this.#background.size > 0 || this.#lostRows.isLooking || this.#all().some((folder) => folder.isSettling());
   }
 
   async whyAway(folder: string, missing?: string): Promise<string | null> {
@@ -180,8 +189,16 @@ class FolderSet implements Folders {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const ends = this.#all().map((folder) => folder[Symbol.asyncDispose]());
-    await Promise.all([this.#held[Symbol.asyncDispose](), ...ends]);
+    await Promise.all([this.#held[Symbol.asyncDispose](), this.#lostRows[Symbol.asyncDispose](), ...ends]);
     await Promise.all(this.#background);
+  }
+
+  async #compare(): Promise<void> {
+    for (const { path, watcher } of this.#all()) {
+      const files = await watcher.compare();
+      if (files > 0)
+        this.#world.logger.warn('The ledger lacks files that it had: they are taken in again', { folder: path, files });
+    }
   }
 
   #left({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {

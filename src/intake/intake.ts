@@ -3,6 +3,7 @@ import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
+import { AlreadyKnownError } from '../pipeline/file/ports.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import { channelRefusal, isIgnored, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -67,7 +68,7 @@ export function createIntake(world: IntakeWorld): Intake {
     if (accepting.has(place)) return 'busy';
     accepting.add(place);
     try {
-      return await take(arrival, { ...world, read });
+      return await takeOnce(arrival, { ...world, read });
     } finally {
       accepting.delete(place);
     }
@@ -89,6 +90,16 @@ export function createIntake(world: IntakeWorld): Intake {
 interface TakeWorld extends IntakeWorld {
   /** Null: nothing may be read now. */
   readonly read: Read | null;
+}
+
+/** Another host that sees the same folder may be faster with the row: a second look finds it. */
+async function takeOnce(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
+  try {
+    return await take(arrival, world);
+  } catch (error) {
+    if (!(error instanceof AlreadyKnownError)) throw error;
+    return take(arrival, world);
+  }
 }
 
 async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
@@ -198,7 +209,7 @@ async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promis
   if (content === 'unread') return 'unread';
   if (content === 'same') return keep(facts, arrival, { as: 'touched', note: 'touched, same content' }, world);
   if ((await world.runner.apply(facts.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
-  await add(arrival, world);
+  await add(arrival, world, facts.id);
   return 'changed';
 }
 
@@ -245,7 +256,7 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'rerouted';
 }
 
-async function add(arrival: Arrival, world: IntakeWorld): Promise<void> {
+async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Promise<void> {
   const { folder, path, version, sourceUrl, route, onDuplicate, afterReady } = arrival;
   const plan = route.kind === 'take' ? route.plan : null;
   const now = world.clock.now();
@@ -263,7 +274,7 @@ async function add(arrival: Arrival, world: IntakeWorld): Promise<void> {
   const isIgnored = arrival.leaving === 'ignore';
   const failure = isIgnored ? leftFromBefore.ignore : holdOf(arrival);
   const end = isIgnored ? ({ end: 'skipped' } as const) : {};
-  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end });
+  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end }, instead);
 }
 
 /** Writes what the row as it is now has to change. Null when somebody else holds the row. */

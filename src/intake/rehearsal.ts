@@ -108,7 +108,15 @@ class Overlay implements RehearsalLedger, Claims {
 
   async claim(id: string): ReturnType<Claims['claim']> {
     const facts = await this.load(id);
-    return facts === null ? null : { facts, renew: async () => true, release: async () => undefined };
+    return facts === null
+      ? null
+      : {
+          facts,
+          lost: new AbortController().signal,
+          renew: async () => true,
+          sends: () => undefined,
+          release: async () => undefined,
+        };
   }
 
   async insert(facts: Facts): Promise<void> {

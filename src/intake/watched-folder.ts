@@ -21,7 +21,7 @@ import type {
   WatchCounts,
   WatchSettings,
 } from '../watch/ports.ts';
-import type { FolderOwner } from '../watch/root-mark.ts';
+import type { FolderClaimant } from '../watch/root-mark.ts';
 import { watchFolder } from '../watch/watcher.ts';
 import { FirstStart } from './first-start.ts';
 import { FolderIntake } from './folder-intake.ts';
@@ -65,7 +65,7 @@ export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   readonly roots: RootStore;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
-  readonly owner: FolderOwner | null;
+  readonly owner: FolderClaimant | null;
   readonly leftBehind: LeftBehind;
 }
 

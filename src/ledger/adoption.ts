@@ -1,21 +1,22 @@
 import { sql } from 'kysely';
-import type { AdoptionStore } from '../pipeline/file/ports.ts';
+import type { HostedVideo } from '../pipeline/file/failure.ts';
+import type { AdoptionStore, Listing } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { preparedQuery } from './prepared-query.ts';
 import { allFacts, factsOf, filesIn } from './row.ts';
-import { inside } from './schema.ts';
-
-/** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
-const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(inside.code)} = 'existing'`;
-const likeness = sql.raw<string | null>(inside.likeness);
-const isNotCompared = sql<boolean>`${likeness} is null`;
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
+import type { SqlWords } from './words.ts';
 
 /** Files that were there before, and what the service has. */
-export function createAdoption({ db, sql: statements }: Connection): AdoptionStore {
+export function createAdoption({ db, words, prepared, write }: Connection): AdoptionStore {
+  // As in the small partial index `file_existing`: SQLite does not see its condition in a bound value.
+  const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(words.inside.code)} = 'existing'`;
+  const likeness = sql.raw<string | null>(words.inside.likeness);
+  const isNotCompared = sql<boolean>`${likeness} is null`;
   const toAdopt = () => filesIn(db).where(isLeftFromBefore).orderBy('seq');
-  const toCompare = preparedQuery(statements, toAdopt().where(isNotCompared).limit(0));
+  const toCompare = prepared(toAdopt().where(isNotCompared).limit(0));
   return {
-    toCompare: async (limit) => toCompare(limit).map(factsOf),
+    toCompare: async (limit) => (await toCompare(limit)).map(factsOf),
     toAdopt: () => allFacts(toAdopt()),
     countToAdopt: () =>
       db
@@ -27,20 +28,7 @@ export function createAdoption({ db, sql: statements }: Connection): AdoptionSto
       const row = await db.selectFrom('listing').selectAll().executeTakeFirst();
       return row === undefined ? null : { nextPage: row.next_page, total: row.total, isWhole: row.is_whole === 1 };
     },
-    addListed: (videos, { nextPage, total, isWhole }) =>
-      db.transaction().execute(async (trx) => {
-        const values = { next_page: nextPage, total, is_whole: isWhole ? 1 : 0 };
-        await trx
-          .insertInto('listing')
-          .values({ id: 1, ...values })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
-          .execute();
-        if (videos.length === 0) return;
-        await trx
-          .replaceInto('listed_video')
-          .values(videos.map(({ id, title, duration, status }) => ({ id, title, duration, status })))
-          .execute();
-      }),
+    addListed: (videos, listing) => write(() => addListed(words, videos, listing)),
     listed: () =>
       db
         .selectFrom('listed_video')
@@ -48,9 +36,27 @@ export function createAdoption({ db, sql: statements }: Connection): AdoptionSto
         .where(sql<boolean>`not exists (select 1 from file where file.video_id = listed_video.id)`)
         .execute(),
     forgetListing: () =>
-      db.transaction().execute(async (trx) => {
-        await trx.deleteFrom('listing').execute();
-        await trx.deleteFrom('listed_video').execute();
+      write(function* (): Work<void> {
+        yield* ask('DELETE FROM listing');
+        yield* ask('DELETE FROM listed_video');
       }),
   };
+}
+
+function* addListed(
+  words: SqlWords,
+  videos: readonly HostedVideo[],
+  { nextPage, total, isWhole }: Listing,
+): Work<void> {
+  yield* ask(
+    `INSERT INTO listing (id, next_page, total, is_whole) VALUES (1, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET next_page = excluded.next_page, total = excluded.total, is_whole = excluded.is_whole`,
+    [nextPage, total, isWhole ? 1 : 0],
+  );
+  for (const { id, title, duration, status } of videos)
+    yield* ask(
+      `INSERT INTO listed_video (id, title, duration, status) VALUES (?, ?, ?, ?)
+        ON CONFLICT (${words.unique('id')}) DO UPDATE SET title = excluded.title, duration = excluded.duration, status = excluded.status`,
+      [id, title, duration, status],
+    );
 }

@@ -2,35 +2,34 @@ import { sql } from 'kysely';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import type { GroupCommit } from './group-commit.ts';
-import { preparedQuery } from './prepared-query.ts';
 import { allFacts, filesIn, firstFacts } from './row.ts';
+import { isSeen } from './seen-folders.ts';
 import { insertFacts } from './write-row.ts';
 
-/** Behind a `+`, which keeps SQLite off the index: thousands of files may share a size, as the parts of a recording do. */
-const unindexedSize = sql<number>`+size`;
-
-const isUnrouted = sql<boolean>`iif(state = 'held', plan is null or last_failure ->> '$.kind' = 'mismatch',
-  last_failure ->> '$.code' = ${sql.lit(unknownNameCodes.channel)})`;
 /** A file moved over another may have the older row of the two. */
-const hasLeftItsPath = sql<number>`state in ('superseded', 'vanished')`;
+const hasLeftItsPath = sql<number>`case when state in ('superseded', 'vanished') then 1 else 0 end`;
 
 /** A limit: of rows that are sorted with the newest first, only that one. */
 const newest = 1;
 
 /** Rows as the intake needs them: by path, by version, and new ones. */
-export function createArrivals({ db, sql: statements }: Connection, commits: GroupCommit): IntakeStore {
-  const atPath = preparedQuery(
-    statements,
+export function createArrivals({ db, words, prepared, write }: Connection): IntakeStore {
+  /** Thousands of files may share a size, as the parts of a recording do. */
+  const unindexedSize = sql.raw<number>(words.unindexed('size'));
+  const { kind, code } = words.inside;
+  const folderKey = sql.raw<string>(words.inside.folder);
+  const pathKey = sql.raw<string>(words.inside.path);
+  const isUnrouted = sql<boolean>`case when state = 'held' then plan is null or ${sql.raw(kind)} = 'mismatch'
+    else ${sql.raw(code)} = ${sql.lit(unknownNameCodes.channel)} end`;
+  const atPath = prepared(
     filesIn(db)
-      .where('folder', '=', '')
-      .where('path', '=', '')
+      .where(folderKey, '=', '')
+      .where(pathKey, '=', '')
       .orderBy(hasLeftItsPath)
       .orderBy('seq', 'desc')
       .limit(newest),
   );
-  const atLocation = preparedQuery(
-    statements,
+  const atLocation = prepared(
     filesIn(db)
       .where('state', '!=', 'superseded')
       .where('ino', '=', '')
@@ -41,15 +40,25 @@ export function createArrivals({ db, sql: statements }: Connection, commits: Gro
       .limit(newest),
   );
   return {
-    insert: (facts) => commits.write((sql) => insertFacts(sql, facts)),
-    atPath: async (folder, path) => firstFacts(atPath(folder, path, newest)),
-    atLocation: async ({ ino, birthtimeNs, size, mtimeNs }) =>
-      firstFacts(atLocation(ino, birthtimeNs, size, mtimeNs, newest)),
+    insert: (facts, instead) => write(() => insertFacts(words, facts, instead ?? null)),
+    atPath: async (folder, path) => firstFacts(await atPath(words.key(folder), words.key(path), newest)),
+    atLocation: async ({ ino, birthtimeNs, size, mtimeNs }, seen) => {
+      if (seen === undefined) return firstFacts(await atLocation(ino, birthtimeNs, size, mtimeNs, newest));
+      const alike = filesIn(db)
+        .where('state', '!=', 'superseded')
+        .where('ino', '=', ino)
+        .where('birthtime_ns', '=', birthtimeNs)
+        .where(unindexedSize, '=', size)
+        .where('mtime_ns', '=', mtimeNs);
+      return firstFacts(await alike.where(isSeen(seen)).orderBy('seq', 'desc').limit(newest).execute());
+    },
     pathsNamed: async (folder, stem) => {
-      const paths = db.selectFrom('file').select('path').where('folder', '=', folder);
+      const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
       // '/' follows '.': all that begins with the stem and a dot. Two searches, as with OR SQLite reads every path of the folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
-      return (await paths.where('path', '=', stem).union(named).execute()).map(({ path }) => path);
+      const start = words.keyStart(`${stem}.`);
+      const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);
+      return (await paths.where(pathKey, '=', words.key(stem)).union(found).execute()).map(({ path }) => path);
     },
     unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
   };

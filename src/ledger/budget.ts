@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
-import type { GroupCommit } from './group-commit.ts';
+import type { Connection } from './connection.ts';
+import { ask } from './work.ts';
 import { readRecord } from './json-record.ts';
-import type { LedgerTables } from './schema.ts';
 
 /** The requests of the last hour, as the budget keeps them: one JSON value. */
 export interface BudgetRow {
@@ -10,15 +9,19 @@ export interface BudgetRow {
   save(spent: unknown): Promise<void>;
 }
 
-export function createBudgetRow(db: Kysely<LedgerTables>, commits: GroupCommit): BudgetRow {
+export function createBudgetRow({ db, write }: Connection): BudgetRow {
   return {
     load: async () => {
       const row = await db.selectFrom('budget').select('spent').executeTakeFirst();
       return row === undefined ? null : readRecord(row.spent);
     },
-    save: (spent) => {
+    save: async (spent) => {
       const text = JSON.stringify(spent);
-      return commits.write((sql) => sql.run('INSERT OR REPLACE INTO budget (id, spent) VALUES (1, ?)', [text]));
+      await write(() =>
+        ask('INSERT INTO budget (id, spent) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET spent = excluded.spent', [
+          text,
+        ]),
+      );
     },
   };
 }

@@ -1,84 +1,96 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
 import { checksumOfLine } from './checksum.ts';
 import { newReceipts, saysMore } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import type { Connection } from './connection.ts';
-import { factsOf, rowOf } from './row.ts';
-import type { LedgerTables } from './schema.ts';
-import { addHistory } from './write-row.ts';
+import { factsOf, rowColumns } from './row.ts';
+import type { FileTable, LedgerTables } from './schema.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
+import type { SqlWords } from './words.ts';
+import { addHistory, restoreFacts } from './write-row.ts';
 
 /**
  * Restores what `receipts.jsonl` says beyond the rows. Without it, a ledger restored from a copy uploads again
  * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt. A copy may also be
  * older than an upload that has no receipt yet.
  *
+ * @param placed gives the folder of a receipt the name that the rows have for it
  * @returns a sentence when there are lines that are no receipts, else none
  * @throws {LedgerError} when the receipts cannot be used
  */
 export async function catchUp(
-  { db, sql }: Pick<Connection, 'db' | 'sql'>,
+  connection: Pick<Connection, 'db' | 'words' | 'write'>,
   stateDir: string,
+  placed: (facts: Facts) => Facts = (facts) => facts,
 ): Promise<readonly string[]> {
+  const { db, words, write } = connection;
   const { is_copy: isMarked } = await db.selectFrom('identity').select('is_copy').executeTakeFirstOrThrow();
   const isCopy = isMarked === 1;
   const changedAt = await lastChange(db);
-  const isNew = (receipt: Receipt): boolean => {
-    const [row] = sql.rows('SELECT rev FROM file WHERE id = ?', [receipt.id]);
-    if (row === undefined || saysMore(receipt, { rev: Number(row['rev']) }, changedAt)) return true;
+  const isNew = (receipt: Receipt, rev: number | undefined): boolean =>
+    rev === undefined ||
+    saysMore(receipt, { rev }, changedAt) ||
     // Before it, an older copy may have been put back, whose rows went on with lower revisions.
-    return isCopy && Date.parse(receipt.at) >= changedAt;
+    (isCopy && Date.parse(receipt.at) >= changedAt);
+  const newOnes = async (receipts: readonly Receipt[]): Promise<readonly Receipt[]> => {
+    const revisions = await revisionsOf(
+      db,
+      receipts.map(({ id }) => id),
+    );
+    return receipts.filter((receipt) => isNew(receipt, revisions.get(receipt.id)));
   };
-  const { receipts, strange } = await newReceipts(stateDir, isNew);
-  if (receipts.length > 0 || isCopy) await takeOver({ db, sql }, receipts, isCopy);
+  const { receipts, strange } = await newReceipts(stateDir, newOnes);
+  if (receipts.length > 0 || isCopy) await write(() => takeOver(words, receipts, { isCopy, placed }));
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
   ];
 }
 
-async function takeOver(
-  { db, sql }: Pick<Connection, 'db' | 'sql'>,
+async function revisionsOf(db: Kysely<LedgerTables>, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const some = ids.slice(from, from + idsAtOnce);
+    for (const { id, rev } of await db.selectFrom('file').select(['id', 'rev']).where('id', 'in', some).execute())
+      found.set(id, rev);
+  }
+  return found;
+}
+
+/** SQLite takes 32,766 values in a statement. */
+const idsAtOnce = 1_000;
+
+function* takeOver(
+  words: SqlWords,
   receipts: readonly Receipt[],
-  isCopy: boolean,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    let isBehind = isCopy;
-    for (const receipt of receipts) {
-      const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
-      const facts = restored(row === undefined ? null : factsOf(row), receipt);
-      if (facts === null) continue;
-      isBehind = true;
-      const values = rowOf(facts);
-      await trx
-        .insertInto('file')
-        .values(values)
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
-        .execute();
-      addHistory(sql, facts, noteOf(receipt));
-    }
-    if (isBehind) await doubtUploads(trx);
-    if (isCopy) await trx.updateTable('identity').set({ is_copy: 0 }).execute();
-  });
+  { isCopy, placed }: { readonly isCopy: boolean; readonly placed: (facts: Facts) => Facts },
+): Work<void> {
+  let isBehind = isCopy;
+  for (const receipt of receipts) {
+    const [row] = yield* ask(`SELECT ${rowColumns} FROM file WHERE id = ?${words.forWrite}`, [receipt.id]);
+    const facts = restored(row === undefined ? null : factsOf(row as unknown as Selectable<FileTable>), receipt);
+    if (facts === null) continue;
+    isBehind = true;
+    yield* restoreFacts(words, placed(facts));
+    yield* addHistory(facts, noteOf(receipt));
+  }
+  if (isBehind) yield* doubtUploads(words);
+  if (isCopy) yield* ask('UPDATE identity SET is_copy = 0');
 }
 
 /**
  * The ledger is older than its receipts, or a copy was put back: an upload may have begun that its rows do not know of. So the service is
  * asked before anything is sent to their records, which a first PUT would not need.
  */
-async function doubtUploads(trx: Transaction<LedgerTables>): Promise<void> {
-  const rows = await trx
-    .selectFrom('file')
-    .selectAll()
-    .where('video_id', 'is not', null)
-    .where('upload_started_at', 'is', null)
-    .where('uploaded_at', 'is', null)
-    .execute();
-  for (const facts of rows.map(factsOf)) {
-    const asked = { ...facts, rev: facts.rev + 1, uploadStartedAt: facts.createdAt ?? 0 };
-    await trx.updateTable('file').set(rowOf(asked)).where('id', '=', facts.id).execute();
-  }
+function* doubtUploads(words: SqlWords): Work<void> {
+  const rows = yield* ask(
+    `SELECT ${rowColumns} FROM file WHERE video_id IS NOT NULL AND upload_started_at IS NULL AND uploaded_at IS NULL`,
+  );
+  for (const facts of (rows as unknown as Selectable<FileTable>[]).map(factsOf))
+    yield* restoreFacts(words, { ...facts, rev: facts.rev + 1, uploadStartedAt: facts.createdAt ?? 0 });
 }
 
 /** When the newest line of history that is as it was written was written, in epoch milliseconds. */

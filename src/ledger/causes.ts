@@ -1,10 +1,12 @@
 import type { Selectable } from 'kysely';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { causeName, extensionName, needsPerson } from './cause-name.ts';
-import { factsOf } from './row.ts';
+import { needsPerson } from './needs-person.ts';
+import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
-import type { Statements } from './statements.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
+import type { SqlWords } from './words.ts';
 
 /** Rows that need a person for the same reason. */
 export interface CauseFound {
@@ -31,12 +33,17 @@ const mostCauses = 10;
 const mostExamples = 3;
 
 /** How many rows need a person, by all that makes them alike: an index alone answers, however many there are. */
-export function kindsIn(sql: Statements): readonly Kind[] {
-  return sql.rows(kindsQuery, []) as unknown as readonly Kind[];
+export function* kindsIn(words: SqlWords): Work<readonly Kind[]> {
+  const { cause, code, extension, folder } = words.inside;
+  // With the smallest `seq` of each group, SQLite reads every row: 80 ms for 100,000 instead of 7.
+  const rows = yield* ask(`SELECT ${cause} AS cause, ${folder} AS folder, ${extension} AS extension, count(*) AS files
+    FROM ${words.by('file_cause')} WHERE ${needsPerson(code)} GROUP BY ${cause}, ${folder}, ${extension}
+    ORDER BY ${cause} NULLS FIRST, ${folder}, ${extension}`);
+  return rows as unknown as readonly Kind[];
 }
 
 /** The same by cause, with some of the rows. */
-export function causesIn(sql: Statements, kinds: readonly Kind[]): CausesFound {
+export function* causesIn(words: SqlWords, kinds: readonly Kind[]): Work<CausesFound> {
   const byCause = [...Map.groupBy(kinds, ({ cause }) => cause)]
     .map(([cause, of]) => ({
       cause: cause ?? 'unknown',
@@ -46,28 +53,21 @@ export function causesIn(sql: Statements, kinds: readonly Kind[]): CausesFound {
     .toSorted((one, other) => other.files - one.files);
   const shown = byCause.slice(0, mostCauses);
   const rest = byCause.slice(mostCauses);
-  return {
-    causes: shown.map(({ cause, files, kinds: of }) => ({
-      cause,
-      files,
-      extensions: [...new Set(of.map(({ extension }) => extension))],
-      first: oldestOf(of.flatMap((kind) => rowsOf(sql, kind, 'ASC', 1))),
-      examples: of
-        .slice(0, mostExamples)
-        .flatMap((kind) => rowsOf(sql, kind, 'DESC', 1))
-        .map(factsOf),
-    })),
-    more: { causes: rest.length, files: total(rest) },
-  };
+  const causes: CauseFound[] = [];
+  for (const { cause, files, kinds: of } of shown) {
+    const firsts = yield* eachOf(of, (kind) => rowsOf(words, kind, 'ASC', 1));
+    const newest = yield* eachOf(of.slice(0, mostExamples), (kind) => rowsOf(words, kind, 'DESC', 1));
+    const extensions = [...new Set(of.map(({ extension }) => extension))];
+    causes.push({ cause, files, extensions, first: oldestOf(firsts), examples: newest.map(factsOf) });
+  }
+  return { causes, more: { causes: rest.length, files: total(rest) } };
 }
 
 /** Rows that wait for a channel or feed that the service does not have: the newest of each kind. */
-export function rowsWithoutName(sql: Statements, kinds: readonly Kind[], limit: number): readonly Row[] {
+export function* rowsWithoutName(words: SqlWords, kinds: readonly Kind[], limit: number): Work<readonly Row[]> {
   const names = Object.values(unknownNameCodes);
-  return kinds
-    .filter(({ cause }) => names.some((name) => cause?.startsWith(name) === true))
-    .slice(0, mostKinds)
-    .flatMap((kind) => rowsOf(sql, kind, 'DESC', limit));
+  const nameless = kinds.filter(({ cause }) => names.some((name) => cause?.startsWith(name) === true));
+  return yield* eachOf(nameless.slice(0, mostKinds), (kind) => rowsOf(words, kind, 'DESC', limit));
 }
 
 /** Of those that wait for a name. Each is a search of its own. */
@@ -75,29 +75,35 @@ const mostKinds = 100;
 
 export interface Kind {
   readonly cause: string | null;
+  /** As the index has it. */
   readonly folder: string;
   readonly extension: string;
   readonly files: number;
 }
 
-/** With the smallest `seq` of each group, SQLite reads every row: 80 ms for 100,000 instead of 7. */
-const kindsQuery = `SELECT ${causeName} AS cause, folder, ${extensionName} AS extension, count(*) AS files
-  FROM file INDEXED BY file_cause WHERE ${needsPerson} GROUP BY ${causeName}, folder, ${extensionName}`;
-
 type Row = Selectable<FileTable>;
 
+/** One after the other: a statement is answered before the next is asked. */
+export function* eachOf<T, R>(all: readonly T[], work: (one: T) => Work<readonly R[]>): Work<readonly R[]> {
+  const found: R[] = [];
+  for (const one of all) found.push(...(yield* work(one)));
+  return found;
+}
+
 /** The first or the newest of a kind. */
-function rowsOf(
-  sql: Statements,
+function* rowsOf(
+  words: SqlWords,
   { cause, folder, extension }: Kind,
   order: 'ASC' | 'DESC',
   limit: number,
-): readonly Row[] {
-  return sql.rows(
-    `SELECT * FROM file INDEXED BY file_cause WHERE ${needsPerson}
-      AND ${causeName} IS ? AND folder = ? AND ${extensionName} = ? ORDER BY seq ${order} LIMIT +?`,
-    [cause, folder, extension, limit],
-  ) as unknown as readonly Row[];
+): Work<readonly Row[]> {
+  const { inside } = words;
+  const rows = yield* ask(
+    `SELECT ${rowColumns} FROM ${words.by('file_cause')} WHERE ${needsPerson(inside.code)}
+      AND ${inside.cause} ${cause === null ? 'IS NULL' : '= ?'} AND ${inside.folder} = ? AND ${inside.extension} = ? ORDER BY seq ${order} LIMIT CAST(? AS INTEGER)`,
+    [...(cause === null ? [] : [cause]), folder, extension, limit],
+  );
+  return rows as unknown as readonly Row[];
 }
 
 function oldestOf(rows: readonly Row[]): Facts {

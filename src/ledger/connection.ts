@@ -1,19 +1,28 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import type { Compilable, Kysely } from 'kysely';
 import type { LedgerTables } from './schema.ts';
-import { dialectOf } from './sqlite-dialect.ts';
-import { openStatements } from './statements.ts';
-import type { Statements } from './statements.ts';
+import type { SqlWords } from './words.ts';
+import type { Value, Work } from './work.ts';
 
-/** The one connection to the ledger: as it is, for writes in SQL, and for queries that are checked against the schema. */
+/** The way to the rows, whatever keeps them. What it refuses is thrown as `LedgerUnavailableError`. */
 export interface Connection {
-  readonly database: DatabaseSync;
-  readonly sql: Statements;
+  /** For queries that are checked against the schema. `destroy()` closes all of it. */
   readonly db: Kysely<LedgerTables>;
-}
-
-/** `db.destroy()` closes all of it. */
-export function connectTo(database: DatabaseSync): Connection {
-  const sql = openStatements(database);
-  return { database, sql, db: new Kysely<LedgerTables>({ dialect: dialectOf(sql) }) };
+  readonly words: SqlWords;
+  /**
+   * Does all of it, or nothing; writes are done in the order of the calls.
+   *
+   * @param held a file that this host must hold in the moment in which it is done, where several may hold files
+   * @returns what the work returns, once it is on disk; rejects with what it threw, or with what kept it from the disk
+   * @throws {LostClaimError} another host holds it
+   */
+  write<T>(work: () => Work<T>, held?: string): Promise<T>;
+  /** All that is read is of one moment. */
+  read<T>(work: () => Work<T>): Promise<T>;
+  /**
+   * A query that is asked for every file, or several times a second. It is built once.
+   *
+   * @param query with any value where the values differ from call to call, which are its last ones
+   * @returns asks, with those values
+   */
+  prepared<Row>(query: Compilable<Row>): (...last: readonly Value[]) => Promise<readonly Row[]>;
 }

@@ -6,7 +6,8 @@ import type { FeedDueTable, LedgerTables } from './schema.ts';
 /** The feeds that are to be published although no file waits for them. */
 export function createFeedsDue(db: Kysely<LedgerTables>): FeedStore {
   return {
-    feedsDue: async () => (await db.selectFrom('feed_due').selectAll().orderBy('first_at').execute()).map(dueFeedOf),
+    feedsDue: async () =>
+      (await db.selectFrom('feed_due').selectAll().orderBy('first_at').orderBy('feed').execute()).map(dueFeedOf),
     noteFeedDue: async (feed, at, isNow) => {
       // Each note has a time of its own, so that a publish that has begun does not count for one that came after.
       const row = await db
@@ -14,8 +15,8 @@ export function createFeedsDue(db: Kysely<LedgerTables>): FeedStore {
         .values({ feed, first_at: at, last_at: at, is_now: isNow ? 1 : 0 })
         .onConflict((conflict) =>
           conflict.column('feed').doUpdateSet({
-            last_at: sql`max(excluded.last_at, feed_due.last_at + 1)`,
-            is_now: sql`max(excluded.is_now, feed_due.is_now)`,
+            last_at: sql`case when excluded.last_at > feed_due.last_at then excluded.last_at else feed_due.last_at + 1 end`,
+            is_now: sql`case when excluded.is_now = 1 then 1 else feed_due.is_now end`,
           }),
         )
         .returningAll()

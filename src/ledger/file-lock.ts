@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../disk/errno.ts';
 import { LedgerError } from './ledger-error.ts';
-import { explainOpening } from './recovery.ts';
+import { explainOpening } from './sqlite/recovery.ts';
 
 /** How long another process that asks, or tries at the same moment, may be in the way. */
 const patienceMs = 300;

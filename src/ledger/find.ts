@@ -1,10 +1,12 @@
 import { posix } from 'node:path';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { printedName } from './printed-name.ts';
 import { allFacts, filesIn } from './row.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import type { SqlWords } from './words.ts';
+
+type Store = Pick<Connection, 'db' | 'words'>;
 
 /** Files of one name that are listed at most. */
 const mostNamed = 20;
@@ -16,33 +18,40 @@ const leastOfId = 4;
 const longestName = 4_096;
 
 /** See `LedgerView.find`. */
-export async function findFiles(db: Kysely<LedgerTables>, name: string): Promise<readonly Facts[]> {
+export async function findFiles(store: Store, name: string): Promise<readonly Facts[]> {
   if (name.length > longestName) return [];
+  const { db } = store;
   const files = filesIn(db);
   const ways = [
-    files.where((eb) => eb.or([eb('id', '=', name), eb('video_id', '=', name)])),
-    ...(name.startsWith('/') ? byPath(db, name) : byName(db, name)),
+    files.orderBy('seq').where((eb) => eb.or([eb('id', '=', name), eb('video_id', '=', name)])),
+    ...(isWholePath(name) ? byPath(store, name) : []),
+    ...(name.startsWith('/') ? [] : byName(store, name)),
   ];
   for (const query of ways) {
     const found = await allFacts(query);
     if (found.length > 0) return found;
   }
-  return findPrinted(db, name);
+  return findPrinted(store, name);
+}
+
+/** It begins with a folder: an absolute path, or in a fleet the name of a place. */
+export function isWholePath(name: string): boolean {
+  return /^(?:[\w.-]+:)?\//u.test(name);
 }
 
 /** By what a table prints, which may be cut and escaped. */
-async function findPrinted(db: Kysely<LedgerTables>, name: string): Promise<readonly Facts[]> {
+async function findPrinted({ db, words }: Store, name: string): Promise<readonly Facts[]> {
   const printed = printedName(name);
   if (printed === null) return [];
   const { rows } = await sql<{ readonly folder: string; readonly path: string; readonly seq: number }>`
-    select folder, path, max(seq) as seq from file indexed by file_path
+    select folder, path, max(seq) as seq from ${sql.raw(words.by('file_path'))}
     where folder || '/' || path like ${printed.like} escape '\\' group by folder, path order by seq`.execute(db);
   const seqs = rows.filter(({ folder, path }) => printed.isOf(`${folder}/${path}`)).map(({ seq }) => seq);
-  if (seqs.length > 0) return allFacts(filesIn(db).where('seq', 'in', seqs.slice(0, mostNamed)));
+  if (seqs.length > 0) return allFacts(filesIn(db).where('seq', 'in', seqs.slice(0, mostNamed)).orderBy('seq'));
   const start = name.slice(0, name.indexOf('…'));
   if (start.length < leastOfId || name !== `${start}…`) return [];
   const end = `${start}\u{10FFFF}`;
-  const files = filesIn(db).limit(mostNamed);
+  const files = filesIn(db).orderBy('seq').limit(mostNamed);
   return allFacts(
     files.where((eb) =>
       eb.or([
@@ -54,31 +63,38 @@ async function findPrinted(db: Kysely<LedgerTables>, name: string): Promise<read
 }
 
 /** Each `/` may be where the watched folder ends: so an index answers. */
-function byPath(db: Kysely<LedgerTables>, path: string) {
+function byPath({ db, words }: Store, path: string) {
   const ends = [...path.matchAll(/\//g)].map(({ index }) => index);
-  const places = JSON.stringify(ends.map((end) => [path.slice(0, end), path.slice(end + 1)]));
+  const places = ends.map((end) => sql`(${words.key(path.slice(0, end))}, ${words.key(path.slice(end + 1))})`);
   const files = filesIn(db).orderBy('seq', 'desc');
   return [
-    files.where(sql<boolean>`(folder, path) in (select value ->> 0, value ->> 1 from json_each(${places}))`).limit(1),
-    files.where(wasMovedFrom(path)).limit(mostNamed),
+    files
+      .where(
+        sql<boolean>`(${sql.raw(words.inside.folder)}, ${sql.raw(words.inside.path)}) in (values ${sql.join(places)})`,
+      )
+      .limit(1),
+    files.where(wasMovedFrom(words, path)).limit(mostNamed),
   ];
 }
 
 /** A row of a moved file has its new path only. What `after_ready` moved stays in its folder, and keeps its name or gets a number. */
-function wasMovedFrom(path: string) {
+function wasMovedFrom(words: SqlWords, path: string) {
   const { name, ext } = posix.parse(path);
-  // The characters that mean something to GLOB, as themselves.
-  const [stem, ending] = [name, ext].map((text) => text.replaceAll(/[*?[]/g, '[$&]'));
   return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
-    and ('/' || path glob ${`*/${stem}${ending}`} or '/' || path glob ${`*/${stem} ([1-9]*)${ending}`})`;
+    and ${words.isCopyOf('path', name, ext)}`;
 }
 
-function byName(db: Kysely<LedgerTables>, name: string) {
+function byName({ db, words }: Store, name: string) {
+  const isSame = [words.inside.folder, words.inside.path]
+    .map((column) => `newer.${column} = file.${column}`)
+    .join(' and ');
   const files = filesIn(db).limit(mostNamed);
   return [
-    files.where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
+    files.orderBy('seq').where(sql<boolean>`substr('/' || path, length(path) + 1 - length(${name})) = '/' || ${name}`)
       .where(sql<boolean>`not exists (
-        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`),
-    ...(name.length < leastOfId ? [] : [files.where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
+        select 1 from file newer where ${sql.raw(isSame)} and newer.seq > file.seq)`),
+    ...(name.length < leastOfId
+      ? []
+      : [files.orderBy('id').where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
   ];
 }

@@ -1,9 +1,9 @@
-import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { FirstStartStore } from '../pipeline/file/ports.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
 
 /** How far the first start of each folder is. */
-export function createFirstStarts(db: Kysely<LedgerTables>): FirstStartStore {
+export function createFirstStarts({ db, words }: Pick<Connection, 'db' | 'words'>): FirstStartStore {
   return {
     firstStart: async (folder) => {
       const row = await db.selectFrom('first_start').selectAll().where('folder', '=', folder).executeTakeFirst();
@@ -20,7 +20,7 @@ export function createFirstStarts(db: Kysely<LedgerTables>): FirstStartStore {
       await db
         .insertInto('first_start')
         .values({ folder, ...values })
-        .onConflict((conflict) => conflict.column('folder').doUpdateSet(values))
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('folder'))).doUpdateSet(values))
         .execute();
     },
   };

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { versionOf } from './row.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
 
 /** A file that a watcher already knows. */
 export interface KnownFile {
@@ -17,19 +16,20 @@ export interface KnownFile {
  * the rows of 100,000 files at once take 140 MB, and the process keeps them.
  */
 export async function tellKnown(
-  db: Kysely<LedgerTables>,
+  { db, words }: Pick<Connection, 'db' | 'words'>,
   folder: string,
   tell: (file: KnownFile) => void,
 ): Promise<void> {
+  const pathKey = sql.raw<string>(words.inside.path);
   for (let last = { path: '', seq: 0 }, size = rowsPerPage; size === rowsPerPage; await nextTurn()) {
     const rows = await db
       .selectFrom('file')
       .select(['seq', 'path', 'state', 'dev', 'ino', 'birthtime_ns', 'size', 'mtime_ns', 'ctime_ns'])
-      .where('folder', '=', folder)
-      .where(sql<boolean>`(path, seq) > (${last.path}, ${last.seq})`)
+      .where(sql.raw<string>(words.inside.folder), '=', words.key(folder))
+      .where(sql<boolean>`(${pathKey}, seq) > (${words.key(last.path)}, ${last.seq})`)
       .where('state', 'not in', ['vanished', 'superseded'])
       .where((eb) => eb.or([eb('disposal', 'is', null), eb('disposal', '!=', 'deleted')]))
-      .orderBy('path')
+      .orderBy(pathKey)
       .orderBy('seq')
       .limit(rowsPerPage)
       .execute();

@@ -16,40 +16,28 @@ import type {
   RetentionStore,
 } from '../pipeline/file/ports.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
-import { createAdoption } from './adoption.ts';
-import { createArrivals } from './arrivals.ts';
-import { createBackups } from './backups.ts';
+import { createBackups } from './sqlite/backups.ts';
 import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
-import { connectTo } from './connection.ts';
-import type { Connection } from './connection.ts';
-import { createFeedsDue } from './feeds-due.ts';
-import { createFirstStarts } from './first-starts.ts';
-import { createFiles } from './files.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createLeftovers, settleRequests } from './leftovers.ts';
+import { portsOf } from './ports-of.ts';
+import { connectTo } from './sqlite/connection.ts';
+import type { SqliteConnection } from './sqlite/connection.ts';
+import { settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
-import { createNewsRows } from './news-rows.ts';
 import type { NewsRows } from './news-rows.ts';
-import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
-import { createPauseRows } from './pauses.ts';
-import { createQueues } from './queues.ts';
-import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
-import { repairRows } from './repair.ts';
+import { openDatabase, requireSound, verify, wasClosed } from './sqlite/open-database.ts';
+import { explainOpening, isLedgerThere, ledgerPath } from './sqlite/recovery.ts';
+import { repairRows } from './sqlite/repair.ts';
 import { createRoots } from './roots.ts';
 import type { RootRows } from './roots.ts';
-import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
-import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
-import { createSelection } from './selection.ts';
+import { requireLedgerHere } from './ledger-elsewhere.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
-import { createSnapshots } from './snapshot.ts';
 import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
-import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
 
 /** Every port of the ledger. A write is on disk when its promise resolves. */
@@ -102,6 +90,7 @@ export interface Ledger
  * @throws {LedgerError} see `openLedger`
  */
 export async function openExistingLedger(stateDir: string): Promise<Ledger | null> {
+  await requireLedgerHere(stateDir);
   return (await isLedgerThere(stateDir)) ? openLedger(stateDir) : null;
 }
 
@@ -121,6 +110,7 @@ export async function openLedger(
   isHasty = false,
 ): Promise<Ledger> {
   await makeStateDirectory(stateDir);
+  await requireLedgerHere(stateDir);
   // Only for what it throws: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
@@ -146,7 +136,7 @@ export async function openLedger(
 }
 
 /** The search for damage that opening the ledger left out. Repeating it does nothing. */
-function laterSearch(connection: Connection, stateDir: string): Ledger['verify'] {
+function laterSearch(connection: SqliteConnection, stateDir: string): Ledger['verify'] {
   let isVerified = false;
   return async () => {
     if (isVerified) return [];
@@ -162,7 +152,7 @@ function laterSearch(connection: Connection, stateDir: string): Ledger['verify']
 }
 
 /** @returns a sentence for each row that was damaged @throws {LedgerError} when something is wrong that this has not put right */
-async function repairAll(connection: Connection, stateDir: string): Promise<readonly string[]> {
+async function repairAll(connection: SqliteConnection, stateDir: string): Promise<readonly string[]> {
   const repairs = await repairRows(connection, stateDir);
   if (repairs.length > 0) await requireSound(connection.database, ledgerPath(stateDir));
   return repairs;
@@ -179,38 +169,22 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   repair(): Promise<void>;
 }
 
-function compose(connection: Connection, opened: Opened): Ledger {
-  const { database, db, sql } = connection;
+function compose(connection: SqliteConnection, opened: Opened): Ledger {
+  const { database, db, commits } = connection;
   const { stateDir, id, repairs, repair, verify } = opened;
-  const commits = createGroupCommit(sql);
-  const ports = mending(
-    {
-      ...createFiles(connection, commits),
-      ...createQueues(db),
-      ...createArrivals(connection, commits),
-      ...createRounds(connection),
-      ...createFeedsDue(db),
-      ...createPauseRows(db),
-      ...createAdoption(connection),
-      ...createFirstStarts(db),
-      ...createRetentionRows(db),
-      ...createLeftovers(connection),
-      ...createView(db, sql),
-      ...createSnapshots(sql),
-    },
-    repair,
-  );
-  const claims = createClaims(ports.load);
+  const { selection, news, ...ports } = portsOf(connection);
+  const files = mending(ports, repair);
+  const claims = createClaims(files.load);
   return {
-    ...ports,
+    ...files,
     id,
     repairs,
     verify,
     claim: claims.claim,
-    budget: createBudgetRow(db, commits),
-    roots: createRoots(db),
-    selection: mending(createSelection(db), repair),
-    news: mending(createNewsRows(db, commits), repair),
+    budget: createBudgetRow(connection),
+    roots: createRoots(connection),
+    selection: mending(selection, repair),
+    news: mending(news, repair),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

@@ -4,10 +4,10 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { LeftoverStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { preparedQuery } from './prepared-query.ts';
-import { allFacts, factsOf, filesIn } from './row.ts';
+import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
-import type { Statements } from './statements.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
 
 /** As in the small partial index `file_empty_record`: SQLite does not see its condition in bound values. */
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
@@ -17,21 +17,21 @@ const isOnlyRow = sql<boolean>`not exists (
   select 1 from file other where other.video_id = file.video_id and other.id != file.id)`;
 
 /** Every record that dropcast may have left on the service without bytes. */
-export function createLeftovers({ db, sql: statements }: Connection): LeftoverStore {
-  const requests = preparedQuery(
-    statements,
-    db.selectFrom('create_request').selectAll().orderBy('at').orderBy('token'),
+export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore {
+  const requests = prepared(
+    db.selectFrom('create_request').select(['token', 'file_id', 'title', 'at']).orderBy('at').orderBy('token'),
   );
   return {
-    unanswered: async () => requests().map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at })),
+    unanswered: async () =>
+      (await requests()).map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at })),
     abandoned: (ends, limit) =>
       allFacts(
         filesIn(db)
           .where(hasEmptyRecord)
           .where(sql<boolean>`coalesce(remote_status, '') not in ('processing', 'ready', 'failed')`)
-          .where(sql<boolean>`coalesce(last_failure ->> 'kind', '') != 'gone'`)
+          .where(sql<boolean>`coalesce(${sql.raw(words.inside.kind)}, '') != 'gone'`)
           .where(isOnlyRow)
-          .where(sql<string>`+"end"`, 'in', [...ends])
+          .where(sql.raw<string>(words.unindexed('"end"')), 'in', [...ends])
           .orderBy('seq')
           .limit(limit),
       ),
@@ -44,7 +44,7 @@ export function createLeftovers({ db, sql: statements }: Connection): LeftoverSt
       await db
         .insertInto('deletion')
         .values(row)
-        .onConflict((conflict) => conflict.column('video_id').doUpdateSet(row))
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('video_id'))).doUpdateSet(row))
         .execute();
     },
     deletionsSince: async (since) => {
@@ -61,12 +61,12 @@ export function createLeftovers({ db, sql: statements }: Connection): LeftoverSt
  *
  * @param before the row as it was, or null for a new one
  */
-export function noteRequests(sql: Statements, before: Pick<Facts, 'intent' | 'suspects'> | null, after: Facts): void {
+export function* noteRequests(before: Pick<Facts, 'intent' | 'suspects'> | null, after: Facts): Work<void> {
   const [had, has] = [new Set(before === null ? [] : suspectsOf(before)), new Set(suspectsOf(after))];
-  for (const token of had.difference(has)) sql.run('DELETE FROM create_request WHERE token = ?', [token]);
+  for (const token of had.difference(has)) yield* ask('DELETE FROM create_request WHERE token = ?', [token]);
   for (const token of has.difference(had)) {
     const { file_id: id, title, at } = requestOf(token, after, Date.now());
-    sql.run('INSERT OR IGNORE INTO create_request (token, file_id, title, at) VALUES (?, ?, ?, ?)', [
+    yield* ask('INSERT INTO create_request (token, file_id, title, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [
       token,
       id,
       title,
@@ -80,14 +80,8 @@ export function noteRequests(sql: Statements, before: Pick<Facts, 'intent' | 'su
  * here gets the time at which its file came in, because nothing else is known.
  */
 export async function settleRequests(db: Kysely<LedgerTables>): Promise<void> {
-  const rows = await db
-    .selectFrom('file')
-    .selectAll()
-    .where(sql<boolean>`intent is not null or suspects != '[]'`)
-    .execute();
-  const wanted = new Map(
-    rows.map(factsOf).flatMap((facts) => suspectsOf(facts).map((token) => [token, facts] as const)),
-  );
+  const rows = await allFacts(filesIn(db).where(sql<boolean>`intent is not null or suspects != '[]'`));
+  const wanted = new Map(rows.flatMap((facts) => suspectsOf(facts).map((token) => [token, facts] as const)));
   const lines = await db.selectFrom('create_request').select('token').execute();
   const has = new Set(lines.map(({ token }) => token));
   const stray = [...has].filter((token) => !wanted.has(token));

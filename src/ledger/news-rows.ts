@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { Connection } from './connection.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
+import type { SqlWords } from './words.ts';
 import { readRecord } from './json-record.ts';
 import { allFacts, filesIn } from './row.ts';
-import type { LedgerTables } from './schema.ts';
-import type { Statements } from './statements.ts';
 
 /** A message that a target has not taken yet. Times are epoch milliseconds. */
 export interface OutboxRow {
@@ -23,6 +23,8 @@ export interface NewsCommit {
   /** By name; null forgets it. */
   readonly remember?: Readonly<Record<string, unknown>>;
   readonly post?: readonly { readonly target: string; readonly message: unknown; readonly at: number }[];
+  /** Messages that arrived, or are given up. */
+  readonly remove?: readonly number[];
 }
 
 /** A line of the history of any file. */
@@ -53,10 +55,16 @@ export interface NewsRows {
   /** They are on their way: after a crash nobody knows whether they arrived. @param at null: they did not */
   markTried(seqs: readonly number[], at: number | null): Promise<void>;
   markRefused(seqs: readonly number[]): Promise<void>;
-  /** They arrived, or are given up. */
-  remove(seqs: readonly number[]): Promise<void>;
-  /** Removes the oldest messages of a target, all but some, and those from before a time. @returns how many */
-  trim(target: string, keep: { readonly newest: number; readonly since: number }): Promise<number>;
+  /**
+   * Removes the oldest messages of a target, all but some, and those from before a time.
+   *
+   * @param keep.countIn the name under which it is remembered how many they are, together with those from before
+   * @returns how many
+   */
+  trim(
+    target: string,
+    keep: { readonly newest: number; readonly since: number; readonly countIn?: string },
+  ): Promise<number>;
   /** Number of the newest line of all histories; 0 when there is none. */
   lastPassage(): Promise<number>;
   /** Lines after that number in which a file got into one of these states, oldest first. */
@@ -79,17 +87,16 @@ export interface NewsRows {
   forgetCounted(before: number): Promise<void>;
 }
 
-export function createNewsRows(db: Kysely<LedgerTables>, commits: GroupCommit): NewsRows {
-  const forSeqs = (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> =>
-    commits.write((sql) =>
-      sql.run(`${text} WHERE seq IN (SELECT value FROM json_each(?))`, [...values, JSON.stringify(seqs)]),
-    );
+export function createNewsRows({ db, words, write }: Connection): NewsRows {
+  const forSeqs = async (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> => {
+    await write(() => ask(`${text} WHERE seq IN ${words.numberList}`, [...values, JSON.stringify(seqs)]));
+  };
   return {
     recall: async (name) => {
       const row = await db.selectFrom('news_memory').select('record').where('name', '=', name).executeTakeFirst();
       return row === undefined ? null : readRecord(row.record);
     },
-    commit: (commit) => commits.write((sql) => write(sql, commit)),
+    commit: (commit) => write(() => doCommit(words, commit)),
     waiting: async (target, limit) => {
       const rows = await db
         .selectFrom('outbox')
@@ -113,21 +120,19 @@ export function createNewsRows(db: Kysely<LedgerTables>, commits: GroupCommit): 
     },
     markTried: (seqs, at) => forSeqs('UPDATE outbox SET tried_at = ?', seqs, at),
     markRefused: (seqs) => forSeqs('UPDATE outbox SET tried_at = NULL, refusals = refusals + 1', seqs),
-    remove: (seqs) => forSeqs('DELETE FROM outbox', seqs),
-    trim: (target, { newest, since }) =>
-      commits.write((sql) => {
-        const [row] = sql.rows(
-          `SELECT count(*) AS n FROM outbox WHERE target = ?1 AND (at < ?3 OR seq NOT IN
-            (SELECT seq FROM outbox WHERE target = ?1 ORDER BY seq DESC LIMIT ?2))`,
-          [target, newest, since],
-        );
+    trim: (target, { newest, since, countIn }) =>
+      write(function* (): Work<number> {
+        const old = `target = ? AND (at < ? OR seq NOT IN (SELECT seq FROM outbox WHERE target = ? ORDER BY seq DESC LIMIT ?))`;
+        const values = [target, since, target, newest];
+        const [row] = yield* ask(`SELECT count(*) AS n FROM outbox WHERE ${old}`, values);
         const n = Number(row?.['n'] ?? 0);
-        if (n > 0)
-          sql.run(
-            `DELETE FROM outbox WHERE target = ?1 AND (at < ?3 OR seq NOT IN
-              (SELECT seq FROM outbox WHERE target = ?1 ORDER BY seq DESC LIMIT ?2))`,
-            [target, newest, since],
-          );
+        if (n === 0) return 0;
+        yield* ask(`DELETE FROM outbox WHERE ${old}`, values);
+        if (countIn !== undefined) {
+          const [before] = yield* ask(`SELECT record FROM news_memory WHERE name = ?${words.forWrite}`, [countIn]);
+          const known = before === undefined ? 0 : Number(readRecord(String(before['record'])) ?? 0);
+          yield* remember(countIn, known + n);
+        }
         return n;
       }),
     lastPassage: async () => {
@@ -146,47 +151,70 @@ export function createNewsRows(db: Kysely<LedgerTables>, commits: GroupCommit): 
     lastStates: async (ids, states, until) => {
       const rows = await db
         .selectFrom('history')
-        // SQLite takes the other columns from the row with the greatest `seq`.
-        .select(({ fn }) => [fn.max('seq').as('seq'), 'file_id as id', 'state'])
-        .where(sql<boolean>`file_id in (select value from json_each(${JSON.stringify(ids)}))`)
-        .where('state', 'in', [...states])
-        .where('seq', '<=', until)
-        .groupBy('file_id')
+        .select(['seq', 'file_id as id', 'state'])
+        .where('seq', 'in', (eb) =>
+          eb
+            .selectFrom('history')
+            .select(({ fn }) => fn.max('seq').as('seq'))
+            .where(sql<boolean>`file_id in ${words.texts(ids)}`)
+            .where('state', 'in', [...states])
+            .where('seq', '<=', until)
+            .groupBy('file_id'),
+        )
         .execute();
       return new Map(rows.map(({ id, seq, state }) => [id, { seq, state }]));
     },
-    filesById: (ids) =>
-      allFacts(filesIn(db).where(sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`)),
+    filesById: (ids) => allFacts(filesIn(db).where(sql<boolean>`id in ${words.texts(ids)}`)),
     totals: async (since, until) => {
-      const came = await sql<{ n: number }>`select count(*) n from file
+      const came = await sql<{ n: number }>`select count(*) as n from file
         where discovered_at >= ${since} and discovered_at < ${until} and state not in ('superseded', 'vanished')`.execute(
         db,
       );
-      const live = await sql<{ n: number; bytes: number }>`select count(*) n, coalesce(sum(size), 0) bytes from file
+      const live = await sql<{
+        n: number;
+        bytes: number;
+      }>`select count(*) as n, coalesce(sum(size), 0) as bytes from file
         where ended_at >= ${since} and ended_at < ${until} and state = 'done'`.execute(db);
       return { came: came.rows[0]?.n ?? 0, live: live.rows[0]?.n ?? 0, bytes: live.rows[0]?.bytes ?? 0 };
     },
     cameIn: (folder, since) =>
-      allFacts(filesIn(db).where('folder', '=', folder).where('discovered_at', '>=', since).orderBy('discovered_at')),
-    countFile: (expectation, id, at) =>
-      commits.write((sql) => sql.run('INSERT OR IGNORE INTO expected_file VALUES (?, ?, ?)', [expectation, id, at])),
+      allFacts(
+        filesIn(db)
+          .where('folder', '=', folder)
+          .where('discovered_at', '>=', since)
+          .orderBy('discovered_at')
+          .orderBy('seq'),
+      ),
+    countFile: async (expectation, id, at) => {
+      const text = 'INSERT INTO expected_file (expectation, file_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+      await write(() => ask(text, [expectation, id, at]));
+    },
     countedFiles: async (expectation, since) => {
       const rows = db.selectFrom('expected_file').select('file_id').where('expectation', '=', expectation);
       return (await rows.where('at', '>=', since).execute()).map(({ file_id: id }) => id);
     },
-    forgetCounted: (before) => commits.write((sql) => sql.run('DELETE FROM expected_file WHERE at < ?', [before])),
+    forgetCounted: async (before) => {
+      await write(() => ask('DELETE FROM expected_file WHERE at < ?', [before]));
+    },
   };
 }
 
-function write(sql: Statements, { remember = {}, post = [] }: NewsCommit): void {
-  for (const [name, record] of Object.entries(remember)) {
-    if (record === null) sql.run('DELETE FROM news_memory WHERE name = ?', [name]);
-    else sql.run('INSERT OR REPLACE INTO news_memory VALUES (?, ?)', [name, JSON.stringify(record)]);
+function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove = [] }: NewsCommit): Work<void> {
+  for (const [name, record] of Object.entries(records)) {
+    if (record === null) yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
+    else yield* remember(name, record);
   }
+  if (remove.length > 0) yield* ask(`DELETE FROM outbox WHERE seq IN ${words.numberList}`, [JSON.stringify(remove)]);
   for (const { target, message, at } of post)
-    sql.run('INSERT INTO outbox (target, message, at, refusals) VALUES (?, ?, ?, 0)', [
+    yield* ask('INSERT INTO outbox (target, message, at, refusals) VALUES (?, ?, ?, 0)', [
       target,
       JSON.stringify(message),
       at,
     ]);
+}
+
+function* remember(name: string, record: unknown): Work<void> {
+  const text =
+    'INSERT INTO news_memory (name, record) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record';
+  yield* ask(text, [name, JSON.stringify(record)]);
 }

@@ -1,9 +1,9 @@
-import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { PauseStore } from '../pipeline/file/ports.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
 
 /** The pauses that people set. The primary key of SQLite takes no null: everything is the folder ''. */
-export function createPauseRows(db: Kysely<LedgerTables>): PauseStore {
+export function createPauseRows({ db, words }: Pick<Connection, 'db' | 'words'>): PauseStore {
   return {
     pauses: async () => {
       const rows = await db.selectFrom('pause').selectAll().orderBy('since').orderBy('folder').execute();
@@ -13,7 +13,7 @@ export function createPauseRows(db: Kysely<LedgerTables>): PauseStore {
       await db
         .insertInto('pause')
         .values({ ...pause, folder: folder ?? '' })
-        .onConflict((conflict) => conflict.column('folder').doUpdateSet(pause))
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('folder'))).doUpdateSet(pause))
         .execute();
     },
     dropPause: async (folder) => {

@@ -26,7 +26,7 @@ export function printedName(text: string): PrintedName | null {
 /** The plain part of a piece: an escape sequence may be anything. After a cut, up to five characters may be the rest of one. */
 function likePiece(piece: string, isCutBefore: boolean): string {
   const plain = piece.replaceAll(/\\(?:x[0-9a-f]{0,2}|u[0-9a-f]{0,4}|[nrt])?/g, '\0');
-  return (isCutBefore ? plain.replace(/^[^\0]{1,5}/, '\0') : plain)
+  return (isCutBefore ? plain.replace(/^[^\0]{1,5}/u, '\0') : plain)
     .replaceAll(/[%_]/g, String.raw`\$&`)
     .replaceAll('\0', '%');
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { QueueStore } from '../pipeline/file/ports.ts';
 import { priorities } from '../pipeline/file/queue.ts';
 import type { Line, Queued } from '../pipeline/file/queue.ts';
-import { isInLine, queueName } from './schema.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import { isInLine } from './words.ts';
+import type { SqlWords } from './words.ts';
 
 interface QueuedRow {
   readonly id: string;
@@ -14,17 +14,21 @@ interface QueuedRow {
   readonly is_sent: number;
 }
 
-const name = sql.raw<string>(queueName);
 const inLine = sql.raw<boolean>(isInLine);
+
+const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 
 /** Lines of the history that are looked through for the last starts. */
 const mostLines = 20_000;
 
 /** Rows as the lanes need them: with 100,000 files in line, each question reads a few rows of every queue, in the order of an index. */
-export function createQueues(db: Kysely<LedgerTables>): QueueStore {
+export function createQueues({ db, words }: Pick<Connection, 'db' | 'words'>): QueueStore {
+  const name = nameIn(words);
   return {
     heads: async (state, each, without) => {
       const ofState = sql<boolean>`${inLine} and state = ${state}`;
+      const first = sql`select seq from file where ${ofState} and ${sql.raw(words.isIn(words.inside.queue, 'queue.name'))}
+        and ${words.mayBeTaken()} and id not in ${words.texts(without)} order by ${sql.raw(words.orderIn(words.inside.queue))} limit ${each}`;
       const rows = await sql<QueuedRow>`
         with recursive queue (name) as (
           select min(${name}) from file where ${ofState}
@@ -32,18 +36,16 @@ export function createQueues(db: Kysely<LedgerTables>): QueueStore {
           select (select min(${name}) from file where ${ofState} and ${name} > queue.name) from queue
           where queue.name is not null
         )
-        select id, folder, queue.name as queue, upload_url, sha256 is not null as is_sent from queue join file on seq in (
-          select seq from file where ${ofState} and ${name} = queue.name
-            and id not in (select value from json_each(${JSON.stringify(without)})) order by seq limit ${each})
-        where queue.name is not null order by seq`.execute(db);
+        select id, folder, queue.name as queue, upload_url, case when sha256 is null then 0 else 1 end as is_sent from ${words.queueWith(first)}
+        where queue.name is not null and ${words.canRead('substr(queue.name, 3)')} order by seq`.execute(db);
       return rows.rows.map(queued);
     },
     lastStarts: async (limit) => {
       const rows = await sql<QueuedRow>`
-        select id, folder, ${name} as queue, upload_url, sha256 is not null as is_sent from (
+        select id, folder, ${name} as queue, upload_url, case when sha256 is null then 0 else 1 end as is_sent from (
           select seq as at, file_id from history
           where seq > (select max(seq) from history) - ${mostLines} and state = 'awaiting upload'
-          order by seq desc limit ${limit})
+          order by seq desc limit ${limit}) as started
         join file on id = file_id order by at desc`.execute(db);
       return rows.rows.map(queued);
     },
@@ -52,30 +54,32 @@ export function createQueues(db: Kysely<LedgerTables>): QueueStore {
 
 /** See `LedgerView.before`. */
 export async function placesIn(
-  db: Kysely<LedgerTables>,
+  { db, words }: Pick<Connection, 'db' | 'words'>,
   ids: readonly string[],
   most: number,
   without: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
+  const name = nameIn(words);
   const rows = await sql<{ readonly id: string; readonly n: number }>`
     with wanted as (
-      select seq as place, file.id, state as at, ${name} as queue
-      from json_each(${JSON.stringify(ids)}) cross join file on file.id = value where ${inLine})
+      select seq as place, id, state as at, ${name} as line from file where id in ${words.texts(ids)} and ${inLine})
     select id, (select count(*) from (
-      select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place
-        and id not in (select value from json_each(${JSON.stringify(without)})) limit ${most})) as n
+      select 1 from ${sql.raw(words.by('file_queue'))} where ${inLine} and state = at and ${name} = line and seq < place
+        and id not in ${words.texts(without)} limit ${most}) as before) as n
     from wanted`.execute(db);
   return new Map(rows.rows.map(({ id, n }) => [id, n]));
 }
 
 /** See `LedgerView.lines`. */
-export async function linesIn(db: Kysely<LedgerTables>, without: readonly string[]): Promise<readonly Line[]> {
-  const rows = await sql<Pick<Line, 'state' | 'files' | 'bytes'> & { readonly queue: string }>`
-    select state, ${name} as queue, count(*) as files, sum(size) as bytes from file indexed by file_queue
-    where ${inLine} and id not in (select value from json_each(${JSON.stringify(without)})) group by state, ${name}`.execute(
-    db,
-  );
-  return rows.rows.map(({ queue, ...line }) => ({ ...line, ...kindOf(queue), folder: queue.slice(2) }));
+export async function linesIn(
+  { db, words }: Pick<Connection, 'db' | 'words'>,
+  without: readonly string[],
+): Promise<readonly Line[]> {
+  const name = nameIn(words);
+  const rows = await sql<Pick<Line, 'state' | 'folder' | 'files' | 'bytes'> & { readonly queue: string }>`
+    select state, ${name} as queue, min(folder) as folder, count(*) as files, sum(size) as bytes from ${sql.raw(words.by('file_queue'))}
+    where ${inLine} and id not in ${words.texts(without)} group by state, ${name}`.execute(db);
+  return rows.rows.map(({ queue, ...line }) => ({ ...line, ...kindOf(queue) }));
 }
 
 function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {

@@ -72,7 +72,7 @@ const underWay = 64;
  * @throws {LedgerError} when the file cannot be used
  */
 export function receiptsSince(stateDir: string, since: number): Promise<ReadReceipts> {
-  return newReceipts(stateDir, ({ at }) => Date.parse(at) >= since);
+  return newReceipts(stateDir, async (receipts) => receipts.filter(({ at }) => Date.parse(at) >= since));
 }
 
 /**
@@ -81,7 +81,10 @@ export function receiptsSince(stateDir: string, since: number): Promise<ReadRece
  *
  * @throws {LedgerError} when the file cannot be used
  */
-export async function newReceipts(stateDir: string, isNew: (receipt: Receipt) => boolean): Promise<ReadReceipts> {
+export async function newReceipts(
+  stateDir: string,
+  newOnes: (receipts: readonly Receipt[]) => Promise<readonly Receipt[]>,
+): Promise<ReadReceipts> {
   const size = await sizeOfUsableFile(receiptsPath(stateDir));
   if (size === null) return { receipts: [], strange: 0 };
   await using file = await open(receiptsPath(stateDir), 'r');
@@ -93,10 +96,10 @@ export async function newReceipts(stateDir: string, isNew: (receipt: Receipt) =>
     const read = lines.slice(from === 0 ? 0 : 1).map(parse);
     const receipts = read.filter((line) => typeof line === 'object');
     const oldest = receipts.slice(0, underWay);
-    if (from === 0 || (oldest.length === underWay && !oldest.some(isNew))) {
+    if (from === 0 || (oldest.length === underWay && (await newOnes(oldest)).length === 0)) {
       const strange = read.filter((line) => line === 'strange').length;
       const last = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-      return { receipts: [...last.values()].filter(isNew), strange };
+      return { receipts: await newOnes([...last.values()]), strange };
     }
   }
 }

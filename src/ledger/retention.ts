@@ -1,19 +1,10 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { RetentionStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
-import { inside } from './schema.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
 
 /** The condition of `file_later` and `file_crowding`: SQLite does not see it in a bound value. */
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
-
-/** The expressions that these two indexes are on. */
-const dueAt = sql.raw<number | null>(inside.dueAt);
-const whenFullOf = sql.raw<number | null>(inside.whenFull);
-
-/** Behind a `+`, which keeps SQLite off the index that begins with the folder: it would read and sort all files of it. */
-const unindexedFolder = sql<string>`+folder`;
 
 export interface Deletions {
   readonly files: number;
@@ -22,9 +13,16 @@ export interface Deletions {
 }
 
 /** The rows of finished files whose local file is to be deleted later. */
-export function createRetentionRows(
-  db: Kysely<LedgerTables>,
-): Omit<RetentionStore, 'toDispose'> & { deletions(): Promise<Deletions> } {
+export function createRetentionRows({
+  db,
+  words,
+}: Pick<Connection, 'db' | 'words'>): Omit<RetentionStore, 'toDispose'> & { deletions(): Promise<Deletions> } {
+  // The expressions that the two indexes are on.
+  const dueAt = sql.raw<number | null>(words.inside.dueAt);
+  const whenFullOf = sql.raw<number | null>(words.inside.whenFull);
+  const folder = sql.raw<string>(words.inside.folder);
+  // The index that begins with the folder would read and sort all files of it.
+  const unindexedFolder = sql.raw<string>(words.unindexed('folder'));
   return {
     expired: (now, folders, limit) =>
       allFacts(
@@ -33,24 +31,29 @@ export function createRetentionRows(
           .where(dueAt, '<=', now)
           .where(unindexedFolder, 'in', folders)
           .orderBy(dueAt)
+          .orderBy('seq')
           .limit(limit),
       ),
-    fullMarks: (folders) =>
-      db
+    fullMarks: async (folders) => {
+      const byKey = new Map(folders.map((each) => [words.key(each), each]));
+      const marks = await db
         .selectFrom('file')
-        .select(['folder', whenFullOf.$castTo<number>().as('whenFull')])
+        .select([folder.as('key'), whenFullOf.$castTo<number>().as('whenFull')])
         .distinct()
         .where(isKeptForNow)
-        .where('folder', 'in', folders)
+        .where(folder, 'in', [...byKey.keys()])
         .where(whenFullOf, 'is not', null)
-        .execute(),
-    oldestKept: ({ folder, whenFull }, limit, without = 0) =>
+        .execute();
+      return marks.map(({ key, whenFull }) => ({ folder: byKey.get(key) ?? key, whenFull }));
+    },
+    oldestKept: (mark, limit, without = 0) =>
       allFacts(
         filesIn(db)
           .where(isKeptForNow)
-          .where('folder', '=', folder)
-          .where(whenFullOf, '=', whenFull)
+          .where(folder, '=', words.key(mark.folder))
+          .where(whenFullOf, '=', mark.whenFull)
           .orderBy('ended_at')
+          .orderBy('seq')
           .limit(limit)
           .offset(without),
       ),

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import { readRecord } from './json-record.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
 
 /** Of files that are still needed where they lie: all that may yet be sent, also after a `retry`. */
 const neededStates = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
@@ -15,7 +14,8 @@ export interface RootRows {
   expected(folder: string, paths: readonly string[], which: 'all' | 'unfinished'): Promise<number>;
 }
 
-export function createRoots(db: Kysely<LedgerTables>): RootRows {
+export function createRoots({ db, words }: Pick<Connection, 'db' | 'words'>): RootRows {
+  const { inside } = words;
   return {
     load: async (folder) => {
       const row = await db.selectFrom('root').select('record').where('folder', '=', folder).executeTakeFirst();
@@ -26,14 +26,14 @@ export function createRoots(db: Kysely<LedgerTables>): RootRows {
       await db
         .insertInto('root')
         .values({ folder, record: text })
-        .onConflict((conflict) => conflict.column('folder').doUpdateSet({ record: text }))
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('folder'))).doUpdateSet({ record: text }))
         .execute();
     },
     expected: async (folder, paths, which) => {
       const { rows } = await sql<{ n: number }>`
-        select count(distinct path) n from file
-        where folder = ${folder} and path in (select value from json_each(${JSON.stringify(paths)}))
-          and state not in ('vanished', 'superseded') and disposal is not 'deleted'
+        select count(distinct path) as n from file
+        where ${sql.raw(inside.folder)} = ${words.key(folder)} and ${sql.raw(inside.path)} in ${words.texts(paths.map(words.key))}
+          and state not in ('vanished', 'superseded') and disposal is distinct from 'deleted'
           ${which === 'all' ? sql`` : sql.raw(`and uploaded_at is null and state in ${neededStates}`)}`.execute(db);
       return rows[0]?.n ?? 0;
     },

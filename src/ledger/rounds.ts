@@ -5,8 +5,8 @@ import { feedsToPublish } from '../pipeline/file/facts.ts';
 import { missingFeed } from '../pipeline/file/reasons.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { preparedQuery } from './prepared-query.ts';
-import { allFacts, factsOf, filesIn, isWaitingForDisk, unindexedState } from './row.ts';
+import { isSeen } from './seen-folders.ts';
+import { allFacts, factsOf, filesIn, isWaitingForDisk } from './row.ts';
 import type { FileTable } from './schema.ts';
 
 /** States in which a file is on its way to be ready. */
@@ -21,13 +21,12 @@ const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
 /** What the rounds ask every second: rows to publish, to put away and to amend. */
-export function createRounds({ db, sql: statements }: Connection): PublishStore & PutAwayStore & AmendStore {
-  const toDispose = preparedQuery(
-    statements,
+export function createRounds({ db, words, prepared }: Connection): PublishStore & PutAwayStore & AmendStore {
+  const unindexedState = sql.raw<string>(words.unindexed('state'));
+  const toDispose = prepared(
     filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(0),
   );
-  const toAmend = preparedQuery(
-    statements,
+  const toAmend = prepared(
     filesIn(db)
       .where('amendment', 'is not', null)
       .where('video_id', 'is not', null)
@@ -46,14 +45,30 @@ export function createRounds({ db, sql: statements }: Connection): PublishStore 
         .selectFrom('file')
         .select('id')
         .where('state', 'in', underWay)
-        .where(sql<boolean>`exists (select 1 from json_each(file.plan, '$.publish') where json_each.value = ${feed})`)
+        .where(
+          sql<boolean>`exists (select 1 from ${sql.raw(words.elements(words.inside.feeds))} as feed where feed.value = ${feed})`,
+        )
         .limit(1)
         .executeTakeFirst();
       return row !== undefined;
     },
-    toDispose: async (limit) => toDispose(limit).map(factsOf),
-    waitingForDisk: (limit) => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq', 'desc').limit(limit)),
-    toAmend: async (limit) => toAmend(limit).map(factsOf),
+    toDispose: async (limit, seen) =>
+      seen === undefined
+        ? (await toDispose(limit)).map(factsOf)
+        : allFacts(
+            filesIn(db)
+              .where(isToBeDisposed)
+              .where(unindexedState, '=', 'done')
+              .where(isSeen(seen))
+              .orderBy('seq')
+              .limit(limit),
+          ),
+    waitingForDisk: (limit, seen) => {
+      const waiting = filesIn(db).where(isWaitingForDisk);
+      const ours = seen === undefined ? waiting : waiting.where(isSeen(seen));
+      return allFacts(ours.orderBy('seq', 'desc').limit(limit));
+    },
+    toAmend: async (limit) => (await toAmend(limit)).map(factsOf),
   };
 }
 

@@ -1,69 +1,75 @@
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { stepStates } from '../pipeline/file/selection.ts';
 import type { FilePage, FileRange, FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
-import { needsPerson } from './cause-name.ts';
+import type { Connection } from './connection.ts';
 import { facetsOf } from './facets.ts';
+import { isWholePath } from './find.ts';
 import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
-import { inside } from './schema.ts';
-import type { LedgerTables } from './schema.ts';
-import { hasText } from './search-text.ts';
+import { needsPerson } from './needs-person.ts';
 
 type Condition = RawBuilder<boolean>;
 
-const channel = sql.raw<string | null>(inside.channel);
-const feeds = sql.raw<string | null>(inside.feeds);
-const cause = sql.raw<string | null>(inside.cause);
-const title = sql.raw<string | null>(inside.title);
 const path = sql.raw('path');
 const absolutePath = sql.raw("folder || '/' || path");
 const videoId = sql.raw('video_id');
 
-/** Reads one index that has all that can be selected by: with 100,000 files each question takes some 10 ms, whatever is asked. */
-const files = sql.raw('file indexed by file_listing');
+type Store = Pick<Connection, 'db' | 'words'>;
 
-export function createSelection(db: Kysely<LedgerTables>): SelectionStore {
+/** What is inside of columns, as the words of the store say it. */
+const insideOf = ({ words }: Store) => ({
+  channel: sql.raw<string | null>(words.inside.channel),
+  feeds: sql.raw<string | null>(words.inside.feeds),
+  cause: sql.raw<string | null>(words.inside.cause),
+  title: sql.raw<string | null>(words.inside.title),
+});
+
+/** Reads one index that has all that can be selected by: with 100,000 files each question takes some 10 ms, whatever is asked. */
+const filesOf = ({ words }: Store) => sql.raw(words.by('file_listing'));
+
+export function createSelection(store: Store): SelectionStore {
+  const { db } = store;
   return {
-    page: (selection, range) => pageOf(db, selection, range),
+    page: (selection, range) => pageOf(store, selection, range),
     count: async (selection, newerThan) => {
       const newer = newerThan === undefined ? [] : [sql<boolean>`seq > ${seqOf(newerThan)}`];
       const { rows } = await sql<{ readonly n: number }>`
-        select count(*) as n from ${files} ${where([...conditions(selection), ...newer])}`.execute(db);
+        select count(*) as n from ${filesOf(store)} ${where([...conditions(store, selection), ...newer])}`.execute(db);
       return rows[0]?.n ?? 0;
     },
     facets: async (selection) => {
       const { ids, text, since, needsPerson: isNeeding, working = [] } = selection;
-      const fixed = conditions({ ids, text, since, needsPerson: isNeeding });
-      const all = await countAlike(db, fixed);
-      const steps = working.length === 0 ? [] : await countAlike(db, [...fixed, isAmong(working)]);
+      const fixed = conditions(store, { ids, text, since, needsPerson: isNeeding });
+      const all = await countAlike(store, fixed);
+      const steps = working.length === 0 ? [] : await countAlike(store, [...fixed, isAmong(store, working)]);
       return facetsOf(selection, all, steps);
     },
     ids: async (selection, most, after) => {
-      const seqs = await seqsOf(db, selection, { after, limit: most });
+      const seqs = await seqsOf(store, selection, { after, limit: most });
       if (seqs.length === 0) return { ids: [], next: null };
-      const rows = await db.selectFrom('file').select('id').where(isRow(seqs)).orderBy('seq', 'desc').execute();
+      const rows = await db.selectFrom('file').select('id').where(isRow(store, seqs)).orderBy('seq', 'desc').execute();
       return { ids: rows.map(({ id }) => id), next: seqs.length < most ? null : String(seqs.at(-1)) };
     },
   };
 }
 
-async function pageOf(db: Kysely<LedgerTables>, selection: FileSelection, range: FileRange): Promise<FilePage> {
+async function pageOf(store: Store, selection: FileSelection, range: FileRange): Promise<FilePage> {
   const { after, before, limit, order } = range;
   const isBackward = before !== undefined;
   // One more says whether there is more.
-  const found = await seqsOf(db, selection, { ...range, limit: limit + 1 });
+  const found = await seqsOf(store, selection, { ...range, limit: limit + 1 });
   const isMore = found.length > limit;
   // The first page is whole, also for who comes back to it.
-  if (isBackward && !isMore) return pageOf(db, selection, { ...range, before: undefined });
+  if (isBackward && !isMore) return pageOf(store, selection, { ...range, before: undefined });
   const seqs = isBackward ? found.slice(0, limit).toReversed() : found.slice(0, limit);
   return {
     files:
       seqs.length === 0
         ? []
         : await allFacts(
-            filesIn(db)
-              .where(isRow(seqs))
+            filesIn(store.db)
+              .where(isRow(store, seqs))
               .orderBy('seq', order === 'oldest first' ? 'asc' : 'desc'),
           ),
     first: seqs.length === 0 ? null : String(seqs[0]),
@@ -74,23 +80,19 @@ async function pageOf(db: Kysely<LedgerTables>, selection: FileSelection, range:
 }
 
 /** The numbers of the rows, from the given side on: backwards when it is `before` something. */
-async function seqsOf(
-  db: Kysely<LedgerTables>,
-  selection: FileSelection,
-  range: FileRange,
-): Promise<readonly number[]> {
+async function seqsOf(store: Store, selection: FileSelection, range: FileRange): Promise<readonly number[]> {
   const { after, before, upTo, limit, order } = range;
   const isRising = (order === 'oldest first') !== (before !== undefined);
   const edge = before ?? after;
   const parts = [
-    ...conditions(selection),
+    ...conditions(store, selection),
     ...(edge === undefined ? [] : [isRising ? sql<boolean>`seq > ${seqOf(edge)}` : sql<boolean>`seq < ${seqOf(edge)}`]),
     ...(upTo === undefined ? [] : [sql<boolean>`seq <= ${seqOf(upTo)}`]),
   ];
   const isAll = Object.values(selection).every((value) => value === undefined || value === selection.working);
   const { rows } = await sql<{ readonly seq: number }>`
-    select seq from ${isAll ? sql.raw('file') : files} ${where(parts)}
-    order by seq ${sql.raw(isRising ? 'asc' : 'desc')} limit ${limit}`.execute(db);
+    select seq from ${isAll ? sql.raw('file') : filesOf(store)} ${where(parts)}
+    order by seq ${sql.raw(isRising ? 'asc' : 'desc')} limit ${limit}`.execute(store.db);
   return rows.map(({ seq }) => seq);
 }
 
@@ -101,10 +103,11 @@ function seqOf(cursor: string): number {
 }
 
 /** How many files are alike in all that has facets. The index is in this order, so that nothing is sorted. */
-async function countAlike(db: Kysely<LedgerTables>, parts: readonly Condition[]): Promise<readonly Alike[]> {
+async function countAlike(store: Store, parts: readonly Condition[]): Promise<readonly Alike[]> {
+  const { channel, feeds, cause } = insideOf(store);
   const { rows } = await sql<Alike>`
     select state, folder, ${channel} as channel, ${feeds} as feeds, ${cause} as cause, count(*) as files
-    from ${files} ${where(parts)} group by state, folder, ${channel}, ${feeds}, ${cause}`.execute(db);
+    from ${filesOf(store)} ${where(parts)} group by state, folder, ${channel}, ${feeds}, ${cause}`.execute(store.db);
   return rows;
 }
 
@@ -112,53 +115,57 @@ function where(parts: readonly Condition[]): RawBuilder<unknown> {
   return parts.length === 0 ? sql`` : sql`where ${sql.join(parts, sql` and `)}`;
 }
 
-function conditions(selection: FileSelection): readonly Condition[] {
+function conditions(store: Store, selection: FileSelection): readonly Condition[] {
+  const { words } = store;
+  const { channel, cause, title } = insideOf(store);
   const { ids, states, folder, text, since, working = [] } = selection;
   return [
-    ...(ids === undefined ? [] : [isAmong(ids)]),
-    ...(states === undefined ? [] : [isShownAs(states, working)]),
-    ...(selection.needsPerson === true ? [needsOne] : []),
+    ...(ids === undefined ? [] : [isAmong(store, ids)]),
+    ...(states === undefined ? [] : [isShownAs(store, states, working)]),
+    ...(selection.needsPerson === true ? [needsOne(store)] : []),
     ...(folder === undefined ? [] : [sql<boolean>`folder = ${folder}`]),
     ...(selection.channel === undefined ? [] : [sql<boolean>`${channel} = ${selection.channel}`]),
     ...(selection.feed === undefined
       ? []
-      : [sql<boolean>`exists (select 1 from json_each(${feeds}) where value = ${selection.feed})`]),
-    ...(selection.cause === undefined ? [] : [sql<boolean>`${cause} = ${selection.cause}`]),
+      : [
+          sql<boolean>`exists (select 1 from ${sql.raw(words.elements(words.inside.feeds))} as feed where feed.value = ${selection.feed})`,
+        ]),
+    ...(selection.cause === undefined ? [] : [sql<boolean>`${cause} = ${words.keyStart(selection.cause)}`]),
     ...(text === undefined
       ? []
-      : [hasText(text, [text.startsWith('/') ? absolutePath : path, title, ...(isAscii(text) ? [videoId] : [])])]),
+      : [words.hasText(text, [isWholePath(text) ? absolutePath : path, title, ...(isAscii(text) ? [videoId] : [])])]),
     ...(since === undefined ? [] : [sql<boolean>`(discovered_at >= ${since} or ended_at >= ${since})`]),
   ];
 }
 
 /** By the index of those alone, which has everything that says so. */
-const needsOne = sql<boolean>`seq in (select seq from file indexed by file_cause where ${sql.raw(needsPerson)})`;
+const needsOne = ({ words }: Store) =>
+  sql<boolean>`seq in (select seq from ${sql.raw(words.by('file_cause'))} where ${sql.raw(needsPerson(words.inside.code))})`;
 
 /** No id has other letters: one column less to read for what takes longest. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** One value, however many rows: SQLite takes 32,766. */
-function isRow(seqs: readonly number[]): Condition {
-  return sql<boolean>`seq in (select value from json_each(${JSON.stringify(seqs)}))`;
+function isRow({ words }: Store, seqs: readonly number[]): Condition {
+  return sql<boolean>`seq in ${words.numbers(seqs)}`;
 }
 
 /** By their unique index. */
-function isAmong(ids: readonly string[]): Condition {
-  return sql<boolean>`seq in (select seq from file where id in (select value from json_each(${JSON.stringify(ids)})))`;
+function isAmong({ words }: Store, ids: readonly string[]): Condition {
+  return sql<boolean>`seq in (select seq from file where id in ${words.texts(ids)})`;
 }
 
 /** The state of a row, and whether a step works on it. */
-function isShownAs(states: readonly string[], working: readonly string[]): Condition {
+function isShownAs(store: Store, states: readonly string[], working: readonly string[]): Condition {
   const ways = states.map((state) => {
     const row = rowStateOf(state);
-    if (row !== null) return sql<boolean>`(state = ${row} and ${isAmong(working)})`;
+    if (row !== null) return sql<boolean>`(state = ${row} and ${isAmong(store, working)})`;
     return state in stepStates && working.length > 0
-      ? sql<boolean>`(state = ${state} and not ${isAmong(working)})`
+      ? sql<boolean>`(state = ${state} and not ${isAmong(store, working)})`
       : sql<boolean>`state = ${state}`;
   });
-  return ways.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
+  return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }
 
 /** Of a state that exists only while a step works: the state of the row. */

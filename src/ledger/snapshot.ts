@@ -1,11 +1,14 @@
 import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { isWithoutChannel, isWithoutFeed } from './cause-name.ts';
-import { causesIn, kindsIn, rowsWithoutName } from './causes.ts';
+import { causesIn, eachOf, kindsIn, rowsWithoutName } from './causes.ts';
+import type { Connection } from './connection.ts';
+import { isWithoutChannel, isWithoutFeed } from './needs-person.ts';
 import type { CausesFound, Kind } from './causes.ts';
-import { factsOf } from './row.ts';
+import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
-import type { Statements, Value } from './statements.ts';
+import { ask } from './work.ts';
+import type { Value, Work } from './work.ts';
+import type { SqlWords } from './words.ts';
 
 /** Everything that a view of all files shows, as it was at one moment: its counts agree with its rows. */
 export interface LedgerSnapshot extends CausesFound {
@@ -52,22 +55,22 @@ export interface SnapshotStore {
   latestPublished(limit: number): Promise<Readonly<Record<string, number>>>;
 }
 
-export function createSnapshots(sql: Statements): SnapshotStore {
+export function createSnapshots({ read, words }: Pick<Connection, 'read' | 'words'>): SnapshotStore {
   return {
-    snapshot: async (query) => snapshotOf(sql, query),
+    snapshot: (query) => read(() => snapshotOf(words, query)),
     ended: async (from, to) => {
-      const rows = sql.rows(endedQuery, [from, to]);
+      const rows = await read(() => ask(endedQuery(words), [from, to]));
       const of = (state: string): number => Number(rows.find((row) => row['state'] === state)?.['files'] ?? 0);
       const done = rows.find((row) => row['state'] === 'done');
       return { done: of('done'), failed: of('failed'), held: of('held'), bytes: Number(done?.['bytes'] ?? 0) };
     },
     latestLines: async (limit) =>
-      sql
-        .rows('SELECT at, state FROM history ORDER BY seq DESC LIMIT +?', [limit])
-        .map(({ at, state }) => ({ at: Number(at), state: String(state) })),
+      (await read(() => ask('SELECT at, state FROM history ORDER BY seq DESC LIMIT CAST(? AS INTEGER)', [limit]))).map(
+        ({ at, state }) => ({ at: Number(at), state: String(state) }),
+      ),
     latestPublished: async (limit) => {
       const latest: Record<string, number> = {};
-      for (const { published } of sql.rows(publishedQuery, [limit]))
+      for (const { published } of await read(() => ask(publishedQuery(words), [limit])))
         for (const [feed, at] of Object.entries(JSON.parse(String(published)) as Facts['published']))
           latest[feed] = Math.max(latest[feed] ?? 0, at);
       return latest;
@@ -76,44 +79,51 @@ export function createSnapshots(sql: Statements): SnapshotStore {
 }
 
 /** Rows of a state that are counted once more by themselves: they need a person. */
-const special = [
-  ['not put away', "disposal = 'waiting'"],
-  ['without channel', isWithoutChannel],
-  ['without feed', isWithoutFeed],
-] as const;
+const special = ({ inside: { code } }: SqlWords) =>
+  [
+    ['not put away', "disposal = 'waiting'"],
+    ['without channel', isWithoutChannel(code)],
+    ['without feed', isWithoutFeed(code)],
+  ] as const;
 
-const endedQuery = `SELECT +state AS state, count(*) AS files, sum(size) AS bytes FROM file INDEXED BY file_day
-  WHERE ended_at >= +? AND ended_at < +? GROUP BY +state`;
+const endedQuery = (words: SqlWords): string => {
+  const state = words.unindexed('state');
+  return `SELECT ${state} AS state, count(*) AS files, sum(size) AS bytes FROM ${words.by('file_day')}
+    WHERE ended_at >= ? AND ended_at < ? GROUP BY ${state}`;
+};
 
-const publishedQuery = `SELECT published FROM file INDEXED BY file_day WHERE ended_at IS NOT NULL AND state = 'done'
-  ORDER BY ended_at DESC LIMIT +?`;
+const publishedQuery = (words: SqlWords): string => `SELECT published FROM ${words.by('file_day')}
+  WHERE ended_at IS NOT NULL AND state = 'done' ORDER BY ended_at DESC LIMIT CAST(? AS INTEGER)`;
 
 const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
-function snapshotOf(sql: Statements, { held, working, needing }: SnapshotQuery): LedgerSnapshot {
+function* snapshotOf(words: SqlWords, { held, working, needing }: SnapshotQuery): Work<LedgerSnapshot> {
   const ids = held();
-  const worked = rowsOf(sql, 'SELECT * FROM file WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]);
-  const heads = workStates.flatMap((state) => rowsOf(sql, inState(state, 'ASC'), [working]));
+  const worked = yield* rowsOf(`SELECT ${rowColumns} FROM file WHERE id IN ${words.textList}`, [JSON.stringify(ids)]);
+  const heads = yield* eachOf(workStates, (state) => rowsOf(inState(words, state, 'ASC'), [working]));
   const shown = new Map<number, Row>();
   for (const row of [...worked.filter(({ end }) => end === null), ...heads]) shown.set(row.seq, row);
-  const kinds = kindsIn(sql);
+  const kinds = yield* kindsIn(words);
+  const [next] = yield* ask('SELECT min(not_before) AS at FROM file WHERE not_before IS NOT NULL');
   return {
-    counts: countsOf(sql),
+    counts: yield* countsOf(words),
     held: ids,
     working: [...shown.values()].toSorted(bySeq).map(factsOf),
-    needing: needing === 0 ? [] : needingIn(sql, kinds, needing),
-    ...causesIn(sql, kinds),
-    nextTryAt: (sql.rows('SELECT min(not_before) AS at FROM file WHERE not_before IS NOT NULL', [])[0]?.['at'] ??
-      null) as number | null,
+    needing: needing === 0 ? [] : yield* needingIn(words, kinds, needing),
+    ...(yield* causesIn(words, kinds)),
+    nextTryAt: (next?.['at'] ?? null) as number | null,
   };
 }
 
 /** The newest of each kind of need. */
-function needingIn(sql: Statements, kinds: readonly Kind[], limit: number): readonly Facts[] {
+function* needingIn(words: SqlWords, kinds: readonly Kind[], limit: number): Work<readonly Facts[]> {
   const rows = [
-    ...['failed', 'held'].flatMap((state) => rowsOf(sql, inState(state, 'DESC'), [limit])),
-    ...rowsOf(sql, `SELECT * FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT +?`, [limit]),
-    ...rowsWithoutName(sql, kinds, limit),
+    ...(yield* eachOf(['failed', 'held'], (state) => rowsOf(inState(words, state, 'DESC'), [limit]))),
+    ...(yield* rowsOf(
+      `SELECT ${rowColumns} FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT CAST(? AS INTEGER)`,
+      [limit],
+    )),
+    ...(yield* rowsWithoutName(words, kinds, limit)),
   ];
   const bySeqOnce = new Map(rows.map((row) => [row.seq, row]));
   return [...bySeqOnce.values()].toSorted(bySeq).toReversed().slice(0, limit).map(factsOf);
@@ -122,12 +132,12 @@ function needingIn(sql: Statements, kinds: readonly Kind[], limit: number): read
 type Row = Selectable<FileTable>;
 
 /** The state stands in the text: SQLite chooses the index by it. */
-function inState(state: string, order: 'ASC' | 'DESC'): string {
-  return `SELECT * FROM file INDEXED BY file_state WHERE state = '${state}' ORDER BY seq ${order} LIMIT +?`;
+function inState(words: SqlWords, state: string, order: 'ASC' | 'DESC'): string {
+  return `SELECT ${rowColumns} FROM ${words.by('file_state')} WHERE ${words.isIn('state', `'${state}'`)} ORDER BY state ${order}, seq ${order} LIMIT CAST(? AS INTEGER)`;
 }
 
-function rowsOf(sql: Statements, text: string, values: readonly Value[]): readonly Row[] {
-  return sql.rows(text, values) as unknown as readonly Row[];
+function* rowsOf(text: string, values: readonly Value[]): Work<readonly Row[]> {
+  return (yield* ask(text, values)) as unknown as readonly Row[];
 }
 
 function bySeq(one: Row, other: Row): number {
@@ -135,13 +145,13 @@ function bySeq(one: Row, other: Row): number {
 }
 
 /** See `LedgerView.counts`. */
-export function countsOf(sql: Statements): Readonly<Record<string, number>> {
-  const rows = sql.rows('SELECT state, count(*) AS files FROM file GROUP BY state', []);
-  const counted = rows.map(({ state, files }): [string, number] => [String(state), Number(files)]);
-  const waiting = special.flatMap(([name, which]): readonly [string, number][] => {
-    const [found] = sql.rows(`SELECT count(*) AS files FROM file WHERE ${which}`, []);
+export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>>> {
+  const rows = yield* ask('SELECT state, count(*) AS files FROM file GROUP BY state');
+  const counts = rows.map(({ state, files }): [string, number] => [String(state), Number(files)]);
+  for (const [name, which] of special(words)) {
+    const [found] = yield* ask(`SELECT count(*) AS files FROM file WHERE ${which}`);
     const files = Number(found?.['files'] ?? 0);
-    return files > 0 ? [[name, files]] : [];
-  });
-  return Object.fromEntries([...counted, ...waiting]);
+    if (files > 0) counts.push([name, files]);
+  }
+  return Object.fromEntries(counts);
 }

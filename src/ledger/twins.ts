@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { FileStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
-import { inside } from './schema.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import type { SqlWords } from './words.ts';
 
 /** Files of the same size that are compared at most. */
 const mostTwins = 1_000;
@@ -11,7 +11,8 @@ const mostTwins = 1_000;
 const underWay = ['queued', 'awaiting upload', 'retrying'];
 
 /** The rows of files that may have the same content. */
-export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' | 'stranded'> {
+export function createTwins({ db, words }: Pick<Connection, 'db' | 'words'>): Pick<FileStore, 'twins' | 'stranded'> {
+  const { stands, twinOf } = conditions(words);
   return {
     twins: ({ id, version }, passing) =>
       allFacts(
@@ -22,7 +23,7 @@ export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' |
           .where((eb) => {
             const goesFirst = eb.or([
               // One without a row comes after all.
-              sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9e18)`,
+              sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9223372036854775807)`,
               // While its record is being deleted it has none: it looks for twins again before it gets another.
               eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
               eb('id', 'in', passing),
@@ -44,15 +45,22 @@ export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' |
   };
 }
 
-/** The file that a duplicate was skipped for, as in the index `file_twin`; with the name of its table, for a query inside of a query. */
-const twinOf = sql.raw<string>(inside.twin.replaceAll('last_failure', 'file.last_failure'));
-
-/**
- * Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there, whatever a
- * person said of the file since.
- */
-function stands(file: string): RawBuilder<boolean> {
-  const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
-  return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is not 'failed'
-    and ${column('state')} <> 'held' and coalesce(${column('last_failure')} ->> '$.over.kind', '') <> 'gone' and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
+function conditions({ inside }: SqlWords) {
+  /** With the name of a table, for a query inside of a query. */
+  const of = (file: string, expression: string): string =>
+    expression.replaceAll(/\b(last_failure|twin|over_kind)\b(?!')/g, `${file}.$1`);
+  return {
+    /** The file that a duplicate was skipped for, as in the index `file_twin`. */
+    twinOf: sql.raw<string>(of('file', inside.twin)),
+    /**
+     * Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there,
+     * whatever a person said of the file since.
+     */
+    stands: (file: string): RawBuilder<boolean> => {
+      const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
+      return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is distinct from 'failed'
+        and ${column('state')} <> 'held' and coalesce(${sql.raw(of(file, inside.overKind))}, '') <> 'gone'
+        and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
+    },
+  };
 }

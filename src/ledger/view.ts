@@ -5,13 +5,14 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { AttemptFailure } from '../pipeline/file/failure.ts';
 import type { Line } from '../pipeline/file/queue.ts';
 import { findFiles } from './find.ts';
+import { readRecord } from './json-record.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
 import { linesIn, placesIn } from './queues.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import { countsOf } from './snapshot.ts';
-import type { Statements } from './statements.ts';
+import type { Connection } from './connection.ts';
 
 /** A line of a file's history. */
 export interface HistoryLine {
@@ -69,32 +70,32 @@ export interface LedgerView {
   hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
-export function createView(db: Kysely<LedgerTables>, statements: Statements): LedgerView {
+type Store = Pick<Connection, 'db' | 'words'>;
+
+export function createView(store: Store & Pick<Connection, 'read'>): LedgerView {
+  const { db, words, read } = store;
   return {
-    counts: async () => countsOf(statements),
-    waitingSince: () => waitingSince(db),
+    counts: () => read(() => countsOf(words)),
+    waitingSince: () => waitingSince(store),
     backlog: () => backlogOf(db),
-    feedsAhead: () => feedsAhead(db),
+    feedsAhead: () => feedsAhead(store),
     list: (filter) => list(db, filter),
-    find: (name) => findFiles(db, name),
-    before: (ids, most, without) => placesIn(db, ids, most, without),
-    lines: (without) => linesIn(db, without),
+    find: (name) => findFiles(store, name),
+    before: (ids, most, without) => placesIn(store, ids, most, without),
+    lines: (without) => linesIn(store, without),
     history: async (id) => {
-      const lines = db
-        .selectFrom('history')
-        .select(['at', 'state', 'note', wholeJson.as('failure')])
-        .where('file_id', '=', id);
+      const lines = db.selectFrom('history').select(['at', 'state', 'note', 'failure']).where('file_id', '=', id);
       return (await lines.orderBy('seq').execute()).map(({ failure, ...line }) => ({
         ...line,
-        failure: failure === null ? null : (JSON.parse(failure) as AttemptFailure),
+        failure: failure === null ? null : (readRecord(failure) as AttemptFailure | null),
       }));
     },
-    known: (folder, tell) => tellKnown(db, folder, tell),
+    known: (folder, tell) => tellKnown(store, folder, tell),
     hasSentTo: async (kind, name) => {
       const isSent =
         kind === 'channel'
-          ? sql<boolean>`video_id is not null and iif(json_valid(plan), plan, '{}') ->> '$.channel' = ${name}`
-          : sql<boolean>`exists (select 1 from json_each(published) where key = ${name})`;
+          ? sql<boolean>`video_id is not null and ${sql.raw(words.inside.channel)} = ${name}`
+          : sql<boolean>`exists (select 1 from ${sql.raw(words.names('published'))} as feed where feed.value = ${name})`;
       return (await db.selectFrom('file').select('id').where(isSent).limit(1).executeTakeFirst()) !== undefined;
     },
     movedBy: async (folder) => {
@@ -102,7 +103,7 @@ export function createView(db: Kysely<LedgerTables>, statements: Statements): Le
         .selectFrom('file')
         .select('after_ready')
         .distinct()
-        .where('folder', '=', folder)
+        .where(sql.raw<string>(words.inside.folder), '=', words.key(folder))
         .where('disposal', '=', 'moved')
         .execute();
       const actions = rows.map(({ after_ready: action }) => JSON.parse(action) as Facts['afterReady']);
@@ -111,23 +112,20 @@ export function createView(db: Kysely<LedgerTables>, statements: Statements): Le
   };
 }
 
-/** A flipped bit must not keep anybody from seeing the rest. */
-const wholeJson = sql<string | null>`iif(json_valid(failure), failure, null)`;
-
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
 /**
  * By the indexes alone, however many rows there are: of each state the first row in the order of arrival, and the last ones that ended,
  * back to one that is done. The `+` keeps SQLite from sorting all that are done.
  */
-async function waitingSince(db: Kysely<LedgerTables>): ReturnType<LedgerView['waitingSince']> {
+async function waitingSince({ db, words }: Store): ReturnType<LedgerView['waitingSince']> {
   const firsts = unfinished.map(
     (state) =>
-      sql`select * from (select discovered_at as at from file where state = ${sql.lit(state)} order by seq limit 1)`,
+      sql`select * from (select discovered_at as at from file where ${sql.raw(words.isIn('state', `'${state}'`))} order by state, seq limit 1) as first`,
   );
   const { rows } = await sql<Awaited<ReturnType<LedgerView['waitingSince']>>>`
-    select (select min(at) from (${sql.join(firsts, sql` union all `)})) as oldest,
-      (select ended_at from file where +state = 'done' and ended_at > 0 order by ended_at desc limit 1) as done`.execute(
+    select (select min(at) from (${sql.join(firsts, sql` union all `)}) as firsts) as oldest,
+      (select ended_at from file where ${sql.raw(words.unindexed('state'))} = 'done' and ended_at > 0 order by ended_at desc limit 1) as done`.execute(
     db,
   );
   return rows[0] ?? { oldest: null, done: null };
@@ -138,21 +136,25 @@ async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds
   return db
     .selectFrom('file')
     .select([
-      sql<number>`count(iif(video_id is null or dying = 1, 1, null))`.as('toCreate'),
-      sql<number>`count(iif(${isUnsent}, 1, null))`.as('toSend'),
-      sql<number>`coalesce(sum(iif(${isUnsent}, size, 0)), 0)`.as('bytesToSend'),
-      sql<number>`count(iif(uploaded_at is not null and ready_at is null and dying = 0, 1, null))`.as('processing'),
+      sql<number>`count(case when video_id is null or dying = 1 then 1 end)`.as('toCreate'),
+      sql<number>`count(case when ${isUnsent} then 1 end)`.as('toSend'),
+      sql<number>`coalesce(sum(case when ${isUnsent} then size else 0 end), 0)`.as('bytesToSend'),
+      sql<number>`count(case when uploaded_at is not null and ready_at is null and dying = 0 then 1 end)`.as(
+        'processing',
+      ),
       sql<number>`count(ready_at)`.as('toPublish'),
     ])
     .where('state', 'in', unfinished)
     .executeTakeFirstOrThrow();
 }
 
-async function feedsAhead(db: Kysely<LedgerTables>): Promise<readonly string[]> {
+async function feedsAhead({ db, words }: Store): Promise<readonly string[]> {
   const { rows } = await sql<{ readonly feed: string }>`
-    select distinct feed.value as feed from file, json_each(file.plan, '$.publish') feed
+    select distinct feed.value as feed from file, ${sql.raw(words.elements(words.inside.feeds))} as feed
     where state in (${sql.join(unfinished)})
-      and not exists (select 1 from json_each(file.published) done where done.key = feed.value)`.execute(db);
+      and not exists (select 1 from ${sql.raw(words.names('published'))} as done where done.value = feed.value)`.execute(
+    db,
+  );
   return rows.map(({ feed }) => feed);
 }
 

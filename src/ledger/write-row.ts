@@ -5,18 +5,24 @@ import type { AttemptFailure, Failure } from '../pipeline/file/failure.ts';
 import { checksumOfLine } from './checksum.ts';
 import { noteRequests } from './leftovers.ts';
 import { rowOf } from './row.ts';
-import type { Statements, StoredRow } from './statements.ts';
+import { addLast, ask } from './work.ts';
+import type { StoredRow, Work } from './work.ts';
+import type { SqlWords } from './words.ts';
 
-/** Adds the row of a new file, with the first line of its history. */
-export function insertFacts(sql: Statements, facts: Facts): void {
-  const row = rowOf(facts);
+type RowWords = Pick<SqlWords, 'allColumns' | 'beside' | 'forWrite' | 'kept' | 'beforeInsert'>;
+
+/** Adds the row of a new file, with the first line of its history; see `IntakeStore.insert`. @throws {AlreadyKnownError} */
+export function* insertFacts(words: RowWords, given: Facts, instead: string | null): Work<void> {
+  const facts = words.kept(given);
+  yield* words.beforeInsert(facts, instead);
+  const row = { ...rowOf(facts), ...words.beside(facts) };
   const names = Object.keys(row);
-  sql.run(
+  yield* ask(
     `INSERT INTO file (${names.map(quoted).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     Object.values(row),
   );
-  noteRequests(sql, null, facts);
-  addHistory(sql, facts, facts.why ?? 'complete', facts.lastFailure);
+  yield* noteRequests(null, facts);
+  yield* addHistory(facts, facts.why ?? 'complete', facts.lastFailure);
 }
 
 /**
@@ -24,28 +30,41 @@ export function insertFacts(sql: Statements, facts: Facts): void {
  *
  * @throws {StaleRowError}
  */
-export function saveFacts(sql: Statements, facts: Facts, note: string | undefined): Facts {
-  const [before] = sql.rows('SELECT * FROM file WHERE id = ?', [facts.id]);
+export function* saveFacts(words: RowWords, given: Facts, note: string | undefined): Work<Facts> {
+  const facts = words.kept(given);
+  const [before] = yield* ask(`SELECT ${words.allColumns} FROM file WHERE id = ?${words.forWrite}`, [facts.id]);
   if (before?.['rev'] !== facts.rev) {
     throw new StaleRowError(`file ${facts.id}: expected revision ${facts.rev}, found ${before?.['rev'] ?? 'no row'}`);
   }
   const saved: Facts = { ...facts, rev: facts.rev + 1 };
-  noteRequests(sql, tokensOf(before), saved);
-  update(sql, before, rowOf(saved));
+  yield* noteRequests(tokensOf(before), saved);
+  yield* update(before, { ...rowOf(saved), ...words.beside(saved) });
   if (before['state'] !== stateOf(saved) || note !== undefined) {
     const isAnother = JSON.stringify(saved.lastFailure) !== before['last_failure'];
-    addHistory(sql, saved, note ?? null, isAnother || standing.includes(stateOf(saved)) ? saved.lastFailure : null);
+    yield* addHistory(saved, note ?? null, isAnother || standing.includes(stateOf(saved)) ? saved.lastFailure : null);
   }
   return saved;
+}
+
+/** Writes a row as it is told elsewhere, whatever was there, without a line of history. */
+export function* restoreFacts(words: RowWords, given: Facts): Work<void> {
+  const facts = words.kept(given);
+  const row = { ...rowOf(facts), ...words.beside(facts) };
+  const names = Object.keys(row).map(quoted);
+  yield* ask(
+    `INSERT INTO file (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+      ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    Object.values(row),
+  );
 }
 
 /** In these a file is because of its last failure. */
 const standing: readonly string[] = ['retrying', 'failed', 'held', 'skipped'] satisfies FileState[];
 
 /** Adds a line to the history of a file, with the state it is in now. @param failure that the line tells */
-export function addHistory(sql: Statements, facts: Facts, note: string | null, failure: Failure | null = null): void {
+export function* addHistory(facts: Facts, note: string | null, failure: Failure | null = null): Work<void> {
   const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note, failure: failureOf(failure) };
-  sql.run('INSERT INTO history (file_id, at, state, note, failure, checksum) VALUES (?, ?, ?, ?, ?, ?)', [
+  yield* addLast('INSERT INTO history (file_id, at, state, note, failure, checksum) VALUES (?, ?, ?, ?, ?, ?)', [
     ...Object.values(line),
     checksumOfLine(line),
   ]);
@@ -58,10 +77,10 @@ function failureOf(failure: Failure | null): string | null {
 }
 
 /** Only the columns that differ: SQLite rewrites every index on a column that it is given, even if the value is the same. */
-function update(sql: Statements, before: StoredRow, after: StoredRow): void {
+function* update(before: StoredRow, after: StoredRow): Work<void> {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);
-  sql.run(`UPDATE file SET ${names.map((name) => `${quoted(name)} = ?`).join(', ')} WHERE seq = ?`, [
+  yield* ask(`UPDATE file SET ${names.map((name) => `${quoted(name)} = ?`).join(', ')} WHERE seq = ?`, [
     ...values,
     before['seq'] ?? null,
   ]);

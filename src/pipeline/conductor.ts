@@ -28,7 +28,7 @@ export interface Conductor {
   /** Gives an event to a file that nobody works on. */
   apply(id: string, event: FileEvent): Promise<Applied>;
   /**
-   * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every second, and with every row that a
+   * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every three seconds, and with every row that a
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
   progressedAt(): number;
@@ -92,8 +92,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   const tick = async (): Promise<void> => {
     await pauses.keep();
-    await retries.run();
-    rounds.startLocal(signal);
+    // Of a fleet, the other hosts do it.
+    if (!world.mayTake()) return;
+    const turn = world.turn.signal();
+    await retries.run(turn !== null);
+    rounds.startLocal(signal, turn !== null);
     const pause = breaker.pause();
     if (pause !== null) {
       if (breaker.isProbeDue()) rounds.start('probe', probe);
@@ -103,7 +106,14 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (names.isDue()) rounds.start('names', () => names.look(signal));
     await lanes.pump();
     uploadHosts.tidy();
-    rounds.startRemote(signal);
+    if (turn !== null) rounds.startRemote(withTurn(turn));
+  };
+
+  /** One signal for each turn: the loop ticks often. */
+  let ofTurn: { readonly turn: AbortSignal; readonly both: AbortSignal } | null = null;
+  const withTurn = (turn: AbortSignal): AbortSignal => {
+    if (ofTurn?.turn !== turn) ofTurn = { turn, both: AbortSignal.any([signal, turn]) };
+    return ofTurn.both;
   };
 
   const probe = async (): Promise<void> => {
@@ -125,7 +135,12 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     else breaker.failed(failure);
   };
 
-  const loop = new Loop({ clock: world.clock, tick, broke: (error) => broke('tick', error) });
+  const loop = new Loop({
+    clock: world.clock,
+    isShared: world.elsewhere !== null,
+    tick,
+    broke: (error) => broke('tick', error),
+  });
   const parts = createParts(world, { loop, stopping: signal, settings: () => settings, broke, hostBack: release });
   const { breaker, lanes, names, pauses, retries, rounds, runner, uploadHosts } = parts;
 

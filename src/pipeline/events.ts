@@ -49,6 +49,15 @@ export type DropcastEvent =
       /** The line of its history, if there is one. */
       readonly note: string | null;
     }
+  /** Other hosts of the fleet wrote the row of a file. They tell what happened there; here it only changes what is shown. */
+  | {
+      readonly type: 'elsewhere';
+      readonly facts: Facts;
+      /** The state of the row before; null: it is new. */
+      readonly from: string | null;
+      /** The lines of its history since then, oldest first. */
+      readonly passed: readonly { readonly at: number; readonly state: string }[];
+    }
   /** A step of a file failed. `next` says in words what happens next. */
   | {
       readonly type: 'failure';

@@ -6,19 +6,26 @@ import type { WakeUp } from './wake-up.ts';
 /** The longest it sleeps. What can be done earlier rings: this is for what nobody foresaw, as a wall clock that was set. */
 const tickMs = 1_000;
 
+/** On a database that many hosts ask, while nothing was heard of for some time. What others do is heard of, mostly. */
+const quietTickMs = 3_000;
+const quietAfterMs = 10_000;
+
 export interface LoopWorld {
   readonly clock: Clock;
+  /** Other hosts ask the same database. */
+  readonly isShared: boolean;
   /** Looks at everything once. */
   tick(): Promise<void>;
   /** A tick broke. */
   broke(error: unknown): void;
 }
 
-/** Ticks at least once a second, and whenever something changed. */
+/** Ticks at least once a second, or every three where nothing happens, and whenever something changed. */
 export class Loop implements Pick<WakeUp, 'ringAt'> {
   readonly #world: LoopWorld;
   readonly #wakeUp: WakeUp;
   #progressedAt: number;
+  #rungAt: number;
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
 
@@ -26,6 +33,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
     this.#world = world;
     this.#wakeUp = createWakeUp(world.clock);
     this.#progressedAt = world.clock.elapsed();
+    this.#rungAt = this.#progressedAt;
   }
 
   start(): void {
@@ -40,6 +48,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
   }
 
   wake(): void {
+    this.#rungAt = this.#world.clock.elapsed();
     this.#wakeUp.ring();
   }
 
@@ -56,6 +65,11 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
     return this.#progressedAt;
   }
 
+  #longestMs(): number {
+    const { clock, isShared } = this.#world;
+    return isShared && clock.elapsed() - this.#rungAt > quietAfterMs ? quietTickMs : tickMs;
+  }
+
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       try {
@@ -66,7 +80,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
         // A full disk is waited for, not restarted for.
         if (failureOfMachine(error) !== null) this.progressed();
       }
-      await this.#wakeUp.wait(tickMs);
+      await this.#wakeUp.wait(this.#longestMs());
     }
   }
 }

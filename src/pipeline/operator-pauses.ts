@@ -1,5 +1,5 @@
 import type { Events, OperatorPause } from './events.ts';
-import type { Clock, PauseStore } from './file/ports.ts';
+import type { Clock, Elsewhere, PauseStore } from './file/ports.ts';
 
 /** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
 export interface OperatorPauses {
@@ -18,25 +18,40 @@ export interface OperatorPauses {
   set(wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause>;
   /** @param by who ends it @returns null when there was none */
   end(folder: string | null, by: string): Promise<OperatorPause | null>;
-  /** Reads them when that was not done yet, and ends those that are over by the clock on the wall. */
+  /** Reads them when that was not done yet, or others may have changed them; ends those that are over by the clock on the wall. */
   keep(): Promise<void>;
 }
 
 export interface OperatorPausesWorld {
   readonly store: PauseStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
+  /** Null: nobody else writes them. */
+  readonly elsewhere: Elsewhere | null;
   readonly events: Events;
   /** Files may begin that had to wait. */
   readonly ended: () => void;
 }
 
-export function createOperatorPauses({ store, clock, events, ended }: OperatorPausesWorld): OperatorPauses {
+/** What was said on another host holds here so much later at most. */
+const lookAgainMs = 2_000;
+
+export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld): OperatorPauses {
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
+  let lookAt = -Infinity;
+
+  /** What another host has said is told there. */
+  const read = async (): Promise<readonly OperatorPause[]> => {
+    const before = pauses ?? [];
+    const now = await store.pauses();
+    [pauses, lookAt] = [now, clock.elapsed() + lookAgainMs];
+    if (before.some(({ folder }) => !now.some((one) => one.folder === folder))) ended();
+    return now;
+  };
 
   /** One after the other: memory and disk must not differ in which came last. */
   const inTurn = <T>(work: (now: readonly OperatorPause[]) => Promise<T>): Promise<T> => {
-    const done = last.then(async () => work((pauses ??= await store.pauses())));
+    const done = last.then(async () => work(pauses === null || elsewhere !== null ? await read() : pauses));
     last = done.catch(() => undefined);
     return done;
   };
@@ -71,7 +86,8 @@ export function createOperatorPauses({ store, clock, events, ended }: OperatorPa
         return pause;
       }),
     keep: async () => {
-      if (pauses === null || pauses.some(isOver))
+      const isOld = elsewhere !== null && clock.elapsed() >= lookAt;
+      if (pauses === null || isOld || pauses.some(isOver))
         await inTurn(async (now) => {
           for (const pause of now.filter(isOver)) await drop(pause, null);
         });

@@ -4,7 +4,7 @@ import { failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Facts } from './file/facts.ts';
 import type { MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, PauseStore, QueueStore } from './file/ports.ts';
+import type { Budget, Clock, Elsewhere, PauseStore, QueueStore } from './file/ports.ts';
 import { judgedService } from './judged-service.ts';
 import type { Loop } from './loop.ts';
 import { createOperatorPauses } from './operator-pauses.ts';
@@ -15,6 +15,7 @@ import { createRetries } from './rounds/retries.ts';
 import type { Retries } from './rounds/retries.ts';
 import { createRounds } from './rounds/rounds.ts';
 import type { Rounds, RoundSettings, RoundsWorld } from './rounds/rounds.ts';
+import type { Turn } from './rounds/turn.ts';
 import { createLanes } from './steps/lanes.ts';
 import type { Lanes } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
@@ -42,6 +43,12 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   uploadsStartAt(): number | null;
   /** Whether nothing in a folder may be touched: another dropcast has it, or its file system does not answer. */
   isOffLimits(folder: string): boolean;
+  /** Whether this host may take up anything; false while a person drains it. */
+  mayTake(): boolean;
+  /** Whether this host does what only one may do. */
+  readonly turn: Turn;
+  /** Null: no other host has these rows. */
+  readonly elsewhere: Elsewhere | null;
   /** A token for a create request that was never used before. */
   newToken(): string;
 }

@@ -3,7 +3,7 @@ import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
 import { unknownNameCodes } from './file/failure.ts';
 import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
-import { isLedgerFailure } from './file/store-errors.ts';
+import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
 
 /**
  * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close.
@@ -142,7 +142,7 @@ export function afterRelease(pause: Pause): BreakerState {
 export function afterProbe(pause: Pause, failure: Failure, now: number): BreakerState {
   const kind = failure.kind === 'suspended' ? 'suspended' : 'offline';
   const probes = pause.probes + 1;
-  const nextProbeAt = now + Math.max(failure.retryAfterMs ?? 0, probeDelayMs(kind, probes));
+  const nextProbeAt = now + Math.max(failure.retryAfterMs ?? 0, probeDelayMs({ kind, code: failure.code }, probes));
   return { ...closed, pause: { ...pause, kind, why: failure.message, code: failure.code, probes, nextProbeAt } };
 }
 
@@ -162,10 +162,10 @@ const leastPauseMs = 10_000;
 
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {
   const { message: why, code } = failure;
-  const nextProbeAt = now + probeDelayMs(kind, probes);
+  const nextProbeAt = now + probeDelayMs({ kind, code }, probes);
   return { ...closed, pause: { kind, holds: 'everything', why, code, since: now, probes, nextProbeAt } };
 }
 
-function probeDelayMs(kind: Pause['kind'], probes: number): number {
-  return kind === 'suspended' ? suspensionProbeMs : offlineProbeMs(probes);
+function probeDelayMs({ kind, code }: Pick<Pause, 'kind' | 'code'>, probes: number): number {
+  return kind === 'suspended' && !passesSoon(code) ? suspensionProbeMs : offlineProbeMs(probes);
 }

@@ -174,6 +174,12 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
+  /**
+   * The ledger may have lost rows: compares it with the folder again, as at the start, and offers what it does not have.
+   *
+   * @returns how many files that are
+   */
+  compare(): Promise<number>;
   /** The row that stands for the file at a path is in this state now; null: none stands for it any more. */
   becomes(path: string, state: string | null): void;
   /** @param comparing paths that the caller compares before it decides about them */

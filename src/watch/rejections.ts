@@ -1,4 +1,5 @@
 import type { Logger } from '../log/logger.ts';
+import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import { NotNowError } from './ports.ts';
 
 /** What the log says of one kind of report: while the sink rejects it, and when it takes it again. */
@@ -33,7 +34,8 @@ export class Rejections {
   rejected(path: string, retryInMs: number, error: unknown): void {
     const cause = String(error);
     const files = this.#files.get(cause);
-    const isNews = files === undefined && !(error instanceof NotNowError);
+    // That the database of a fleet is away is told once for all.
+    const isNews = files === undefined && !(error instanceof NotNowError) && !isLedgerAway(error);
     const fields = { folder: this.#folder, path, retryInMs, err: error };
     if (isNews) this.#logger.warn(`${this.#words.rejected}; others that fail alike are only counted`, fields);
     else this.#logger.debug(this.#words.rejected, fields);

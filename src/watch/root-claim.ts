@@ -6,7 +6,7 @@ import { errnoOf } from './path-entry.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';
 import { placeMark, readMark, removeMark } from './root-mark.ts';
-import type { FolderOwner } from './root-mark.ts';
+import type { FolderClaimant, FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
 /** Fingerprint of the mark that a ledger left in a folder, or null. */
@@ -23,14 +23,14 @@ export async function markOf(path: string, ledger: string): Promise<string | nul
  */
 export class RootClaim implements AsyncDisposable {
   readonly #path: string;
-  readonly #owner: FolderOwner;
+  readonly #owner: FolderClaimant;
   readonly #logger: Logger;
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   /** What was logged last: each state is said once. */
   #said = '';
 
-  constructor(path: string, owner: FolderOwner, logger: Logger) {
+  constructor(path: string, owner: FolderClaimant, logger: Logger) {
     this.#path = path;
     this.#owner = owner;
     this.#logger = logger;
@@ -39,7 +39,11 @@ export class RootClaim implements AsyncDisposable {
   /** Takes the folder, or confirms that it is still ours. */
   async hold(): Promise<RootVerdict> {
     try {
-      const rival = (await this.#locked()) ?? (await this.#marked());
+      const locked = await this.#locked();
+      // Two hosts of a fleet may be one machine: a mark of both says so.
+      const isAlone = (this.#owner.fleet ?? null) === null;
+      const marked = locked !== null && isAlone ? locked : await this.#marked();
+      const rival = marked ?? (this.#isMarked ? null : locked);
       return rival === null ? { isSound: true } : { isSound: false, why: rival };
     } catch (error) {
       return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
@@ -103,9 +107,11 @@ export class RootClaim implements AsyncDisposable {
     try {
       if (verdict.text !== undefined) {
         await removeMark(this.#path, verdict.text);
-        this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
+        if (verdict.is === 'stale')
+          this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
       }
-      await placeMark(this.#path, this.#owner);
+      const { fleet = null, ...owner } = this.#owner;
+      await placeMark(this.#path, fleet === null ? owner : { ...owner, place: fleet.placeOf(this.#path) });
       // Others who saw the old mark too may be moving ours aside for a moment: look again when they are through.
       if (verdict.text !== undefined) await delay(takeOverMs);
       return true;

@@ -17,6 +17,23 @@ export interface FolderOwner {
   readonly host: string | null;
   /** For a person. */
   readonly hostName: string;
+  /** What the rows of a fleet call the folder, where its ledger is one of several hosts. */
+  readonly place?: string;
+}
+
+/** Who watches a folder: this process. */
+export interface FolderClaimant extends Omit<FolderOwner, 'place'> {
+  /** Null: the ledger is of this host alone. */
+  readonly fleet?: FleetFolders | null;
+}
+
+export interface FleetFolders {
+  /** What the rows of the fleet call a folder of this host. */
+  placeOf(folder: string): string;
+  /** Why a folder is not known to be the place that its mark names, or null. */
+  whyUnproven?(folder: string): string | null;
+  /** The places of all folders that this host watches. */
+  watched(): readonly string[];
 }
 
 export type FoundMark =
@@ -76,9 +93,10 @@ export async function removeMark(folder: string, text: string): Promise<void> {
 
 function ownerOf(text: string): FolderOwner | null {
   try {
-    const { ledger, stateDir, host, hostName } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
+    const { ledger, stateDir, host, hostName, place } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
     if (typeof ledger !== 'string' || typeof stateDir !== 'string' || typeof hostName !== 'string') return null;
-    return { ledger, stateDir, host: typeof host === 'string' ? host : null, hostName };
+    const known = { ledger, stateDir, host: typeof host === 'string' ? host : null, hostName };
+    return typeof place === 'string' ? { ...known, place } : known;
   } catch {
     return null;
   }

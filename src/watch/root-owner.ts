@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { errnoOf } from './path-entry.ts';
 import { markName, readMark } from './root-mark.ts';
-import type { FolderOwner, FoundMark } from './root-mark.ts';
+import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './root-mark.ts';
 import { shellWord } from '../shell-word.ts';
 import { readSmallFile } from './small-file.ts';
 
@@ -27,31 +27,53 @@ export type MarkVerdict =
   | { readonly is: 'free' | 'ours' }
   /** Its owner is gone from this machine. */
   | { readonly is: 'stale'; readonly text: string; readonly owner: FolderOwner }
+  /** It is ours, from before the ledger was that of a fleet. */
+  | { readonly is: 'without place'; readonly text: string; readonly owner: FolderOwner }
   | { readonly is: 'foreign'; readonly why: string };
 
 /** Whose mark it is. Only where both marks are of one machine can its owner be known to be gone. */
-export async function judge(folder: string, found: FoundMark, us: FolderOwner): Promise<MarkVerdict> {
+export async function judge(folder: string, found: FoundMark, us: FolderClaimant): Promise<MarkVerdict> {
   if (found.is === 'none') return { is: 'free' };
   const path = join(folder, markName);
   if (found.is === 'unclear') return foreign(`${path} may be another dropcast's: ${found.why}`, folder);
   const { owner, text } = found;
   const isHere = owner.host === us.host;
   const isSameLedger = owner.ledger === us.ledger;
+  const fleet = us.fleet ?? null;
+  if (isSameLedger && fleet !== null && owner.place !== undefined) return judgePlace(folder, owner.place, fleet);
   const other = `the dropcast with the state directory ${owner.stateDir}${isHere && us.host !== null ? '' : ` on ${owner.hostName}`}`;
   const isSameHost = isHere || owner.host === null || us.host === null;
-  if (isSameLedger && isSameHost && (await isSameDirectory(owner.stateDir, us.stateDir))) return { is: 'ours' };
+  if (isSameLedger && isSameHost && (await isSameDirectory(owner.stateDir, us.stateDir)))
+    return fleet === null ? { is: 'ours' } : { is: 'without place', text, owner };
   if (isHere && us.host !== null && (await isGone(owner))) return { is: 'stale', text, owner };
   return foreign(isSameLedger ? `${other}, a copy of ours, watches it` : `${other} watches it`, folder);
 }
 
+/** Every host of a fleet may watch a place. A mark of another place at the path is never taken over: it says that other files are there. */
+function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVerdict {
+  const expected = fleet.placeOf(folder);
+  if (place === expected) return { is: 'ours' };
+  const unproven = fleet.whyUnproven?.(folder) ?? null;
+  if (unproven !== null) return { is: 'foreign', why: `its mark says that it is ${place} of this fleet: ${unproven}` };
+  return {
+    is: 'foreign',
+    why: `its mark says that it is ${place} of this fleet, and this host expects ${expected} there: perhaps another file system is mounted; if this is the right one, correct share of the folder on the hosts that watch it, or start dropcast again if it was not mounted then`,
+  };
+}
+
 /** Whether another dropcast watches a directory below or above one of ours: why, or null. */
-export async function whyForeign(directory: string, us: FolderOwner): Promise<string | null> {
-  const verdict = await judge(directory, await readMark(directory), us);
+export async function whyForeign(directory: string, us: FolderClaimant): Promise<string | null> {
+  const found = await readMark(directory);
+  const { ledger, place } = found.is === 'mark' ? found.owner : {};
+  if (ledger === us.ledger && place !== undefined && us.fleet?.watched().includes(place) === true) return null;
+  if (ledger === us.ledger && place !== undefined && us.fleet)
+    return `hosts of this fleet watch it as ${place}; watch it on this host too`;
+  const verdict = await judge(directory, found, us);
   return verdict.is === 'foreign' ? verdict.why : null;
 }
 
 /** Whether another dropcast watches a directory above a folder, on the same file system: why, or null. */
-export async function whyInside(folder: string, us: FolderOwner): Promise<string | null> {
+export async function whyInside(folder: string, us: FolderClaimant): Promise<string | null> {
   const real = await realpath(folder);
   const { dev } = await stat(real, { bigint: true });
   for (let above = dirname(real), below = real; above !== below; below = above, above = dirname(above)) {

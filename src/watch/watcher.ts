@@ -9,10 +9,12 @@ import { openEvents } from './events.ts';
 import type { OpenEvents } from './events.ts';
 import { Hints } from './hints.ts';
 import { Inventory } from './inventory.ts';
+import { lostFiles } from './lost-files.ts';
 import { MissingFiles } from './missing-files.ts';
 import { OpenWriters } from './open-writers.ts';
 import type {
   FolderWatcher,
+  KnownFile,
   KnownFiles,
   RefusedPath,
   Resumed,
@@ -258,6 +260,15 @@ class Watcher implements FolderWatcher {
     if (!isOthers(folder, path)) settler.hint(path);
   }
 
+  async compare(): Promise<number> {
+    await this.begin();
+    const { inventory, schedule } = this.#parts;
+    const lost = await lostFiles(inventory, (tell) => this.#tellKnown(tell));
+    for (const path of lost) this.lookAgain(path);
+    schedule.soon();
+    return lost.length;
+  }
+
   becomes(path: string, state: string | null): void {
     this.#parts.inventory.becomes(path, state);
   }
@@ -329,17 +340,26 @@ class Watcher implements FolderWatcher {
   }
 
   async #begin(): Promise<void> {
-    const { folder, known, inventory, root } = this.#parts;
+    const { inventory, root } = this.#parts;
     const devices = new Set<string>();
     const files = new Map<string, FileVersion>();
-    await known.known(folder.path, ({ path, version, state }) => {
+    const note = ({ path, version }: KnownFile): void => {
       devices.add(version.dev);
       if (files.size < ASKED_AT_START) files.set(path, version);
-      // What was put away is not looked at again: it only helps to recognise the folder.
-      if (folder.leavesOut(dirname(path))) return;
+    };
+    await this.#tellKnown(({ path, version, state }) => {
       inventory.taken.set(path, version);
       inventory.taken.setState(path, state);
-    });
+    }, note);
     await root.begin(devices, files);
+  }
+
+  /** @param all is told what was put away as well: it is not looked at again, and only helps to recognise the folder */
+  async #tellKnown(tell: (file: KnownFile) => void, all: (file: KnownFile) => void = () => undefined): Promise<void> {
+    const { folder, known } = this.#parts;
+    await known.known(folder.path, (file) => {
+      all(file);
+      if (!folder.leavesOut(dirname(file.path))) tell(file);
+    });
   }
 }

@@ -29,6 +29,7 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   adopt: { withoutDaemon: 0 },
   reapply: { withoutDaemon: 3 },
   suspects: { withoutDaemon: 0 },
+  hosts: { withoutDaemon: 0 },
 };
 
 const good = `service: { base_url: http://127.0.0.1:9/v1, api_key: sk_1 }

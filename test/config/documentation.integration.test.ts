@@ -7,7 +7,7 @@ import { checkSidecar } from '../../src/routing/sidecar.ts';
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', sidecar = '', second = '', withWebhook = '', timetable = '', ...further] = [
+const [first = '', sidecar = '', second = '', withWebhook = '', withLedger = '', timetable = '', ...further] = [
   ...page.matchAll(/```yaml\n(.*?)```/gs),
 ].map(([, text]) => text);
 
@@ -25,6 +25,16 @@ it('shows a configuration with webhooks without problems', async () => {
   const env = { DROPCAST_API_KEY: 'abc', DROPCAST_WEBHOOK_SECRET: 'whsec_AAAA' };
   expect(await here.problems(withWebhook, env)).toEqual([]);
   expect((await here.load(withWebhook, env)).config?.service.webhookSecret?.reveal()).toBe('whsec_AAAA');
+});
+
+it('shows a ledger for several hosts without problems', async () => {
+  await using here = await scratch();
+  const env = { DROPCAST_API_KEY: 'abc', LEDGER_PASSWORD: 'secret word' };
+  expect(await here.problems(`${first}${withLedger}`, env)).toEqual([]);
+  expect((await here.load(`${first}${withLedger}`, env)).config?.ledger).toMatchObject({
+    host: 'db.example.com',
+    tls: true,
+  });
 });
 
 it('shows how folders share their rules', async () => {

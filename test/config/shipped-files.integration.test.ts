@@ -34,8 +34,13 @@ it('ships an example without problems, with every folder in place', async () => 
 });
 
 it('ships an example that shows every key', async () => {
-  const { value } = parseConfigDocument(await shipped('config.example.yaml'));
-  expect(missingKeys(configJsonSchema(), value, '')).toEqual([]);
+  const example = await shipped('config.example.yaml');
+  const { value } = parseConfigDocument(example);
+  // In comments, as each would move the ledger away from this host (`ledger.integration.test.ts`).
+  const isShown = (key: string): boolean =>
+    example.includes(`\n# ${key.slice(1)}: `) ||
+    (key.startsWith('.folders[].') && example.includes(`\n    # ${key.slice(11)}: `));
+  expect(missingKeys(configJsonSchema(), value, '').filter((key) => !isShown(key))).toEqual([]);
 });
 
 it('ships an example whose values are the defaults, where there are any', async () => {

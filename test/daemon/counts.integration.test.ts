@@ -23,6 +23,7 @@ function working(ids: readonly string[]): Daemon {
     pauses: noPauses,
     expectations: { list: () => [] },
     messageTargets: { deaf: () => [] },
+    fleet: null,
     conductor: {
       pauses: noPauses,
       pause: () => null,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { suspectsOf } from '../../src/daemon/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorWorld } from '../../src/pipeline/parts.ts';
+import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from '../pipeline/fake-host.ts';
@@ -50,6 +51,9 @@ function open() {
     clock,
     logger: silentLogger,
     uploadsStartAt: () => null,
+    mayTake: () => true,
+    turn: alwaysOurs,
+    elsewhere: null,
     isOffLimits: () => false,
     newToken: () => `token ${(tokens += 1)}`,
   };

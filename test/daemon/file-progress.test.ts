@@ -29,7 +29,6 @@ const usual: LiveUpload = {
   id: 'f_1',
   sentBytes: 600 * MB,
   sizeBytes: 1_200 * MB,
-  startedAt: 0,
   idleMs: 0,
   bytesPerSecond: 10 * MB,
 };
@@ -39,6 +38,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
   const { bytesPerSecond = 10 * MB, bandwidth = null, mayStart = true, later = [], slots = 1 } = pace;
   const opens = later.find((hours) => hours.mayStart)?.inMs;
   return {
+    fleet: null,
     pauses: noPauses,
     conductor: {
       pauses: noPauses,

@@ -20,9 +20,12 @@ test.each([
   { what: 'everything waits', paused: true, frozen: 0, word: 'waiting' },
   { what: 'a folder is frozen', paused: false, frozen: 1, word: 'frozen' },
   { what: 'everything waits and a folder is frozen', paused: true, frozen: 1, word: 'waiting' },
-])('health is `$word` when $what', ({ paused, frozen, isHeld = false, word }) => {
+  { what: 'the database is away, so everything waits', paused: true, frozen: 1, isAway: true, word: 'away' },
+  { what: 'the database answers', paused: false, frozen: 0, isAway: false, word: 'ok' },
+])('health is `$word` when $what', ({ paused, frozen, isHeld = false, isAway, word }) => {
   expect(
     healthOf({
+      fleet: isAway === undefined ? null : { awaySince: () => (isAway ? 1 : null) },
       conductor: { pause: () => (paused ? pause : null), pauses: { list: () => (isHeld ? [held] : []) } },
       folders: { frozen: () => frozen },
     }),

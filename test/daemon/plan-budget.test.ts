@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { worldOfLedger } from '../../src/daemon/plan/worlds.ts';
 import { block, emptyWindow } from '../../src/host/budget-window.ts';
+import { budgetOfOneHost } from '../../src/host/budget-store.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
 import { roomOf } from '../../src/host/request-room.ts';
@@ -31,7 +32,11 @@ test.for<[string, BudgetWindow, number]>([
   ['the service has just refused', refused, 0],
 ])('a plan without a daemon has the requests left that a daemon has: %s', async ([, window, left]) => {
   const clock = { now: () => now, elapsed: () => 0 };
-  await using gate = createGate({ store: { load: async () => window, save: async () => {} }, limit, clock });
+  await using gate = createGate({
+    store: budgetOfOneHost({ load: async () => window, save: async () => {} }, clock),
+    limit,
+    clock,
+  });
   await until('the gate has its window', () => gate.snapshot().used > 0);
   const ledger = { id: 'ledger', budget: { load: async () => window } } as unknown as Ledger;
   const { pace } = await worldOfLedger(config, ledger);

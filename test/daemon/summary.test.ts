@@ -5,6 +5,7 @@ import type { OperatorPauses } from '../../src/pipeline/operator-pauses.ts';
 import { noPauses } from './no-pauses.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
+import { awayWhy } from './fleet/fake-fleet.ts';
 
 const gate = {
   snapshot: () => ({
@@ -37,8 +38,9 @@ function open(counts: Record<string, number>) {
     createsWaitUntil: (): number | null => null,
   };
   const folders = { countSettling: () => 0, frozen: () => 2 };
-  const summary = createSummary({ ledger, events, conductor, folders, gate, times });
-  return { summary, events, ledger, conductor, times };
+  const fleet = { whyAway: (): string | null => null };
+  const summary = createSummary({ ledger, events, conductor, folders, gate, times, fleet });
+  return { summary, events, ledger, conductor, times, fleet };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
@@ -88,4 +90,11 @@ test('the rows are counted again only when one was written', async () => {
   events.emit({ type: 'file', before: null, facts: someFacts(), note: null });
   for (let n = 0; n < 100; n += 1) await summary();
   expect(ledger.reads).toBe(3);
+});
+
+test('what waits, waits for the database while that is away', async () => {
+  const { summary, fleet } = open({});
+  expect((await summary()).waiting).toBeNull();
+  fleet.whyAway = () => awayWhy;
+  expect((await summary()).waiting).toBe(awayWhy);
 });

@@ -15,7 +15,7 @@ import { created, failure, ready, someFacts, someVersion, uploaded } from '../pi
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
 const somePage = { first: '5', last: '1', isMoreBefore: false, isMoreAfter: false };
-const running = { id: 'f_1', sentBytes: 7, sizeBytes: someVersion.size, startedAt: 0, idleMs: 0, bytesPerSecond: null };
+const running = { id: 'f_1', sentBytes: 7, sizeBytes: someVersion.size, idleMs: 0, bytesPerSecond: null };
 const ledger = {
   selection: {
     page: async (_selection: FileSelection, { limit }: FileRange) => ({ ...somePage, files: waiting.slice(0, limit) }),
@@ -25,6 +25,7 @@ const ledger = {
   lines: () => Promise.resolve([]),
 } as unknown as FilesLedger;
 const daemon = {
+  fleet: null,
   pauses: noPauses,
   conductor: {
     pauses: noPauses,

@@ -38,6 +38,7 @@ const onlyDaemon = [
   'events',
   'failures',
   'suspects',
+  'hosts',
   'adopt',
   'retry --all --plan',
   'ignore --state failed --plan',

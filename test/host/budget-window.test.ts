@@ -6,6 +6,7 @@ import {
   block as blockWindow,
   ceilingOf,
   emptyWindow,
+  requestsPerWrite,
   spend,
   usedOf,
   spendAhead,
@@ -209,14 +210,17 @@ describe('a block', () => {
 
 test('what is counted ahead is on disk as spent, and never more than the limit', () => {
   const one = drain(emptyWindow, start, 'create', 1).window;
-  expect(spendAhead(one, 1_000)).toMatchObject({ ahead: 7, window: { minutes: [[expect.any(Number), 8]], total: 1 } });
-  expect(spendAhead(one, 300).ahead).toBe(2);
-  expect(spendAhead(one, 100).ahead).toBe(0);
+  expect(spendAhead(one, 1_000, requestsPerWrite(1_000) - 1)).toMatchObject({
+    ahead: 7,
+    window: { minutes: [[expect.any(Number), 8]], total: 1 },
+  });
+  expect(spendAhead(one, 300, requestsPerWrite(300) - 1).ahead).toBe(2);
+  expect(spendAhead(one, 100, requestsPerWrite(100) - 1).ahead).toBe(0);
   const most = drain(emptyWindow, start, 'finish', 998).window;
-  expect(spendAhead(most, 1_000).ahead).toBe(2);
-  expect(spendAhead(emptyWindow, 1_000).ahead).toBe(0);
+  expect(spendAhead(most, 1_000, requestsPerWrite(1_000) - 1).ahead).toBe(2);
+  expect(spendAhead(emptyWindow, 1_000, requestsPerWrite(1_000) - 1).ahead).toBe(0);
   const probing = spend(block(one, start, 1_000), start + 1_000, 'finish', 1_000).window;
-  expect(spendAhead(probing, 1_000).ahead).toBe(0);
+  expect(spendAhead(probing, 1_000, requestsPerWrite(1_000) - 1).ahead).toBe(0);
 });
 
 test('what others used fades within an hour, however the clock is set', () => {

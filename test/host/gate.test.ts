@@ -5,10 +5,11 @@ import { emptyWindow, usedOf } from '../../src/host/budget-window.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { AbortedError } from '../../packages/client/src/errors.ts';
 import { createGate } from '../../src/host/gate.ts';
-import type { BudgetStore } from '../../src/host/gate.ts';
+import { budgetOfOneHost } from '../../src/host/budget-store.ts';
+import type { OwnRow } from '../../src/host/budget-store.ts';
 import type { Clock, RequestPriority } from '../../src/pipeline/file/ports.ts';
 
-class MemoryStore implements BudgetStore {
+class MemoryStore implements OwnRow {
   saved: BudgetWindow | null = null;
   saves = 0;
   failure: Error | null = null;
@@ -25,7 +26,7 @@ class MemoryStore implements BudgetStore {
 const fakeClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 function openGate({ limit = 10, store = new MemoryStore(), clock = fakeClock } = {}) {
-  const gate = createGate({ store, limit, clock });
+  const gate = createGate({ store: budgetOfOneHost(store, clock), limit, clock });
   return { gate, store };
 }
 

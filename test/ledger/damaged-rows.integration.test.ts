@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
-import { openDatabase } from '../../src/ledger/open-database.ts';
+import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
-import { connectTo } from '../../src/ledger/connection.ts';
-import { createGroupCommit } from '../../src/ledger/group-commit.ts';
+import { connectTo } from '../../src/ledger/sqlite/connection.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
@@ -131,9 +130,7 @@ test('a row that changes on disk while the ledger is open is not believed', asyn
   await damage(scratch.path, "UPDATE file SET path = 'other.mp4'");
   const database = await openDatabase(scratch.file('ledger.db'));
   const connection = connectTo(database);
-  await expect(createFiles(connection, createGroupCommit(connection.sql)).load('f_1')).rejects.toThrow(
-    LedgerUnavailableError,
-  );
+  await expect(createFiles(connection).load('f_1')).rejects.toThrow(LedgerUnavailableError);
   await connection.db.destroy();
 });
 

@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { connectTo } from '../../src/ledger/connection.ts';
+import { connectTo } from '../../src/ledger/sqlite/connection.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { createArrivals } from '../../src/ledger/arrivals.ts';
-import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { openDatabase } from '../../src/ledger/open-database.ts';
+import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
@@ -20,8 +19,7 @@ async function openStore(files = 0) {
   const connection = connectTo(await openDatabase(scratch.file('ledger.db')));
   const { database, db, sql } = connection;
   stack.defer(() => db.destroy());
-  const commits = createGroupCommit(sql);
-  const store = { ...createFiles(connection, commits), ...createArrivals(connection, commits) };
+  const store = { ...createFiles(connection), ...createArrivals(connection) };
   const rows = Array.from({ length: files }, (_, n) => someFacts({ id: `f_${n}`, path: `${n}.mp4` }));
   for (const facts of rows) await store.insert(facts);
   const transactions = vi.spyOn(sql, 'transaction');
@@ -130,13 +128,19 @@ test('nobody is told of a write before it is on disk', async () => {
 
 function claimOf(facts: Facts | undefined) {
   if (facts === undefined) return null;
-  return { facts, renew: async () => true, release: async () => undefined };
+  return {
+    facts,
+    lost: new AbortController().signal,
+    renew: async () => true,
+    sends: () => undefined,
+    release: async () => undefined,
+  };
 }
 
 test('a write touches only the columns that changed, and its checksum is that of the whole row', async () => {
   await using opened = await openStore(1);
   const { sql, store, rows } = opened;
-  const texts = vi.spyOn(sql, 'run');
+  const texts = vi.spyOn(sql, 'rows');
   const [facts] = rows as [Facts];
   const saved = await store.save({ ...facts, sha256: 'abc' });
   const updates = texts.mock.calls.map(([text]) => text).filter((text) => text.startsWith('UPDATE file'));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/ledger/open-database.ts';
+import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('the settings that durability needs are in force', async () => {

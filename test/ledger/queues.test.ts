@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queueName } from '../../src/ledger/schema.ts';
+import { queueName } from '../../src/ledger/sqlite/words.ts';
 import { bigBytes } from '../../src/pipeline/file/queue.ts';
 
 // A released index cannot change, so the number stands in it.

@@ -2,7 +2,7 @@ import { appendFile, copyFile, open, readdir, readFile, rm, writeFile } from 'no
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
-import { explainOpening } from '../../src/ledger/recovery.ts';
+import { explainOpening } from '../../src/ledger/sqlite/recovery.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import type { Receipt } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';

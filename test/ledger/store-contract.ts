@@ -343,9 +343,11 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
   });
 
   describe('the newest row', () => {
+    const newer = { version: { ...someVersion, mtimeNs: '9' } };
+
     test('of a path', async () => {
       await withRows(
-        [named('a', { path: 'x' }), named('b', { path: 'x' }), named('c', { path: 'x', folder: '/y' })],
+        [named('a', { path: 'x' }), named('b', { path: 'x', ...newer }), named('c', { path: 'x', folder: '/y' })],
         async (store) => {
           expect((await store.atPath('/inbox', 'x'))?.id).toBe('b');
           expect(await store.atPath('/inbox', 'X')).toBeNull();
@@ -357,7 +359,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       'of a path, one that is %s only if there is no other',
       async (end) => {
         await withRows(
-          [named('a', { path: 'x' }), named('b', { path: 'x', end }), named('c', { path: 'y', end })],
+          [named('a', { path: 'x' }), named('b', { path: 'x', end, ...newer }), named('c', { path: 'y', end })],
           async (store) => {
             expect((await store.atPath('/inbox', 'x'))?.id).toBe('a');
             expect((await store.atPath('/inbox', 'y'))?.id).toBe('c');
@@ -418,11 +420,14 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       'a/clipper.mp4',
     ];
     const rows = paths.map((path, n) => named(`f_${n}`, { path }));
-    await withRows([...rows, named('again', { path: 'a/clip.mp4' })], async (store) => {
-      const found = await store.pathsNamed(someFacts().folder, 'a/clip');
-      expect(found.toSorted()).toEqual(['a/clip', 'a/clip.mp4', 'a/clip.v2.mp4']);
-      expect(await store.pathsNamed('/other', 'a/clip')).toEqual([]);
-    });
+    await withRows(
+      [...rows, named('again', { path: 'a/clip.mp4', version: { ...someVersion, mtimeNs: '9' } })],
+      async (store) => {
+        const found = await store.pathsNamed(someFacts().folder, 'a/clip');
+        expect(found.toSorted()).toEqual(['a/clip', 'a/clip.mp4', 'a/clip.v2.mp4']);
+        expect(await store.pathsNamed('/other', 'a/clip')).toEqual([]);
+      },
+    );
   });
 
   describe('what is left to do', () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LedgerInUseError } from '../../src/ledger/ledger-error.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { openDatabase } from '../../src/ledger/open-database.ts';
+import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import { OtherProcess } from '../support/other-process.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 

@@ -7,7 +7,8 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const containerfile = read('packaging/Containerfile');
 const [, user = ''] = /^USER (\d+):\d+$/m.exec(containerfile) ?? [];
-const ownTmpfs = `/run/dropcast:mode=0750,uid=${user},gid=${user}`;
+/** Podman has no `uid=` for it, so the user cannot be its owner. Nobody else is in the container. */
+const ownTmpfs = '/run/dropcast:mode=1777';
 const folders = ['/etc/dropcast/dropcast.yaml', '/var/lib/dropcast', '/srv/media/inbox'];
 const mostDrainSeconds = 45;
 

@@ -3,6 +3,7 @@ import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
+import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
@@ -78,6 +79,9 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       clock,
       logger,
       uploadsStartAt: () => null,
+      mayTake: () => true,
+      turn: alwaysOurs,
+      elsewhere: null,
       isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
@@ -447,6 +451,70 @@ describe('time', () => {
     ]);
     await until(() => stateOf(store.row()) !== 'retrying');
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+describe('the turn of a fleet', () => {
+  const retrying = someFacts({ ...created, id: 'f_1', notBefore: 1, lastFailure: failure('transient') });
+  const ready = someFacts({ ...created, id: 'f_2', uploadedAt: 1, processingSince: 1, remoteStatus: 'processing' });
+
+  test.each([
+    ['a due retry', retrying, 'retrying'],
+    ['a question how far a video is', ready, 'processing'],
+  ])('while another host has it, leaves %s to that one; once it is won, it is done', async (_name, row, state) => {
+    let turn: AbortSignal | null = null;
+    const { store, service, clock, until } = open([row], { turn: { signal: () => turn } });
+    service.videos.set('vid_1', { title: '', status: 'ready' });
+    const start = clock.now();
+    await until(() => clock.now() > start + 60_000);
+    expect([store.states(), service.asked]).toEqual([[state], []]);
+    turn = new AbortController().signal;
+    await until(() => store.states()[0] !== state);
+  });
+
+  test('that is lost cuts what only one may do', async () => {
+    const lost = new AbortController();
+    const { service, until } = open([ready], { turn: { signal: () => (lost.signal.aborted ? null : lost.signal) } });
+    const signals: AbortSignal[] = [];
+    const cut = async (signal: AbortSignal) => {
+      signals.push(signal);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return { ok: false, failure: failure('suspended') } as const;
+    };
+    service.library.list = (_page, signal) => cut(signal);
+    service.library.get = (_id, signal) => cut(signal);
+    service.host.status = (_id, signal) => cut(signal);
+    await until(() => signals.length > 0);
+    lost.abort();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await until(() => true);
+    expect(signals).toHaveLength(1);
+  });
+});
+
+describe('a host that is drained', () => {
+  test('asks the service nothing and moves no file, until it takes up files again', async () => {
+    let isDrained = true;
+    const { store, service, clock, until } = open(files(3), { mayTake: () => !isDrained });
+    const [start, rows] = [clock.now(), [...store.rows]];
+    await until(() => clock.now() > start + 60_000);
+    expect([service.asked, store.rows]).toEqual([[], rows]);
+    isDrained = false;
+    await until(() => store.states().every((state) => state === 'done'));
+  });
+
+  test('finishes its upload, and leaves the rest of the way to others', async () => {
+    let isDrained = false;
+    const { store, service, clock, until } = open(files(1), { mayTake: () => !isDrained });
+    const gate = Promise.withResolvers<void>();
+    service.uploadGate = gate.promise;
+    await until(() => service.sending === 1);
+    isDrained = true;
+    gate.resolve();
+    await until(() => store.states().includes('processing'));
+    const [asked, start] = [service.asked.length, clock.now()];
+    await until(() => clock.now() > start + 60_000);
+    expect(service.asked.slice(asked)).toEqual([]);
   });
 });
 

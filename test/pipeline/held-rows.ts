@@ -15,12 +15,8 @@ export function recordingEvents(): Events & { readonly told: DropcastEvent[] } {
   return { told, emit: (event) => told.push(event) };
 }
 
-export function rowsOf(
-  store: Parameters<typeof createRows>[0]['store'],
-  events: Events = recordingEvents(),
-  renewEveryMs?: number,
-): Rows {
-  return createRows({ store, events, ...(renewEveryMs !== undefined && { renewEveryMs }) });
+export function rowsOf(store: Parameters<typeof createRows>[0]['store'], events: Events = recordingEvents()): Rows {
+  return createRows({ store, events });
 }
 
 /** Does something with a row that nobody else holds. */

@@ -27,6 +27,7 @@ import type {
   QueueStore,
   RetentionStore,
   FullMark,
+  SeenFolders,
   UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
@@ -93,7 +94,9 @@ export class MemoryStore implements Stores {
     let isHeld = true;
     return {
       facts,
+      lost: new AbortController().signal,
       renew: async () => isHeld,
+      sends: () => undefined,
       release: async () => {
         if (isHeld) this.claimed.delete(id);
         isHeld = false;
@@ -231,12 +234,13 @@ export class MemoryStore implements Stores {
     return this.rows.filter(isLeft).length;
   }
 
-  toDispose(limit: number): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
+  toDispose(limit: number, seen?: SeenFolders): Promise<readonly Facts[]> {
+    const pending = this.rows.filter((facts) => facts.disposal === 'pending' && isSeen(facts, seen));
+    return Promise.resolve(pending.slice(0, limit));
   }
 
-  waitingForDisk(limit: number): Promise<readonly Facts[]> {
-    const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
+  waitingForDisk(limit: number, seen?: SeenFolders): Promise<readonly Facts[]> {
+    const waiting = this.rows.filter((facts) => facts.disposal === 'waiting' && isSeen(facts, seen));
     return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
@@ -280,13 +284,14 @@ export class MemoryStore implements Stores {
     return Promise.resolve(present.at(-1) ?? rows.at(-1) ?? null);
   }
 
-  atLocation(version: FileVersion): Promise<Facts | null> {
+  atLocation(version: FileVersion, seen?: SeenFolders): Promise<Facts | null> {
     const isThere = (facts: Facts): boolean =>
       facts.version.ino === version.ino &&
       facts.version.birthtimeNs === version.birthtimeNs &&
       facts.version.size === version.size &&
       facts.version.mtimeNs === version.mtimeNs &&
-      stateOf(facts) !== 'superseded';
+      stateOf(facts) !== 'superseded' &&
+      isSeen(facts, seen);
     return Promise.resolve(this.rows.findLast(isThere) ?? null);
   }
 
@@ -381,6 +386,11 @@ export class MemoryStore implements Stores {
       stateOf(facts) === 'held' ? isOne(facts) : stateOf(facts) === 'retrying' && waits(facts);
     return Promise.resolve(this.rows.filter(isUnrouted));
   }
+}
+
+function isSeen({ folder }: Facts, seen: SeenFolders | undefined): boolean {
+  if (seen === undefined) return true;
+  return seen.names.includes(folder) || (folder.startsWith(seen.below) && !seen.without.includes(folder));
 }
 
 function laterOf(afterReady: Facts['afterReady']) {

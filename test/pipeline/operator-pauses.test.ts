@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { createOperatorPauses } from '../../src/pipeline/operator-pauses.ts';
+import type { Elsewhere } from '../../src/pipeline/file/ports.ts';
 import { recordingEvents } from './held-rows.ts';
 import { MemoryStore } from './memory-store.ts';
 import { files, hour, minute, outside, startCore } from './running-core.ts';
@@ -9,8 +10,10 @@ import { TestClock } from './test-clock.ts';
 
 function open() {
   const [clock, store, events] = [new TestClock(1_000_000), new MemoryStore(), recordingEvents()];
-  const start = () => createOperatorPauses({ store, clock, events, ended: () => undefined });
-  return { clock, store, told: events.told, start, pauses: start() };
+  const woken: string[] = [];
+  const start = (elsewhere: Elsewhere | null = null) =>
+    createOperatorPauses({ store, clock, elsewhere, events, ended: () => woken.push('woken') });
+  return { woken, clock, store, told: events.told, start, pauses: start() };
 }
 
 const anna = { folder: '/a', until: null, by: 'anna' } as const;
@@ -30,6 +33,25 @@ describe('a pause that a person set', () => {
     const again = start();
     await again.keep();
     expect(again.list()).toEqual([{ ...anna, since: 1_000_000 }]);
+  });
+
+  test('holds on all hosts that have the same rows, wherever it was said', async () => {
+    const { start, clock, told, woken } = open();
+    const [here, there] = [start({ isHeld: () => false }), start({ isHeld: () => false })];
+    await here.keep();
+    await there.set(anna);
+    await here.keep();
+    expect(here.list()).toEqual([]);
+    clock.advance(2_000);
+    await here.keep();
+    expect([here.holds('/a')?.by, told.length]).toEqual(['anna', 1]);
+    expect((await here.end('/a', 'bob'))?.by).toBe('anna');
+    await there.set(anna);
+    expect((await here.end('/a', 'bob'))?.by).toBe('anna');
+    woken.length = 0;
+    clock.advance(2_000);
+    await there.keep();
+    expect([there.list(), woken]).toEqual([[], ['woken']]);
   });
 
   test('ends by itself at its time, once, also while dropcast did not run', async () => {

@@ -52,6 +52,18 @@ describe('a write to the ledger', () => {
   });
 });
 
+test.each([
+  ['away', 'LEDGER_AWAY'],
+  ['busy', 'SQLITE_BUSY'],
+])('a ledger that is %s is asked for within seconds, later each time', (_, code) => {
+  const away = failure('suspended', { code });
+  const paused = after([away]);
+  expect(pauseOf(paused)).toMatchObject({ kind: 'suspended', nextProbeAt: 1_000 });
+  const asked = afterProbe(pauseOf(paused), away, 1_000);
+  expect(pauseOf(asked)).toMatchObject({ kind: 'suspended', nextProbeAt: 3_000 });
+  expect(pauseOf(afterProbe(pauseOf(asked), away, 3_000)).nextProbeAt).toBe(7_000);
+});
+
 describe('the breaker stays closed', () => {
   test.each([
     failure('permanent'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { budgetOfOneHost } from '../../src/host/budget-store.ts';
 import { emptyWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
 import { budgetOf } from '../../src/host/request-gate.ts';
@@ -18,7 +19,7 @@ test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request b
   const uploads = Promise.withResolvers<void>();
   service.uploadGate = uploads.promise;
   await using gate = createGate({
-    store: { load: async () => emptyWindow, save: async () => undefined },
+    store: budgetOfOneHost({ load: async () => emptyWindow, save: async () => undefined }, clock),
     limit: 1_000,
     clock,
   });

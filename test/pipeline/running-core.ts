@@ -2,6 +2,7 @@ import { afterEach } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
+import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
@@ -67,6 +68,9 @@ export function startCore(
       isArchiveSeen: () => true,
       logger: recordingLogger(),
       uploadsStartAt: () => null,
+      mayTake: () => true,
+      turn: alwaysOurs,
+      elsewhere: null,
       isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,

@@ -1,3 +1,6 @@
+import { playStorm, shownStorm, sumOfStorms } from './fleet/random-storm.ts';
+import type { StormTotals } from './fleet/random-storm.ts';
+import { has } from '../support/needs.ts';
 import type { Finding } from './planted/scenario.ts';
 import { chainsOf } from './kill/choice.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
@@ -13,6 +16,10 @@ import { matrix, matrixParts, playNamed } from './matrix/matrix.ts';
 export interface LongPart {
   readonly name: string;
   cases(tools: Tools): Promise<readonly LongCase[]>;
+  /** How many are played at once; 6 by default. */
+  readonly atOnce?: number;
+  /** What to say of all that were played. */
+  summary?(): string;
 }
 
 interface LongCase {
@@ -30,6 +37,8 @@ const powerChains = 112;
 
 const stations = 200;
 const killsPerStation = 50;
+
+const storms = 100;
 
 /** @param share of all points and kills, from 0 to 1 */
 export function longParts(seed: string, share: number): readonly LongPart[] {
@@ -58,8 +67,28 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
+    chaosOfFleets(of),
     ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
   ];
+}
+
+function chaosOfFleets(of: <T>(all: readonly T[]) => readonly T[]): LongPart {
+  const played: StormTotals[] = [];
+  const storm = (seed: number): LongCase => ({
+    name: `storm:${seed}`,
+    play: async ({ program }) => {
+      const { violations, totals } = await playStorm(seed, program);
+      played.push(totals);
+      console.info(`storm:${seed}: ${shownStorm(totals)}`);
+      return violations;
+    },
+  });
+  return {
+    name: 'chaos of a fleet',
+    cases: async () => (has('postgres') ? of(Array.from({ length: storms }, (_, n) => storm(n + 1))) : []),
+    atOnce: 2,
+    summary: () => (played.length === 0 ? 'there is no PostgreSQL' : shownStorm(sumOfStorms(played))),
+  };
 }
 
 async function pointsOf(
@@ -94,6 +123,8 @@ function randomKills(seed: string): LongCase {
 
 /** Plays a run again by its name. */
 export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  const [, storm] = /^storm:(\d+)$/.exec(name) ?? [];
+  if (storm !== undefined) return (await playStorm(Number(storm), tools.program)).violations;
   if (name.startsWith('refused:')) return playRefusal(name, tools);
   const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
   if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);

@@ -12,7 +12,8 @@ import type { Tools } from './kill/runs.ts';
 import { compileLibrary, compileShim } from './kill/shim.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
-// `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
+// `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100 storms over a fleet, 100,000 simulated seeds, 5,000 schedules of leases
+// `npm run test:reliability -- --long --only leases`   those schedules alone
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`
 
 const root = join(import.meta.dirname, '../..');
@@ -45,6 +46,8 @@ async function main(): Promise<number> {
   const simulation = join(import.meta.dirname, 'simulation/run.ts');
   if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
     bad += await command([simulation, '--seeds', '100000', '--from', '1']);
+  if ((options.only ?? 'leases') === 'leases')
+    bad += await command([simulation, '--world', 'leases', '--seeds', '5000', '--twice-every', '1000000']);
   return bad === 0 ? 0 : 1;
 }
 
@@ -64,7 +67,7 @@ async function prepare(folder: string): Promise<Tools> {
 }
 
 /** Several at a time: a run mostly waits. @returns how many went wrong */
-async function runPart({ name, cases }: LongPart, tools: Tools): Promise<number> {
+async function runPart({ name, cases, atOnce = 6, summary }: LongPart, tools: Tools): Promise<number> {
   const all = await cases(tools);
   const queue = all.entries();
   const total = all.reduce((sum, { cells = 1 }) => sum + cells, 0);
@@ -78,8 +81,9 @@ async function runPart({ name, cases }: LongPart, tools: Tools): Promise<number>
       if (done % 100 === 0) console.info(`${name}: ${done} of ${all.length}, ${bad} bad`);
     }
   };
-  await Promise.all(Array.from({ length: 6 }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   console.info(`${name}: ${good} of ${total} (seed ${options.seed})`);
+  if (summary !== undefined) console.info(`${name}: ${summary()}`);
   return bad;
 }
 

@@ -3,13 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
+import { FakeFleet, someHost } from '../daemon/fleet/fake-fleet.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { alerts, alertsPath, dashboard, metricsIn, queries } from './contrib.ts';
 import { measuredDaemon } from './measured-daemon.ts';
 
 async function namesToldAtOnce(): Promise<string> {
-  const { daemon } = measuredDaemon();
+  const { daemon } = measuredDaemon(new FakeFleet(someHost('ingest1')));
   return createMetrics(daemon, { version: '1', node: '26' }).text();
 }
 

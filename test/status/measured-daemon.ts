@@ -1,4 +1,5 @@
 import { createEventStream } from '../../src/daemon/events.ts';
+import type { Fleet } from '../../src/fleet/fleet-view.ts';
 import type { FolderStatus } from '../../src/intake/watched-folder.ts';
 import type { Pause } from '../../src/pipeline/events.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
@@ -7,7 +8,7 @@ import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 
 /** A daemon that can be measured, in the state that a test gives it. */
-export function measuredDaemon() {
+export function measuredDaemon(fleet: Fleet | null = null) {
   const events = createEventStream(silentLogger);
   const messageTargets = createMessageTargets();
   const state = {
@@ -32,6 +33,7 @@ export function measuredDaemon() {
   const daemon = {
     events,
     startedAt: 0,
+    fleet,
     messageTargets,
     config: () => ({
       notify: state.notify,

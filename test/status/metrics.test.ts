@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { created, failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { FakeFleet, someHost, someUpload } from '../daemon/fleet/fake-fleet.ts';
 import { needs } from '../support/needs.ts';
 import { measuredDaemon, valuesOf } from './measured-daemon.ts';
 
@@ -43,6 +44,29 @@ test('what could not be loaded for the first scrape is loaded for the next one',
 });
 
 describe('gauges say what is now', () => {
+  test('the hosts of a fleet, also what silent ones said last, and nothing of them on a single host', async () => {
+    const work = [{ id: 'f_1', upload: someUpload }];
+    const fleet = new FakeFleet(
+      someHost('a', { doing: { slots: 4, places: [], work } }),
+      someHost('b', { version: '0.2.0', isHeard: false, heardAt: 7_000, draining: { since: 1, by: 'ana' } }),
+    );
+    const values = valuesOf(await createMetrics(measuredDaemon(fleet).daemon, versions).text());
+    const told = [...values].filter(([name]) => name.startsWith('dropcast_host'));
+    expect(told.filter(([name]) => !name.includes('heard') || name.includes('"b"'))).toEqual([
+      ['dropcast_hosts{host="a",version="0.3.0"}', 1],
+      ['dropcast_hosts{host="b",version="0.2.0"}', 0],
+      ['dropcast_host_heard_timestamp_seconds{host="b"}', 7],
+      ['dropcast_host_upload_slots{host="a"}', 4],
+      ['dropcast_host_upload_slots{host="b"}', 4],
+      ['dropcast_host_uploads{host="a"}', 1],
+      ['dropcast_host_uploads{host="b"}', 0],
+      ['dropcast_host_draining{host="a"}', 0],
+      ['dropcast_host_draining{host="b"}', 1],
+    ]);
+    const alone = await createMetrics(measuredDaemon().daemon, versions).text();
+    expect(alone).not.toContain('dropcast_host');
+  });
+
   test('files by state, with a zero where there are none', async () => {
     const { state, values } = open();
     state.counts = { queued: 4, 'awaiting publish': 2, done: 9, 'not put away': 1 };

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync } from 'node:
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TestOptions } from 'vitest';
+import { findPostgres } from './postgres/programs.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -31,6 +32,8 @@ const sources = {
   fish: { package: 'fish' },
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
+  /** Its programs, for tests that start a server of their own. */
+  postgres: { package: 'postgresql', isThere: () => findPostgres() !== undefined },
   prometheus: { package: 'prometheus' },
   promtool: { package: 'prometheus' },
   openssl: { package: 'openssl' },

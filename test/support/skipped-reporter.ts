@@ -3,15 +3,23 @@ import { howToHave, type Need } from './needs.ts';
 
 /** Says in one line at the end how many tests were skipped, for want of which programs, and how to have them. */
 export class SkippedReporter implements Reporter {
+  readonly #withoutServer: readonly string[];
   readonly #print: (line: string) => void;
 
-  constructor(print: (line: string) => void = console.log) {
+  /** @param withoutServer files of tests that are left out, because there is no PostgreSQL */
+  constructor(withoutServer: readonly string[] = [], print: (line: string) => void = console.log) {
+    this.#withoutServer = withoutServer;
     this.#print = print;
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     const line = skippedLine(modules.flatMap((module) => [...module.children.allTests('skipped')].map(lackedBy)));
     if (line !== null) this.#print(`${line}\n`);
+    const count = this.#withoutServer.length;
+    if (count > 0)
+      this.#print(
+        `SKIPPED ${count} FILES OF TESTS (*.pg.test.ts): no PostgreSQL. To run them: ${howToHave(['postgres'])}\n`,
+      );
   }
 }
 

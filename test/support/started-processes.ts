@@ -38,7 +38,7 @@ function kill(pid: number): void {
 }
 
 /** Read from /proc; empty where there is none. */
-function descendantsOf(pid: number): readonly number[] {
+export function descendantsOf(pid: number): readonly number[] {
   try {
     const children = readdirSync(`/proc/${pid}/task`)
       .map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))

@@ -9,7 +9,7 @@ import { selfSigned } from '../client/certificate.ts';
 import { howToHave, needs } from './needs.ts';
 import { scratchDirectory } from './scratch-directory.ts';
 import { listen, startServer } from './server.ts';
-import { skippedLine } from './skipped-reporter.ts';
+import { skippedLine, SkippedReporter } from './skipped-reporter.ts';
 import { eventually, until } from './until.ts';
 
 describe('until', () => {
@@ -47,6 +47,13 @@ test('a scratch directory is there inside its block alone', async () => {
     expect(existsSync(path)).toBe(true);
   }
   expect(existsSync(path)).toBe(false);
+});
+
+test('a run without PostgreSQL says loudly which tests it leaves out', () => {
+  const lines: string[] = [];
+  new SkippedReporter(['a.pg.test.ts', 'b.pg.test.ts'], (line) => lines.push(line)).onTestRunEnd([]);
+  expect(lines.join('')).toContain('SKIPPED 2 FILES OF TESTS (*.pg.test.ts): no PostgreSQL');
+  expect(lines.join('')).toContain('apt-get install postgresql');
 });
 
 describe('startServer', () => {

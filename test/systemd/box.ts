@@ -17,6 +17,8 @@ export interface Box extends AsyncDisposable {
   read(script: string, terms?: Terms): Promise<string>;
   /** A program of the host in the network of the box. */
   outside(command: readonly [string, ...string[]], terms?: Terms): Promise<Ended>;
+  /** The same for one that stays: the program to start, and its arguments. */
+  residentOutside(command: readonly string[]): [string, string[]];
   /** Pulls the plug: everything inside dies at this instant. What was written stays for the next boot. */
   crash(): Promise<void>;
   boot(): Promise<void>;
@@ -48,6 +50,7 @@ export async function startBox(root: string, binds: Readonly<Record<string, stri
       return stdout.replace(/\n$/, '');
     },
     outside: (command, terms) => execute(['nsenter', '-t', machine.leader, '-n', '--', ...command], terms),
+    residentOutside: (command) => ['nsenter', ['-t', machine.leader, '-n', '--', ...command]],
     crash: () => machine.crash(),
     boot: () => machine.boot(),
     [Symbol.asyncDispose]: () => made.disposeAsync(),

@@ -6,6 +6,7 @@ import type { Box } from './box.ts';
 import { checkAccess } from './checks/access.ts';
 import { checkConfinement } from './checks/confinement.ts';
 import { checkDoctor } from './checks/doctor.ts';
+import { checkFleet } from './checks/fleet.ts';
 import { checkFolders } from './checks/folders.ts';
 import { checkGuide } from './checks/guide.ts';
 import { checkHostileNames } from './checks/hostile-names.ts';
@@ -63,6 +64,9 @@ function register(suite: Suite, ground: Ground): void {
     const box = boxOf(ground);
     checkSetup(box, inside(ground));
     checkDoctor(box);
+  });
+  describe('a fleet', () => {
+    checkFleet(boxOf(ground), inside(ground));
   });
   describe('the guide', () => {
     checkGuide(boxOf(ground), inside(ground));

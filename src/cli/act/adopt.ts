@@ -3,7 +3,7 @@ import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daem
 import type { DaemonPlace } from '../control.ts';
 import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { commandDaemon, queryDaemonOrLedger } from '../control.ts';
+import { commandDaemon, queryDaemonOrLedger, requireSingleHost } from '../control.ts';
 import { renderFitting, shortPath } from '../output/file-table.ts';
 import { counted, formatDuration, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -32,6 +32,7 @@ export async function adopt(shell: Shell, { config: path, json, confirm }: Adopt
 async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {
   const confirmed = await commandDaemon<Confirmed>(config, '/adoption/confirm', {}).catch(async (error: unknown) => {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+    await requireSingleHost(config);
     const { confirmOffline } = await import('../../daemon/adoption/confirm-offline.ts');
     return confirmOffline(config);
   });

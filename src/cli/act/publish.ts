@@ -18,11 +18,13 @@ export async function publish(
   if (options.json === true) printJson(result, shell.stdout);
   else for (const feed of result.feeds) shell.stdout.write(`${escapeControls(lineOf(feed))}\n`);
   for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(`${name}: ${why}`)}\n`);
-  const isDone = result.refused.length === 0 && result.feeds.every(({ is }) => is === 'published');
+  const isDone =
+    result.refused.length === 0 && result.feeds.every(({ is }) => is === 'published' || is === 'elsewhere');
   return isDone ? exitCodes.fine : exitCodes.failed;
 }
 
 function lineOf({ feed, is, files, videos, why }: PublishedFeed): string {
+  if (is === 'elsewhere') return `${feed}: ${why ?? ''}`;
   if (is !== 'published') return `${feed}: ${is === 'failed' ? 'not published' : 'not published yet'}: ${why ?? ''}`;
   const waited = files === 0 ? [] : [`${counted(files, 'file')} waited for it`];
   const inIt = videos === null ? [] : [`it has ${counted(videos, 'video')} now`];

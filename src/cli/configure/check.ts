@@ -58,7 +58,7 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   const { file, stateDir } = paths;
   // A broken configuration may not name the socket: by default it is there, or a link to it.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
-  const found = await inspectState(paths, socket);
+  const found = await inspectState(paths, socket, config !== null && config.ledger !== null);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 

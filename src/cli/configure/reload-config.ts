@@ -59,7 +59,7 @@ async function reloadConfig(
   refuseWhileStopping(shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
-  if (config.stateDir !== before.stateDir || config.status.socket !== before.status.socket) {
+  if (isElsewhere(before, config)) {
     if (!isPlanned) logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
     return { ok: false, problems: [needsRestart], config: file };
   }
@@ -116,8 +116,15 @@ function isRefusal({ severity, passing, key }: Problem, before: Config, after: C
   return !before.folders.some(({ path }) => path === folder?.path);
 }
 
-/** A running daemon cannot move its ledger or its control socket. */
-export const needsRestart = 'restart to change state_dir or status.socket';
+/** A running daemon cannot move its ledger or its control socket, nor be another member of the fleet. */
+export const needsRestart = 'restart to change state_dir, ledger, host_name or status.socket';
+
+/** Whether two configurations keep their files, or their place in a fleet, elsewhere. */
+export function isElsewhere(before: Config, after: Config): boolean {
+  const places = ({ stateDir, ledger, hostName, status }: Config): string =>
+    JSON.stringify([stateDir, ledger, ledger?.password?.reveal(), ledger === null || hostName, status.socket]);
+  return places(before) !== places(after);
+}
 
 /** The log and the status page are set up once, at the start. */
 const fixedAtStart = ['log', 'status'] as const;

@@ -7,6 +7,7 @@ import { daemon } from './checks/daemon.ts';
 import { disk } from './checks/disk.ts';
 import { failureLog } from './checks/failure-log.ts';
 import { files } from './checks/files.ts';
+import { fleet } from './checks/fleet.ts';
 import { ledger } from './checks/ledger.ts';
 import { mounts } from './checks/mounts.ts';
 import { notifications } from './checks/notifications.ts';
@@ -25,6 +26,7 @@ export const checks: readonly Check[] = [
   mounts,
   watches,
   disk,
+  fleet,
   ledger,
   backups,
   failureLog,

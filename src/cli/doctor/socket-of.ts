@@ -1,3 +1,4 @@
+import { unknownLedger } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import type { CheckedConfig } from '../read-config.ts';
 
@@ -6,5 +7,5 @@ export function withSocketOf({ config, paths }: CheckedConfig): DaemonPlace | nu
   if (config !== null) return config;
   if (paths === null) return null;
   const { file, stateDir, failureLog, socket } = paths;
-  return { file, stateDir, failureLog, status: { socket } };
+  return { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
 }

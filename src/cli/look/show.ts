@@ -77,6 +77,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     ['file', file.path],
     ['id', file.id],
     ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
+    ['host', file.host],
     ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
     ['rule', file.rule],
     ['priority', file.priority],

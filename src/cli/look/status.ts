@@ -12,6 +12,7 @@ import { queryDaemonOrLedger } from '../control.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import { accountsLine } from '../output/accounts-line.ts';
 import { causeLines, sharedCauses } from '../output/cause-lines.ts';
+import { hostLines } from '../output/host-lines.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
@@ -45,7 +46,7 @@ export async function status(
 
 function overview(view: StatusView, shell: Shell): string {
   const colour = hasColour(shell.stdout, shell.env);
-  const lines = [headline(view, colour), countLine(view)];
+  const lines = [headline(view, colour), ...hostLines(view.fleet, Date.now(), colour), countLine(view)];
   if (view.waiting !== null) {
     const next = formatRelative(view.waiting.next_probe_at, Date.now());
     lines.push(
@@ -77,7 +78,7 @@ function overview(view: StatusView, shell: Shell): string {
     if (others > 0) lines.push(`Others use about ${others} requests an hour of this key: dropcast does without them.`);
   }
   if (view.outlook !== null) lines.push(...outlookLine(view.outlook));
-  lines.push(...uploadLines(view.uploads, colour));
+  lines.push(...uploadLines(view, colour));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
@@ -123,8 +124,9 @@ function outlookLine(outlook: NonNullable<StatusView['outlook']>): readonly stri
   return [`${escapeControls(sentence)}.${done}`];
 }
 
-function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly string[] {
+function uploadLines({ uploads, fleet }: StatusView, colour: boolean): readonly string[] {
   if (uploads === null) return [];
+  const isOne = fleet === null;
   const { bytes_per_second: limit, until, start_at: startAt } = uploads;
   const now = Date.now();
   const end = until === null ? '' : ` until ${clockTime(until, now)}`;
@@ -133,7 +135,9 @@ function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly 
     ...(startAt === null
       ? []
       : [paint('yellow', `Uploads start at ${clockTime(startAt, now)} (uploads.window)`, colour)]),
-    ...(limit === null && until === null ? [] : [`Limit of all uploads together: ${allowed}`]),
+    ...(limit === null && until === null
+      ? []
+      : [`Limit of all uploads ${isOne ? 'together' : 'of this host together'}: ${allowed}`]),
   ];
 }
 
@@ -155,8 +159,9 @@ function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
   return state === 'watching';
 }
 
-function headline({ daemon, config }: StatusView, colour: boolean): string {
-  if (!daemon.running) return paint('yellow', 'dropcast is not running', colour);
+function headline({ daemon, config, fleet }: StatusView, colour: boolean): string {
+  const where = fleet === null ? '' : ' on this host';
+  if (!daemon.running) return paint('yellow', `dropcast is not running${where}`, colour);
   const since = daemon.started_at === null ? '' : `, started ${formatRelative(daemon.started_at, Date.now())}`;
   return `${paint('green', 'dropcast is running', colour)} (pid ${daemon.pid ?? '?'}${since}) with ${escapeControls(config ?? '?')}`;
 }

@@ -12,9 +12,13 @@ import type { Shell } from '../shell.ts';
 
 /** Files, one per row. */
 export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
+  // Of a fleet alone: a single host has nothing to say there.
+  const hasHosts = files.some(({ host }) => host !== null);
+  const hostCell = (host: string | null): readonly string[] => (hasHosts ? [host ?? UNKNOWN] : []);
   const columns = [
     { title: 'STATE', style: stateStyle },
     { title: 'ID' },
+    ...(hasHosts ? [{ title: 'HOST' }] : []),
     { title: 'FILE', cut: 'middle' as const },
     { title: 'SIZE', align: 'right' as const },
     { title: 'CHANNEL' },
@@ -26,6 +30,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
     ...settling.map(({ path, size, why }) => [
       'settling',
       UNKNOWN,
+      ...hostCell(null),
       shortPath(path, shell),
       formatBytes(size),
       UNKNOWN,
@@ -36,6 +41,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
     ...files.map((file) => [
       file.state,
       file.id,
+      ...hostCell(file.host),
       shortPath(file.path, shell),
       formatBytes(file.size),
       file.channel ?? UNKNOWN,

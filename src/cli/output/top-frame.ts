@@ -1,5 +1,6 @@
 import { clockTime } from '../../daemon/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
+import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
 import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
 import type { NowFile, OverviewView, Sentence } from '../../daemon/overview/overview-view.ts';
@@ -30,6 +31,7 @@ export function topLines({ view, width, colour }: TopFrame): readonly string[] {
     ...limit(view),
     ...needsYou(view),
     ...now(view, width),
+    ...hosts(view),
     { text: '' },
     budget(view),
     ...feeds(view),
@@ -48,7 +50,7 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-function trouble({ pauses, folders, expectations, deaf_targets: targets, at }: OverviewView): readonly Line[] {
+function trouble({ pauses, folders, expectations, deaf_targets: targets, fleet, at }: OverviewView): readonly Line[] {
   return [
     ...pauses.map(({ what, why }) => ({
       text: `waits   ${what}: ${why}`,
@@ -65,6 +67,7 @@ function trouble({ pauses, folders, expectations, deaf_targets: targets, at }: O
         style: 'yellow' as const,
       })),
     ...targets.map((each) => ({ text: `not told  ${deafWords(each, at)}`, style: 'yellow' as const })),
+    ...(fleet === null ? [] : fleetTroubles(fleet, at)).map((text) => ({ text, style: 'yellow' as const })),
   ];
 }
 
@@ -134,6 +137,7 @@ function meters(file: NowFile, at: number): string {
     sent_at: sentAt,
     next_look_at: look,
     why,
+    host,
   } = file;
   const isSending = state === 'uploading' && sent !== null;
   const next = state === 'retrying' ? 'next try' : 'next check';
@@ -147,7 +151,22 @@ function meters(file: NowFile, at: number): string {
         : [`sent at ${clockTime(sentAt, at)}`]),
     ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`] : []),
     ...(why === null ? [] : [why]),
+    ...(host === null ? [] : [`on ${host}`]),
   ].join('  ');
+}
+
+/** Of several hosts, what each of them does. */
+function hosts({ fleet, at }: OverviewView): readonly Line[] {
+  if (fleet === null || fleet.hosts.length < 2) return [];
+  const longest = Math.max(...fleet.hosts.map(({ name }) => displayWidth(escapeControls(name))));
+  return [
+    { text: '' },
+    { text: 'Hosts', style: 'bold' },
+    ...fleet.hosts.map((host) => ({
+      text: `${pad(escapeControls(host.name), longest)}  ${hostWords(host, at)}${host.bytes_per_second === null ? '' : `  ${formatRate(host.bytes_per_second)}`}`,
+      ...(host.state !== 'running' && { style: 'yellow' as const }),
+    })),
+  ];
 }
 
 const gaugeWidth = 24;

@@ -6,6 +6,7 @@ import { UnknownNamesError } from '../../daemon/check-names.ts';
 import { nameProblems } from '../configure/name-problems.ts';
 import { startDaemon, systemClock } from '../../daemon/daemon.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import { uploadsHere } from '../../daemon/fleet/all-hosts.ts';
 import { AlreadyRunningError } from '../../daemon/state/instance-lock.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { createLogger } from '../../log/create-logger.ts';
@@ -78,7 +79,7 @@ export async function drain(daemon: Daemon, shell: Shell): Promise<number> {
   const hurry = AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]);
   let aborted = 0;
   const count = (): void => {
-    aborted = daemon.conductor.uploads().length;
+    aborted = uploadsHere(daemon).length;
   };
   if (hurry.aborted) count();
   else hurry.addEventListener('abort', count, { once: true });

@@ -12,7 +12,10 @@ export function addDemoCommand(
     .description('upload sample files to a local service; needs no account and no configuration')
     .summary('upload sample files to a local service; needs no account')
     .option('--keep', 'keep running afterwards')
-    .action(async (options: { keep?: boolean }) => {
+    .option('--fleet', 'three members on one PostgreSQL, one of which is killed while it uploads')
+    .action(async (options: { keep?: boolean; fleet?: boolean }) => {
+      if (options.fleet === true)
+        return exit(await (await import('./fleet-demo/fleet-demo.ts')).fleetDemo(shell, samples));
       const { demo } = await import('./demo.ts');
       exit(await demo(shell, { ...options, samples }));
     });

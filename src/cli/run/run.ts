@@ -14,6 +14,7 @@ import type { Shell } from '../shell.ts';
 import type { Right } from '../../status/page/access.ts';
 import type { StatusPage } from '../../status/page/serve.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import { uploadsHere } from '../../daemon/fleet/all-hosts.ts';
 import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
 import { createReload } from '../configure/reload-config.ts';
 
@@ -52,7 +53,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),
     summary: () => daemon.summary(),
-    uploads: () => daemon.conductor.uploads().length,
+    uploads: () => uploadsHere(daemon).length,
     progressedAt: () => daemon.conductor.progressedAt(),
   });
   await whenAborted(shell.stopping);

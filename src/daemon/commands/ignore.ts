@@ -4,7 +4,8 @@ import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { Daemon } from '../daemon.ts';
-import { diskHangs, heldByOther, Patience } from './patience.ts';
+import { heldWords } from '../fleet/elsewhere-words.ts';
+import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
@@ -85,12 +86,12 @@ const whyTooLate = 'it was sent completely: delete its video on the service if y
 /** Does it with one file. @returns why not, or null */
 type Act = (file: WantedFile) => Promise<string | null>;
 
-function doIgnore({ conductor }: Daemon, patience: Patience, by: string): Act {
+function doIgnore({ conductor, fleet }: Daemon, patience: Patience, by: string): Act {
   return async ({ facts: { id, folder } }) => {
     const event = { type: 'IGNORE', by } as const;
     const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, event, isOver));
     if (applied === 'applied') return null;
-    return applied === 'busy' ? heldByOther : whyTooLate;
+    return applied === 'busy' ? heldWords(fleet, id) : whyTooLate;
   };
 }
 
@@ -98,14 +99,14 @@ function whyNotBack(facts: Facts): string | null {
   return isIgnored(facts) ? null : 'not ignored';
 }
 
-function takeBack({ conductor, folders }: Daemon, patience: Patience): Act {
+function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Act {
   return async ({ facts }) => {
     const { id, folder, plan } = facts;
     // Rules and sidecar may be others by now.
     if ((await patience.forDisk(folder, () => folders.reroute(facts))) === null) return diskHangs;
     const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
     if (applied === 'applied') return null;
-    if (applied === 'busy') return heldByOther;
+    if (applied === 'busy') return heldWords(fleet, id);
     return plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
   };
 }

@@ -32,5 +32,4 @@ export class Patience {
 }
 
 /** Why nothing was done. */
-export const heldByOther = 'busy: a step or the disk keeps it; nothing was changed, repeat this later';
 export const diskHangs = 'its folder does not answer: nothing was changed, repeat this once it does';

@@ -1,5 +1,6 @@
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { Daemon } from '../daemon.ts';
+import { whyElsewhere } from '../fleet/elsewhere-words.ts';
 
 export interface PauseWanted {
   /** Absolute paths of watched folders; none: everything. */
@@ -20,12 +21,20 @@ export interface PauseResult {
 
 /** Nothing new of these folders begins, or nothing at all. What runs is finished; what the service has goes on to its end. */
 export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
-  const known = daemon.config().folders.map(({ path }) => path);
+  const known = foldersOf(daemon);
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
   const wanted: readonly (string | null)[] =
     folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));
   for (const folder of wanted) await daemon.pauses.set({ folder, until, by });
   return { v: 1, paused: daemon.pauses.list(), running: daemon.rows.held().length, refused };
+}
+
+/** Those of this host, and those of the others as rows name them. */
+function foldersOf(daemon: Pick<Daemon, 'config' | 'fleet'>): readonly string[] {
+  const { fleet } = daemon;
+  const others = fleet?.known().filter(({ name }) => name !== fleet.self) ?? [];
+  const places = others.flatMap(({ doing }) => doing.places);
+  return [...new Set([...daemon.config().folders.map(({ path }) => path), ...places])];
 }
 
 export const notWatched = (known: readonly string[]): string =>
@@ -52,6 +61,9 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
   if (ended === null) {
     const all = daemon.pauses.all();
     const frozen = daemon.folders.status().find(({ path }) => path === folder)?.state === 'frozen';
+    const watched = daemon.config().folders.map(({ path }) => path);
+    const elsewhere = whyElsewhere(daemon.fleet, folder, watched);
+    if (elsewhere !== null) return { ok: false, why: `it is not paused; ${elsewhere} if it is frozen` };
     if (all === null || frozen) return daemon.folders.resume(folder);
     return { ok: false, why: `everything is paused, not ${folder} alone: \`dropcast resume --all\` ends that` };
   }

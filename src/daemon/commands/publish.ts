@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FeedAnswer } from '../../pipeline/rounds/publish.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { Daemon } from '../daemon.ts';
+import { withTurn } from '../fleet/all-hosts.ts';
 import type { CommandOptions } from './wanted.ts';
 
 export interface PublishResult {
@@ -17,8 +18,11 @@ export interface PublishResult {
 
 export interface PublishedFeed {
   readonly feed: string;
-  /** `later`: it is noted, and published as soon as that is possible, also after a restart. */
-  readonly is: 'published' | 'failed' | 'later' | 'planned';
+  /**
+   * `later`: it is noted, and published as soon as that is possible, also after a restart. `elsewhere`: the same, and another host of the fleet
+   * does it at once.
+   */
+  readonly is: 'published' | 'failed' | 'later' | 'elsewhere' | 'planned';
   /** Files that waited for it, and videos that are in it now; null: the service does not say. */
   readonly files: number;
   readonly videos: number | null;
@@ -56,8 +60,11 @@ const notYet = (feed: string, waiting: ReadonlyMap<string, number>): NotYet => (
   videos: null,
 });
 
-async function publishOne({ conductor, pauses }: Daemon, feed: string, before: NotYet): Promise<PublishedFeed> {
+async function publishOne(daemon: Daemon, feed: string, before: NotYet): Promise<PublishedFeed> {
+  const { conductor, pauses } = daemon;
   const { answer } = await conductor.publishNow(feed);
+  const elsewhere = publishedElsewhere(daemon);
+  if (elsewhere !== null) return { ...before, ...elsewhere };
   const given = await Promise.race([answer, delay(patienceMs, null, { ref: false })]);
   if (given !== null) return answered(before, given);
   const why = conductor.pause()?.why ?? 'no answer from the service so far';
@@ -66,6 +73,14 @@ async function publishOne({ conductor, pauses }: Daemon, feed: string, before: N
     is: 'later',
     why: `${why}; it is published as soon as possible${pauses.all() === null ? '' : ', paused or not'}`,
   };
+}
+
+/** Only the host publishes whose turn it is. Null: it is this one. */
+function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' | 'why'> | null {
+  if (fleet === null || turn.signal() !== null) return null;
+  const host = withTurn(fleet);
+  if (host !== null) return { is: 'elsewhere', why: `${host} publishes it now, as it does for all hosts` };
+  return { is: 'later', why: 'no host does that at the moment; the first one that takes up files publishes it' };
 }
 
 function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {

@@ -8,7 +8,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Daemon } from '../daemon.ts';
-import { diskHangs, heldByOther, Patience } from './patience.ts';
+import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
+import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFiles } from './wanted.ts';
 
@@ -41,6 +42,7 @@ const states = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting
 export interface ReapplyWorld {
   readonly ledger: Pick<Ledger, 'find' | 'load' | 'selection'>;
   readonly rows?: Pick<Daemon['rows'], 'held'>;
+  readonly fleet?: Daemon['fleet'];
   /** Whose rules count: those in use, or those of a configuration that is not in use yet. */
   readonly config: Pick<Config, 'folders'>;
 }
@@ -56,7 +58,7 @@ export async function reapply(
   wanted: WantedFiles,
   { isPlanned = false }: CommandOptions = {},
 ): Promise<ReapplyResult> {
-  const world = { ledger: daemon.ledger, rows: daemon.rows, config: daemon.config() };
+  const world = { ledger: daemon.ledger, rows: daemon.rows, fleet: daemon.fleet, config: daemon.config() };
   if (isPlanned) return planReapply(world, wanted);
   const result = await reapplyWith(world, wanted, (facts, change) => write(daemon, facts, change));
   daemon.conductor.wake();
@@ -80,6 +82,11 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
   };
   for await (const file of wantedFiles(world, selected, answers.refuse)) {
     const { facts, name } = file;
+    const elsewhere = whyElsewhere(world.fleet ?? null, facts.folder, [...routers.keys()]);
+    if (elsewhere !== null) {
+      answers.leave(file, elsewhere);
+      continue;
+    }
     const change = await asksAgain(routers, facts, patience);
     const planned = change(facts);
     if (planned.is === 'refused') {
@@ -156,5 +163,5 @@ async function write(daemon: Daemon, { id }: Facts, change: (now: Facts) => Reap
     if (now.is === 'changed') await row.write(now.row, 'rules applied again');
     return true;
   });
-  return written === null ? heldByOther : null;
+  return written === null ? heldWords(daemon.fleet, id) : null;
 }

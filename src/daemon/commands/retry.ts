@@ -4,7 +4,8 @@ import { isIgnored, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import type { Daemon } from '../daemon.ts';
-import { diskHangs, heldByOther, Patience } from './patience.ts';
+import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
+import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
@@ -106,6 +107,9 @@ interface How {
 /** The step that failed a moment ago may still hold the row: worth waiting for. */
 async function rearm(daemon: Daemon, facts: Facts, how: How): Promise<string | null> {
   const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
+  const watched = daemon.config().folders.map(({ path }) => path);
+  const elsewhere = isLeftOnDisk(facts) ? whyElsewhere(daemon.fleet, facts.folder, watched) : null;
+  if (elsewhere !== null) return elsewhere;
   const applied = await how.patience.during(facts.folder, async (isOver) => {
     for (;;) {
       const now = await again(daemon, facts, how);
@@ -115,7 +119,7 @@ async function rearm(daemon: Daemon, facts: Facts, how: How): Promise<string | n
   });
   if (applied === 'applied') return null;
   if (applied === 'ignored') return 'its state has just changed: nothing to retry';
-  return applied === 'busy' ? heldByOther : diskHangs;
+  return applied === 'busy' ? heldWords(daemon.fleet, facts.id) : diskHangs;
 }
 
 async function startAgain(

@@ -6,6 +6,7 @@ import type { Daemon } from '../daemon.ts';
 import { viewOf } from '../files/file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
+import { hostCommandRoutes, hostRoutes } from './routes/hosts.ts';
 import { notifyRoutes } from './routes/notify.ts';
 import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -17,6 +18,7 @@ import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from '../files/suspects.ts';
 import { statusOf } from '../view.ts';
+import { nothingChanged } from '../words/unavailable-words.ts';
 
 /** Result of a reload. */
 export interface Reloaded {
@@ -78,6 +80,7 @@ export function readRoutes(
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.route('/', eventRoutes(daemon));
+  app.route('/', hostRoutes(daemon));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
   return app;
 }
@@ -85,7 +88,13 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
+  // What follows changes something.
+  app.use(async (context, next) => {
+    const why = isLocal(context.req) ? null : (daemon.fleet?.whyAway() ?? null);
+    return why === null ? next() : refuse(context, 503, nothingChanged(why));
+  });
   app.route('/', commandRoutes(daemon, bodyOf));
+  app.route('/', hostCommandRoutes(daemon, bodyOf));
   app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
@@ -124,6 +133,11 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   return app;
 }
 
+/** What needs no database, or only looks. */
+function isLocal({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return method !== 'POST' || path === '/plan' || path === '/reload' || path === '/notify/test';
+}
+
 /** The same program is on both ends, so what it sends has the right form. */
 async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
   const body = await bodyOf(context);
@@ -137,7 +151,7 @@ async function bodyOf(context: Context): Promise<unknown> {
   return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
 }
 
-function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500, message: string): Response {
+function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500 | 503, message: string): Response {
   // The rest of a body that was not read is not waited for.
   return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
 }

@@ -133,7 +133,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   };
 
   const onEvent = (event: DropcastEvent): void => {
-    if (event.type !== 'file') return;
+    if (event.type !== 'file' && event.type !== 'elsewhere') return;
     const { facts } = event;
     for (const each of watched) {
       if (each.folder !== facts.folder) continue;

@@ -4,6 +4,9 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
 import type { Daemon } from '../daemon.ts';
+import type { FleetView } from '../../fleet/fleet-view.ts';
+import { workerOf } from '../fleet/all-hosts.ts';
+import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
 import { pauseWords } from '../words/pause-words.ts';
 import { clockTime } from '../words/clock-time.ts';
 import { deletionWords } from '../words/deletion-words.ts';
@@ -21,6 +24,8 @@ import { priorityOf } from '../../pipeline/file/queue.ts';
 export interface FileView {
   readonly id: string;
   readonly state: string;
+  /** The host of the fleet that works on it or wrote its row last; null on a single host. */
+  readonly host: string | null;
   /** Absolute. */
   readonly path: string;
   readonly size: number;
@@ -84,6 +89,7 @@ export const workStates: readonly string[] = [
 
 /** What only the running daemon knows about a file. */
 interface Live {
+  readonly host?: string | null;
   readonly isHeld?: boolean;
   readonly sent?: number;
   readonly upload?: FileView['upload'];
@@ -91,12 +97,15 @@ interface Live {
   readonly readyAt?: number | null;
   /** What it waits for, when nothing went wrong. */
   readonly why?: string | null;
+  /** Why nobody goes on with it, whatever went wrong before. */
+  readonly stuck?: string | null;
 }
 
 function fileView(facts: Facts, live?: Live): FileView {
   return {
     id: facts.id,
     state: shownState(facts, live?.isHeld ?? false),
+    host: live?.host ?? null,
     path: `${facts.folder}/${facts.path}`,
     size: facts.version.size,
     sent: live?.sent ?? null,
@@ -117,7 +126,13 @@ function fileView(facts: Facts, live?: Live): FileView {
     sha256: facts.sha256,
     attempts: facts.attempts,
     not_before: facts.notBefore,
-    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? channelRefusal(facts) ?? deletionWords(facts),
+    why:
+      live?.stuck ??
+      facts.why ??
+      facts.lastFailure?.message ??
+      live?.why ??
+      channelRefusal(facts) ??
+      deletionWords(facts),
     code: facts.lastFailure?.code ?? null,
     cause: causeKey(facts),
     local: facts.disposal,
@@ -133,42 +148,60 @@ function fileView(facts: Facts, live?: Live): FileView {
 }
 
 /** What is asked of the running daemon about a file. */
-export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'> & {
+export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config' | 'fleet'> & {
   readonly rows: Pick<Daemon['rows'], 'isHeld' | 'held'>;
 };
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
 export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
-  const { conductor, gate, times } = daemon;
+  const { conductor, gate, times, fleet } = daemon;
   return {
     conductor,
     gate,
     times,
+    fleet,
     config: () => daemon.config(),
     rows: { isHeld: (id) => held.includes(id), held: () => held },
   };
 }
 
 /** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
-export function viewOf(daemon: LiveDaemon | null, facts: Facts, places: Places = new Map()): FileView {
+export function viewOf(
+  daemon: LiveDaemon | null,
+  facts: Facts,
+  places: Places = new Map(),
+  writers: ReadonlyMap<string, string> = new Map(),
+): FileView {
   if (daemon === null) return fileView(facts);
+  const host = hostOf(daemon, facts.id) ?? writers.get(facts.id) ?? null;
+  return fileView(facts, { host, ...liveOf(daemon, facts, places) });
+}
+
+/** Who works on it now. */
+function hostOf({ fleet, rows }: LiveDaemon, id: string): string | null {
+  if (fleet === null || !rows.isHeld(id)) return null;
+  return workerOf(fleet, id) ?? fleet.self;
+}
+
+function liveOf(daemon: LiveDaemon, facts: Facts, places: Places): Live {
   const { conductor, rows } = daemon;
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
-  if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
-  if (isLive && state === 'queued') return fileView(facts, { isHeld: true, sent: 0 });
+  if (isLive && state === 'done' && facts.disposal === 'pending') return { why: whileRead(facts) };
+  if (isLive && state === 'queued') return { isHeld: true, sent: 0 };
   if (!isLive || state !== 'awaiting upload') {
     const place = places.get(facts.id);
-    const queue = place === undefined ? null : queueOf(place);
+    const stuck = stuckOf(daemon.fleet, facts, foldersOf(daemon));
+    const queue = place === undefined ? null : queueOf(stuck === null ? place : { ...place, startsInMs: null });
     const readyAt = state === 'processing' ? readyAtOf(daemon, facts.uploadedAt) : null;
-    return fileView(facts, { queue, readyAt, why: waitsFor(daemon, facts, place) });
+    return { queue, readyAt, why: waitsFor(daemon, facts, place), stuck };
   }
   const upload = conductor.uploads().find(({ id }) => id === facts.id);
   const sent = upload?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
   const progress = upload === undefined ? null : uploadOf(upload, daemon);
   const readyAt = readyAtOf(daemon, progress?.done_at ?? null);
-  return fileView(facts, { isHeld: true, sent, upload: progress, readyAt, why });
+  return { isHeld: true, sent, upload: progress, readyAt, why };
 }
 
 /** A video that takes longer than usual may be ready at any time: nobody knows when. */
@@ -179,14 +212,35 @@ function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
   return at < Date.now() ? null : at;
 }
 
+/** A ledger that is read without a daemon says itself which hosts have it. */
+export interface OfFleet {
+  readonly fleet?: FleetView | null;
+}
+
 /** With what each file in line waits for. */
 export async function viewsOf(
-  ledger: Pick<LedgerView, 'before' | 'lines'>,
+  ledger: Pick<LedgerView, 'before' | 'lines'> & OfFleet,
   daemon: LiveDaemon | null,
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {
   const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
-  return files.map((facts) => viewOf(daemon, facts, places));
+  const fleet = daemon === null ? ledger.fleet : daemon.fleet;
+  const writers = await fleet?.hostsOf(files.map(({ id }) => id));
+  if (daemon === null && fleet != null)
+    return files.map((facts) => fileView(facts, elsewhereOf(fleet, facts, writers)));
+  return files.map((facts) => viewOf(daemon, facts, places, writers));
+}
+
+/** What other hosts tell of a file, for a host that runs no daemon. */
+function elsewhereOf(fleet: FleetView, facts: Facts, writers: ReadonlyMap<string, string> = new Map()): Live {
+  const { id } = facts;
+  const worker = workerOf(fleet, id);
+  if (worker === null) return { host: writers.get(id) ?? null, stuck: stuckOf(fleet, facts, []) };
+  const told = fleet
+    .known()
+    .find(({ name }) => name === worker)
+    ?.doing.work.find((work) => work.id === id);
+  return { host: worker, isHeld: true, sent: told?.upload?.sentBytes ?? 0 };
 }
 
 function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
@@ -224,6 +278,8 @@ function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined)
   if (held !== null) return pauseWords(held, Date.now());
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  const elsewhere = isBeforeUpload(state) ? waitsElsewhere(daemon.fleet, facts.folder, foldersOf(daemon)) : null;
+  if (elsewhere !== null) return elsewhere.why;
   const startAt = isBeforeUpload(state) ? times.startAt() : null;
   if (startAt !== null) return uploadsStart(startAt, Date.now());
   if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? 'waiting for an upload slot';
@@ -241,6 +297,18 @@ function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined)
   if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), Date.now());
   const trouble = conductor.pollTrouble();
   return trouble && pollWords(trouble, Date.now());
+}
+
+/** Its bytes are needed, and no host that works can read them; or no host works. */
+function stuckOf(fleet: FleetView | null, facts: Facts, watched: readonly string[]): string | null {
+  if (!workStates.includes(stateOf(facts))) return null;
+  if (facts.uploadedAt !== null) return noneTakesWords(fleet);
+  const wait = waitsElsewhere(fleet, facts.folder, watched);
+  return wait?.isStuck === true ? wait.why : noneTakesWords(fleet);
+}
+
+function foldersOf(daemon: LiveDaemon): readonly string[] {
+  return daemon.fleet === null ? [] : daemon.config().folders.map(({ path }) => path);
 }
 
 /** Records are created only a little ahead of the uploads. */

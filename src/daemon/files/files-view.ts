@@ -3,7 +3,7 @@ import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../..
 import type { SettlingFile } from '../../watch/ports.ts';
 import type { Daemon } from '../daemon.ts';
 import { viewsOf } from './file-view.ts';
-import type { FileView } from './file-view.ts';
+import type { FileView, OfFleet } from './file-view.ts';
 
 export interface SettlingView {
   /** Absolute. */
@@ -28,9 +28,10 @@ export interface FilesView {
   readonly counts?: FileFacets;
 }
 
-export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> & {
-  readonly selection: Pick<SelectionStore, 'page' | 'count' | 'facets'>;
-};
+export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> &
+  OfFleet & {
+    readonly selection: Pick<SelectionStore, 'page' | 'count' | 'facets'>;
+  };
 
 /**
  * Files of a selection, newest first, with what each of them waits for.

@@ -4,7 +4,7 @@ import { suspectsOf as tokensOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Daemon } from '../daemon.ts';
 import { viewsOf } from './file-view.ts';
-import type { FileView } from './file-view.ts';
+import type { FileView, OfFleet } from './file-view.ts';
 import { settlingView } from './files-view.ts';
 import type { SettlingView } from './files-view.ts';
 import { spansOf } from './spans.ts';
@@ -28,7 +28,7 @@ export interface FoundView {
 }
 
 export async function foundOf(
-  ledger: Pick<LedgerView, 'find' | 'history' | 'before' | 'lines'>,
+  ledger: Pick<LedgerView, 'find' | 'history' | 'before' | 'lines'> & OfFleet,
   daemon: Daemon | null,
   name: string,
 ): Promise<FoundView> {
@@ -37,7 +37,7 @@ export async function foundOf(
 }
 
 export async function showAll(
-  ledger: Pick<LedgerView, 'history' | 'before' | 'lines'>,
+  ledger: Pick<LedgerView, 'history' | 'before' | 'lines'> & OfFleet,
   daemon: Daemon | null,
   files: readonly Facts[],
 ): Promise<readonly ShowView[]> {

@@ -30,9 +30,10 @@ export interface News {
  */
 export function newsOf(event: DropcastEvent, now: number): News | null {
   switch (event.type) {
-    // The row says it, with its id.
+    // The row says it, with its id; or the host where it happened.
     case 'arrival':
     case 'request':
+    case 'elsewhere':
       return null;
     case 'file':
       return ofFile(event);

@@ -1,3 +1,5 @@
+import type { FleetView } from '../../fleet/fleet-view.ts';
+import { mayTake } from '../fleet/host-view.ts';
 import type { Config } from '../../config/config.ts';
 import { roomOf } from '../../host/request-room.ts';
 import type { Gate } from '../../host/gate.ts';
@@ -29,6 +31,8 @@ export interface OutlookWorld {
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly clock: Clock;
   readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
+  /** Null: this host has its ledger for itself. */
+  readonly fleet: FleetView | null;
   config(): Config;
 }
 
@@ -109,19 +113,27 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
 }
 
 /** How fast it goes, and what is allowed. */
-export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
+export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config' | 'fleet'>): Pace {
   const { conductor, gate, times } = world;
   // A method of the daemon: taken out of it, it would not find its own.
   const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
-    bandwidth: times.limit(),
+    // Of this host: what the others allow themselves is in what was measured.
+    bandwidth: world.fleet === null ? times.limit() : null,
     mayStart: times.mayStart(),
     later: times.later(),
-    slots: uploads.concurrency,
+    slots: slotsOf(world.fleet, uploads.concurrency),
     room: roomOf(gate.snapshot()),
     pollMs: poll.intervalMs,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,
   };
+}
+
+/** Of all hosts that take up files. */
+function slotsOf(fleet: FleetView | null, here: number): number {
+  if (fleet === null) return here;
+  const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));
+  return others.reduce((sum, { doing }) => sum + doing.slots, here);
 }

@@ -8,6 +8,9 @@ export interface Day {
   view(now: number): Promise<DayView>;
 }
 
+/** States that are counted. */
+const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held']);
+
 const halfHourMs = 30 * 60_000;
 const slotsOfDay = 48;
 
@@ -33,8 +36,10 @@ export function createDay(ledger: Pick<SnapshotStore, 'ended'>): Day {
   };
   return {
     told: (event) => {
-      if (event.type !== 'file') return;
-      forget(event.before?.endedAt);
+      if (event.type !== 'file' && event.type !== 'elsewhere') return;
+      if (event.type === 'file') forget(event.before?.endedAt);
+      // When it had ended is not known here.
+      else if (event.from !== null && ends.has(event.from)) counted.clear();
       forget(event.facts.endedAt);
     },
     view: async (now) => {

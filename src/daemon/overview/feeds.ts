@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { SnapshotStore } from '../../ledger/snapshot.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { FeedView } from './overview-view.ts';
@@ -18,8 +19,16 @@ export function createFeedTimes(ledger: Pick<SnapshotStore, 'latestPublished'>):
   const published = new Map<string, number>();
   const failures = new Map<string, string>();
   let earlier: Readonly<Record<string, number>> | null = null;
+  const publishedBy = (facts: Pick<Facts, 'published'>): void => {
+    for (const [feed, at] of Object.entries(facts.published)) {
+      if (at <= (published.get(feed) ?? 0)) continue;
+      published.set(feed, at);
+      failures.delete(feed);
+    }
+  };
   return {
     told: (event, at) => {
+      if (event.type === 'elsewhere') publishedBy(event.facts);
       if (event.type !== 'feed') return;
       if (event.failure === null) {
         published.set(event.feed, at);

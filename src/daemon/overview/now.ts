@@ -24,6 +24,7 @@ export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'he
 export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
   return {
     id: file.id,
+    host: file.host,
     path: file.path,
     state: file.state,
     kind: kindOf(file),

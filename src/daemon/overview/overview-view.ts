@@ -2,6 +2,7 @@ import type { Limit } from '../../pipeline/estimate.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
 import type { DeafTargetView } from '../message-targets.ts';
 import type { ExpectationView } from '../expectations/expectations.ts';
+import type { FleetStatus } from '../fleet/host-view.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /** All of dropcast at one moment, for page, terminal and programs. Times are epoch milliseconds. */
@@ -27,6 +28,8 @@ export interface OverviewView {
   readonly expectations: readonly ExpectationView[];
   /** Notification targets that take no messages. */
   readonly deaf_targets: readonly DeafTargetView[];
+  /** The hosts that have the same ledger; null: this one has it for itself. */
+  readonly fleet: FleetStatus | null;
 }
 
 export interface Sentence {
@@ -52,6 +55,8 @@ export interface StageView {
 
 export interface NowFile {
   readonly id: string;
+  /** The host of the fleet that works on it; null: none does, or this is a single host. */
+  readonly host: string | null;
   /** Absolute. */
   readonly path: string;
   readonly state: string;

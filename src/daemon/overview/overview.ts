@@ -6,6 +6,8 @@ import type { Daemon } from '../daemon.ts';
 import { asHeld, createsWait, viewOf } from '../files/file-view.ts';
 import { pauseWords, resumeCommand } from '../words/pause-words.ts';
 import { deafTargetViews } from '../message-targets.ts';
+import { fleetStatusOf } from '../fleet/host-view.ts';
+import { awayWords } from '../fleet/host-words.ts';
 import { countSteps } from '../files/step-states.ts';
 import { uploadsStart } from '../outlook/upload-times.ts';
 import { createDay } from './day.ts';
@@ -55,7 +57,7 @@ export function createOverview(
   let kept: Kept | null = null;
   let wasOld = false;
   events.listen((event) => {
-    if (event.type === 'file') written += 1;
+    if (event.type === 'file' || event.type === 'elsewhere') written += 1;
     passed.told(event);
     day.told(event);
     feeds.told(event, clock.now());
@@ -91,6 +93,7 @@ export function createOverview(
       day: await day.view(clock.now()),
       feeds: await feeds.views(daemon.config(), daemon.conductor.feedsWaiting()),
       deafTargets: await deafTargetViews(daemon.messageTargets, ledger),
+      fleet: daemon.fleet === null ? null : await fleetStatusOf(daemon.fleet, ledger),
     });
   };
   const isBehind = (): boolean => wasOld && clock.elapsed() >= (kept?.until ?? 0);
@@ -113,11 +116,12 @@ interface Found {
   readonly day: OverviewView['day'];
   readonly feeds: OverviewView['feeds'];
   readonly deafTargets: OverviewView['deaf_targets'];
+  readonly fleet: OverviewView['fleet'];
 }
 
 function compose(
   daemon: OverviewDaemon,
-  { now, found, passed, outlook, day, feeds, deafTargets }: Found,
+  { now, found, passed, outlook, day, feeds, deafTargets, fleet }: Found,
 ): OverviewView {
   const { conductor, gate } = daemon;
   const counts = countSteps(found.working.filter(({ id }) => found.held.includes(id)))(found.counts);
@@ -136,6 +140,7 @@ function compose(
     at: now,
     started_at: daemon.startedAt,
     sentence: sentenceOf({
+      away: fleet === null || fleet.away === null ? null : awayWords(fleet.away),
       stopped: stoppedBy(daemon, now),
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
@@ -175,6 +180,7 @@ function compose(
     pauses,
     expectations,
     deaf_targets: deafTargets,
+    fleet,
   };
 }
 

@@ -6,8 +6,14 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 export interface Passed {
   told(event: DropcastEvent): void;
   /** What happened before it could listen. */
-  before(lines: readonly { readonly at: number; readonly state: string }[]): void;
+  before(lines: readonly Line[]): void;
   of(state: string): number;
+}
+
+/** Of the history of a file. `at`: epoch milliseconds. */
+interface Line {
+  readonly at: number;
+  readonly state: string;
 }
 
 const minuteMs = 60_000;
@@ -21,16 +27,20 @@ export function createPassed(clock: Pick<Clock, 'now'>): Passed {
     counts.set(state, (counts.get(state) ?? 0) + 1);
     minutes.set(minute, counts);
   };
+  const step = (before: string | null, { at, state }: Line): void => {
+    if (before === state) return;
+    // A file without feeds passes by the stage before `done`.
+    if (state === 'done' && before === 'processing') note(at, 'awaiting publish');
+    note(at, state);
+  };
   const oldest = (): number => Math.floor(clock.now() / minuteMs) - 60;
   return {
     told: (event) => {
-      if (event.type !== 'file') return;
-      const state = stateOf(event.facts);
-      const before = event.before === null ? null : stateOf(event.before);
-      if (before === state) return;
-      // A file without feeds passes by the stage before `done`.
-      if (state === 'done' && before === 'processing') note(clock.now(), 'awaiting publish');
-      note(clock.now(), state);
+      if (event.type === 'file')
+        step(event.before && stateOf(event.before), { at: clock.now(), state: stateOf(event.facts) });
+      else if (event.type === 'elsewhere')
+        event.passed.forEach((line, n) => step(event.passed[n - 1]?.state ?? event.from, line));
+      else return;
       for (const minute of minutes.keys()) if (minute <= oldest()) minutes.delete(minute);
     },
     before: (lines) => {

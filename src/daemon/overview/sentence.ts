@@ -3,6 +3,8 @@ import type { DaySlot, Sentence } from './overview-view.ts';
 
 /** What the sentence of health is made of. */
 export interface Health {
+  /** A sentence that says that the database is away; null: it answers. */
+  readonly away: string | null;
   /** Why nothing is sent at all, and until when; or null. */
   readonly stopped: { readonly why: string; readonly next: string } | null;
   readonly uploading: number;
@@ -24,6 +26,8 @@ export interface Health {
 /** Pure: how dropcast is, in one sentence. */
 export function sentenceOf(health: Health): Sentence {
   const { stopped, needsYou, frozenFolders, unmet } = health;
+  // The rest is as it was before.
+  if (health.away !== null) return { level: 'stopped', text: health.away };
   const trouble = troubleOf(health);
   if (stopped !== null)
     return { level: 'stopped', text: `Nothing can be sent: ${stopped.why}; ${stopped.next}${more(trouble)}.` };

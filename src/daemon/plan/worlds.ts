@@ -16,14 +16,14 @@ import type { PlanWorld } from './plan.ts';
 
 /** What a running daemon plans with. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
-  const { ledger, folders, conductor, gate, times } = daemon;
+  const { ledger, folders, conductor, gate, times, fleet } = daemon;
   const config = daemon.config();
   const us = await folderOwner(config.stateDir, ledger.id);
   return {
     config,
     ledger,
     clock: systemClock,
-    pace: paceOf({ conductor, gate, times, config: () => config }),
+    pace: paceOf({ conductor, gate, times, fleet, config: () => config }),
     whyAway: async (folder) => {
       const status = folders.status().find(({ path }) => path === folder);
       return status?.state === 'frozen' ? status.why : null;

@@ -13,16 +13,19 @@ import { strayFiles } from './state-owner.ts';
 /**
  * What is wrong with the state directory, one sentence each. A daemon that answers, or another command that has the ledger
  * open, has found its files in order; whether they can still be written is asked in any case. What is not there yet is not made.
+ *
+ * @param isShared the ledger is in a database, and not here
  */
 export async function inspectState(
   { stateDir, failureLog }: Pick<Config, 'stateDir' | 'failureLog'>,
   socketPath: string,
+  isShared = false,
 ): Promise<readonly string[]> {
   const always = [await strayFiles(stateDir), (await fullDisk(stateDir)) ?? (await refusedWrite(stateDir))];
   if (await isRunning(socketPath)) return always.flatMap((message) => message ?? []);
   const found = [
     ...always,
-    ...(await tryLedger(stateDir)),
+    ...(isShared ? [] : await tryLedger(stateDir)),
     await refusalOf(() => sizeOfUsableFile(receiptsPath(stateDir))),
     // A link there stops no work.
     (await linkInstead(failureLog)) === null ? await refusalOf(() => sizeOfUsableFile(failureLog)) : null,

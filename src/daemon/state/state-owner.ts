@@ -27,6 +27,17 @@ export async function requireOwnState({ stateDir, file }: Pick<Config, 'stateDir
 }
 
 /**
+ * Lets root be the owner of the state directory for the rest of the process, after it has read what only root may read: what it then
+ * writes there is the owner's.
+ */
+export async function actAsOwner(stateDir: string): Promise<void> {
+  const owner = isRoot() ? await statOrNull(stateDir) : null;
+  if (owner === null || owner.uid === 0) return;
+  process.setegid?.(owner.gid);
+  process.seteuid?.(owner.uid);
+}
+
+/**
  * For root, who can open them all: which files of the state directory have another owner than the directory itself.
  *
  * @returns a sentence with the command that fixes it, or null

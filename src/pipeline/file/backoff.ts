@@ -1,4 +1,5 @@
 import type { Failure } from './failure.ts';
+import { passesSoon } from './store-errors.ts';
 
 export interface RetryPolicy {
   /** Counted failures of one step before the file is `failed`. */
@@ -33,16 +34,20 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   const asked = failure.retryAfterMs ?? 0;
   switch (failure.kind) {
     case 'suspended':
-      return Math.max(asked, suspensionProbeMs);
+      return passesSoon(failure.code) ? awayMs(asked, random) : Math.max(asked, suspensionProbeMs);
     case 'offline':
     case 'throttled':
-      if (asked > 0) return asked + random * offlineMs.least;
-      return offlineMs.least + random * (offlineMs.most - offlineMs.least);
+      return awayMs(asked, random);
     default: {
       const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.max(0, attempts - 1));
       return Math.max(asked, 1, Math.round(random * ceiling));
     }
   }
+}
+
+function awayMs(asked: number, random: number): number {
+  if (asked > 0) return asked + random * offlineMs.least;
+  return offlineMs.least + random * (offlineMs.most - offlineMs.least);
 }
 
 /** How long a step that changed nothing, which is a bug, is not tried again. */

@@ -15,6 +15,23 @@ export class StaleRowError extends Error {
   override readonly name = 'StaleRowError';
 }
 
+/**
+ * Thrown by `insert` when another host has written a row of the same version at the same place meanwhile. Nothing was written: whoever
+ * comes with the file looks again, and finds that row.
+ */
+export class AlreadyKnownError extends Error {
+  override readonly name = 'AlreadyKnownError';
+}
+
+/** Folders whose files one host can read, by their names in rows. */
+export interface SeenFolders {
+  readonly names: readonly string[];
+  /** And each folder whose name begins with this, */
+  readonly below: string;
+  /** but for these. */
+  readonly without: readonly string[];
+}
+
 /** The durable rows. Every write is on disk when its promise resolves. */
 export interface FileStore {
   load(id: string): Promise<Facts | null>;
@@ -63,10 +80,20 @@ export interface Claims {
 export interface Claim {
   /** The row as it was when the claim was granted. */
   readonly facts: Facts;
-  /** Extends the lease. False: it was lost, and nothing may be written any more. */
+  /** Fires when the file went to somebody else, or may have: stop, and write nothing more. */
+  readonly lost: AbortSignal;
+  /** Proves at this moment that it is still held. False: it was lost. */
   renew(): Promise<boolean>;
+  /** An upload is under way: until the next `renew`, only that somebody else has the file ends it, not that nobody knows. */
+  sends(): void;
   /** Gives the file back. Harmless when repeated. */
   release(): Promise<void>;
+}
+
+/** What other hosts do with the same rows, as far as this one knows. */
+export interface Elsewhere {
+  /** Whether one of them works on a file. */
+  isHeld(id: string): boolean;
 }
 
 /** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
@@ -193,10 +220,10 @@ export interface FeedBatch {
 
 /** Rows whose local file is still to be put away. */
 export interface PutAwayStore {
-  /** `done`, and `after_ready` was not tried yet. */
-  toDispose(limit: number): Promise<readonly Facts[]>;
-  /** Those whose `after_ready` failed and is tried again, newest first. */
-  waitingForDisk(limit: number): Promise<readonly Facts[]>;
+  /** `done`, and `after_ready` was not tried yet. @param seen in these folders only */
+  toDispose(limit: number, seen?: SeenFolders): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again, newest first. @param seen in these folders only */
+  waitingForDisk(limit: number, seen?: SeenFolders): Promise<readonly Facts[]>;
 }
 
 /** Rows whose local file is to be deleted later (`disposal` is `later`). */
@@ -247,9 +274,19 @@ export interface LeftoverStore {
 export interface IntakeStore {
   /** The newest row of a path; one that was superseded or vanished only if there is no other. */
   atPath(folder: string, path: string): Promise<Facts | null>;
-  /** The newest row of the same version, wherever it lies; superseded ones are left out. */
-  atLocation(version: FileVersion): Promise<Facts | null>;
-  insert(facts: Facts): Promise<void>;
+  /**
+   * The newest row of the same version, wherever it lies; superseded ones are left out.
+   *
+   * @param seen in these folders only: two disks may number their files alike
+   */
+  atLocation(version: FileVersion, seen?: SeenFolders): Promise<Facts | null>;
+  /**
+   * Adds the row of a new file.
+   *
+   * @param instead id of a row at its path that looks the same, and is known to be other content
+   * @throws {AlreadyKnownError} another host was faster with the same version at the same path
+   */
+  insert(facts: Facts, instead?: string): Promise<void>;
   /** Paths of rows that are this path, or this path with an extension. */
   pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /**

@@ -1,7 +1,7 @@
 import type { Events } from '../events.ts';
 import type { Facts } from './facts.ts';
 import { StaleRowError } from './ports.ts';
-import type { Claim, Claims, FileStore } from './ports.ts';
+import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
 /** A row that this worker holds: nobody else writes it meanwhile. */
 export interface Row {
@@ -19,6 +19,14 @@ export interface Row {
    * @throws {StaleRowError} somebody else wrote the row @throws {LostClaimError} somebody else holds it now
    */
   write(change: Partial<Facts>, note?: string): Promise<Facts>;
+  /**
+   * Proves that it is still held, at this moment and by what grants it: before something that must not happen twice.
+   *
+   * @throws {LostClaimError} it is not @throws {LedgerUnavailableError} nobody knows
+   */
+  confirm(): Promise<void>;
+  /** Its upload begins: it goes on while the ledger is silent, up to its last part, which is confirmed. */
+  sends(): void;
 }
 
 export interface Rows {
@@ -33,7 +41,7 @@ export interface Rows {
   /** Ids of those that it holds. */
   held(): readonly string[];
   /** Adds the row of a file that came in. */
-  insert(facts: Facts): Promise<void>;
+  insert: IntakeStore['insert'];
   /** Resolves when every row that is held now was given back, or this one. */
   released(id?: string): Promise<void>;
 }
@@ -48,34 +56,26 @@ export function isTakenOver(error: unknown): boolean {
   return error instanceof StaleRowError || error instanceof LostClaimError;
 }
 
-/** A ledger with leases must grant longer than this many renewals take. */
-const renewalsUntilLost = 3;
-const defaultRenewEveryMs = 5_000;
-
 /**
  * Who may write which row, and the one place that does.
  *
  * @param world.store rows and claims; every write checks the revision of the row
  * @param world.insert adds rows; the ledger groups them
  * @param world.events told of every write
- * @param world.renewEveryMs how often a claim is renewed, in milliseconds; 5 s by default
  */
 export function createRows(world: {
-  readonly store: Pick<FileStore, 'save'> & Claims & { insert(facts: Facts): Promise<void> };
+  readonly store: Pick<FileStore, 'save'> & Claims & Pick<IntakeStore, 'insert'>;
   readonly events: Events;
-  readonly renewEveryMs?: number;
 }): Rows {
-  const { store, events, renewEveryMs = defaultRenewEveryMs } = world;
+  const { store, events } = world;
   const held = new Map<string, Promise<unknown>>();
 
   const work = async <T>(id: string, task: (row: Row) => Promise<T>): Promise<T | null> => {
     const claim = await store.claim(id);
     if (claim === null) return null;
-    const lease = keepAlive(claim, renewEveryMs);
     try {
-      return await task(new HeldRow(claim.facts, lease.lost, store, events));
+      return await task(new HeldRow(claim, store, events));
     } finally {
-      lease.end();
       await claim.release();
     }
   };
@@ -89,8 +89,8 @@ export function createRows(world: {
     },
     isHeld: (id) => held.has(id),
     held: () => [...held.keys()],
-    insert: async (facts) => {
-      await store.insert(facts);
+    insert: async (facts, instead) => {
+      await store.insert(facts, instead);
       events.emit({ type: 'file', before: null, facts, note: facts.why });
     },
     released: async (id) => {
@@ -101,14 +101,16 @@ export function createRows(world: {
 
 class HeldRow implements Row {
   readonly lost: AbortSignal;
+  readonly #claim: Claim;
   readonly #store: Pick<FileStore, 'save'>;
   readonly #events: Events;
   #facts: Facts;
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(facts: Facts, lost: AbortSignal, store: Pick<FileStore, 'save'>, events: Events) {
-    this.#facts = facts;
-    this.lost = lost;
+  constructor(claim: Claim, store: Pick<FileStore, 'save'>, events: Events) {
+    this.#facts = claim.facts;
+    this.lost = claim.lost;
+    this.#claim = claim;
     this.#store = store;
     this.#events = events;
   }
@@ -124,34 +126,30 @@ class HeldRow implements Row {
     return written;
   }
 
+  sends(): void {
+    this.#claim.sends();
+  }
+
+  async confirm(): Promise<void> {
+    if (this.lost.aborted || !(await this.#claim.renew())) throw lostClaim(this.#facts);
+    // The answer may have come late.
+    if (this.lost.aborted) throw lostClaim(this.#facts);
+  }
+
   async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
     const before = this.#facts;
     // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether somebody else wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted, change)) return before;
-    if (this.lost.aborted) throw new LostClaimError(`file ${before.id} is held by another worker`);
+    if (this.lost.aborted) throw lostClaim(before);
     this.#facts = await this.#store.save(wanted, note);
     this.#events.emit({ type: 'file', before, facts: this.#facts, note: note ?? null });
     return this.#facts;
   }
 }
 
-/** Renews a claim until its end. It counts as lost when the ledger says so, or has not answered for several renewals in a row. */
-function keepAlive(claim: Claim, everyMs: number): { readonly lost: AbortSignal; end(): void } {
-  const lost = new AbortController();
-  let unanswered = 0;
-  const timer = setInterval(() => {
-    unanswered += 1;
-    if (unanswered > renewalsUntilLost) lost.abort();
-    claim.renew().then(
-      (isOurs) => {
-        unanswered = 0;
-        if (!isOurs) lost.abort();
-      },
-      () => undefined,
-    );
-  }, everyMs).unref();
-  return { lost: lost.signal, end: () => clearInterval(timer) };
+function lostClaim({ id }: Facts): LostClaimError {
+  return new LostClaimError(`file ${id} is held by another worker`);
 }
 
 /** Only what was to change can differ. */

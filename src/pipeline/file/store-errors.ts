@@ -6,7 +6,9 @@ export type LedgerTrouble =
   | 'out of memory'
   | 'cannot open'
   | 'damaged'
-  | 'busy';
+  | 'busy'
+  /** The database of a fleet cannot be reached. */
+  | 'away';
 
 /**
  * Thrown by every call of the ledger's ports, and by the receipts, when the machine under them refuses. Nothing was written.
@@ -16,10 +18,14 @@ export class LedgerUnavailableError extends Error {
   override readonly name = 'LedgerUnavailableError';
   readonly reason: LedgerTrouble;
 
-  /** @param reason decides the message; what the machine said belongs into `cause` */
-  constructor(reason: LedgerTrouble, options?: ErrorOptions) {
-    super(sentences[reason], options);
+  /** Since when, in milliseconds since 1970; null: nobody knows. */
+  readonly since: number | null;
+
+  /** @param reason decides the message, unless the store has a better one; what the machine said belongs into `cause` */
+  constructor(reason: LedgerTrouble, { sentence, since, ...options }: UnavailableOptions = {}) {
+    super(sentence ?? sentences[reason], options);
     this.reason = reason;
+    this.since = since ?? null;
   }
 
   /** The code of the failure that it becomes. */
@@ -28,9 +34,41 @@ export class LedgerUnavailableError extends Error {
   }
 }
 
+export interface UnavailableOptions extends ErrorOptions {
+  readonly sentence?: string;
+  readonly since?: number;
+}
+
+/**
+ * Thrown when the connection ended after COMMIT was sent: all of it was written, or nothing. Who calls reads again before it repeats
+ * anything.
+ */
+export class OutcomeUnknownError extends LedgerUnavailableError {
+  constructor(options?: UnavailableOptions) {
+    super('away', {
+      sentence: 'the connection to the ledger ended while it committed: it may have done so',
+      ...options,
+    });
+  }
+}
+
+/** Whether the database of a fleet could not be reached. @param error may be a copy of its fields: pg-boss tells its own failures so */
+export function isLedgerAway(error: unknown): boolean {
+  const { name, reason } = Object(error) as Partial<LedgerUnavailableError>;
+  return name === 'LedgerUnavailableError' && reason === 'away';
+}
+
+/** The code of its failure. */
+export const awayCode = 'LEDGER_AWAY';
+
 /** Whether a failure with this code is the ledger's. */
 export function isLedgerFailure(code: string): boolean {
   return Object.values(failureCodes).includes(code);
+}
+
+/** Whether a failure with this code ends by itself, mostly within seconds, and nobody has to do anything. */
+export function passesSoon(code: string): boolean {
+  return code === failureCodes.away || code === failureCodes.busy;
 }
 
 /** Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them. */
@@ -42,6 +80,7 @@ const failureCodes: Readonly<Record<LedgerTrouble, string>> = {
   'cannot open': 'SQLITE_CANTOPEN',
   damaged: 'SQLITE_CORRUPT',
   busy: 'SQLITE_BUSY',
+  away: awayCode,
 };
 
 const sentences: Readonly<Record<LedgerTrouble, string>> = {
@@ -52,4 +91,5 @@ const sentences: Readonly<Record<LedgerTrouble, string>> = {
   'cannot open': 'the ledger or a file beside it in the state directory cannot be opened',
   damaged: 'the ledger in the state directory is damaged: restart dropcast, which says how to restore it',
   busy: 'another process has locked the ledger in the state directory',
+  away: 'the database of the ledger does not answer',
 };

@@ -6,8 +6,12 @@ import type { Clock, FileStore } from '../file/ports.ts';
 
 /** Files that wait for their next try: which of them may go on, and when. All deadlines are in the ledger. */
 export interface Retries {
-  /** Releases what is due. Called at every turn of the loop, also while everything waits. */
-  run(): Promise<void>;
+  /**
+   * Releases what is due. Called with every tick of the loop, also while everything waits.
+   *
+   * @param isOurTurn false: another host of the fleet looks at deadlines; only what this host alone knows is released
+   */
+  run(isOurTurn: boolean): Promise<void>;
   /** The service, or an upload host, is back: the next round releases what waited for it. */
   serviceBack(): void;
   /** A file waits until then (epoch milliseconds). */
@@ -92,11 +96,11 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   };
 
   return {
-    run: async () => {
+    run: async (isOurTurn) => {
       const now = clock.now();
       await releaseForService();
-      await releaseTooFar(now);
-      await releaseDue(now);
+      if (isOurTurn) await releaseTooFar(now);
+      if (isOurTurn) await releaseDue(now);
       await releaseFolders();
     },
     waits,

@@ -82,11 +82,11 @@ export interface RoundsWorld
 
 /** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
 export interface Rounds {
-  /** The rounds that need no service. */
-  startLocal(signal: AbortSignal): void;
+  /** The rounds that need no service. @param isOurTurn also what only one host of a fleet may do */
+  startLocal(signal: AbortSignal, isOurTurn: boolean): void;
   /** A file that others may have been skipped for failed, or was given up. */
   fell(id: string): void;
-  /** The rounds that ask the service. */
+  /** The rounds that ask the service, by the host whose turn it is. */
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
   ring(): void;
@@ -166,10 +166,11 @@ export function createRounds(world: RoundsWorld): Rounds {
     world.ringAt('publish', dueAt);
   };
   return {
-    startLocal: (signal) => {
-      jobs.start('duplicates', async () => {
-        if ((await duplicates.run()) > 0) wake();
-      });
+    startLocal: (signal, isOurTurn) => {
+      if (isOurTurn)
+        jobs.start('duplicates', async () => {
+          if ((await duplicates.run()) > 0) wake();
+        });
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
       });

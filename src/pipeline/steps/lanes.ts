@@ -37,6 +37,8 @@ export interface LanesWorld {
   readonly isOffLimits: (folder: string) => boolean;
   /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
+  /** Whether anything may begin here. */
+  readonly mayTake: () => boolean;
   /** Whether a person wants nothing new of the folder to begin. */
   readonly isPaused: (folder: string) => boolean;
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
@@ -145,7 +147,7 @@ class TwoLanes implements Lanes {
   }
 
   #fill(lane: Lane, files: readonly Queued[], mayStart: (file: Queued) => boolean): void {
-    while (!this.#isClosed && lane.free() > 0) {
+    while (!this.#isClosed && this.#world.mayTake() && lane.free() > 0) {
       const next = lane.turns?.next(files.filter((file) => !lane.has(file.id) && mayStart(file)));
       if (next === null || next === undefined) return;
       this.#start(lane, next);

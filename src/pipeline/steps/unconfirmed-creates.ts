@@ -1,4 +1,4 @@
-import type { Clock, LeftoverStore } from '../file/ports.ts';
+import type { Clock, Elsewhere, LeftoverStore, UnansweredCreate } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -18,19 +18,26 @@ const mostPerHour = 20;
 
 const hourMs = 3_600_000;
 
+/** So long it may take until this host knows what another one has begun. */
+const toldAfterMs = 10_000;
+
 export function createUnconfirmedCreates(world: {
   readonly store: Pick<LeftoverStore, 'unanswered'>;
   readonly rows: Pick<Rows, 'isHeld'>;
+  readonly elsewhere: Elsewhere | null;
   readonly clock: Clock;
   readonly logger: Logger;
 }): UnconfirmedCreates {
-  const { store, rows, clock, logger } = world;
+  const { store, rows, elsewhere, clock, logger } = world;
   let until: number | null = null;
+  const isUnderWay = ({ fileId, at }: UnansweredCreate): boolean =>
+    rows.isHeld(fileId) ||
+    (elsewhere !== null && (elsewhere.isHeld(fileId) || (at > clock.now() - toldAfterMs && at <= clock.now())));
   return {
     mayRisk: async () => {
       const before = until;
       // One that a step works on may still get its answer.
-      const unanswered = (await store.unanswered()).filter(({ fileId }) => !rows.isHeld(fileId));
+      const unanswered = (await store.unanswered()).filter((each) => !isUnderWay(each));
       until = waitUntil(
         unanswered.map(({ at }) => at),
         clock.now(),

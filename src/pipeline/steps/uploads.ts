@@ -8,12 +8,12 @@ export interface LiveUpload {
   readonly id: string;
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** By the monotonic clock, in milliseconds. */
-  readonly startedAt: number;
   /** How long no byte has left. */
   readonly idleMs: number;
   /** Null until it was measured. */
   readonly bytesPerSecond: number | null;
+  /** The host that sends it; absent: this one. */
+  readonly host?: string;
 }
 
 /** How far the uploads under way are. In memory: after a restart they begin again. */
@@ -77,5 +77,5 @@ function begun(id: string, sizeBytes: number, clock: Clock): Running {
   const at = clock.elapsed();
   const rate = createSendRate(clock, spanMs);
   rate.began();
-  return { id, sentBytes: 0, sizeBytes, startedAt: at, movedAt: at, rate };
+  return { id, sentBytes: 0, sizeBytes, movedAt: at, rate };
 }

@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
+import { hostView } from '../../daemon/fleet/host-view.ts';
 import type { Counted } from './counters.ts';
 import { feedsOf, fileStates, targetTypes } from './labels.ts';
 
@@ -17,6 +18,7 @@ export type MeasuredDaemon = Pick<
   | 'messageTargets'
   | 'times'
   | 'startedAt'
+  | 'fleet'
 >;
 
 /**
@@ -34,10 +36,12 @@ export function createGauges(
   const places = createPlaceGauges(registry, daemon, counted);
   const expected = createExpectationGauge(registry, daemon);
   const messages = createMessageGauge(registry, daemon);
+  const hosts = createHostGauges(registry, daemon);
   return async () => {
     work();
     places();
     expected();
+    hosts();
     await messages();
     await files();
   };
@@ -55,6 +59,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
   const success = gauge('dropcast_last_success_timestamp_seconds', 'When the last file was done; 0: never.');
   return async () => {
     try {
+      if (daemon.fleet !== null && daemon.fleet.awaySince() !== null) throw new Error('the database is away');
       const [summary, since] = [await daemon.summary(), await daemon.ledger.waitingSince()];
       const { settling, uploading, queued } = summary;
       const shown: Readonly<Record<string, number>> = { ...summary.states, settling, uploading, queued };
@@ -127,6 +132,30 @@ function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => P
     for (const type of targetTypes) waiting.set({ type }, counts === null ? Number.NaN : 0);
     for (const { name, type } of daemon.config().notify)
       if (type !== 'heartbeat') waiting.inc({ type }, counts?.get(name) ?? 0);
+  };
+}
+
+/** Every member tells of all of them: what a silent host does not say, the others do. */
+function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => void {
+  if (fleet === null) return () => undefined;
+  const gauge = gaugesOf(registry);
+  const hosts = gauge('dropcast_hosts', '1 for a host of the fleet that runs, 0 for one that is silent or stopped.', [
+    'host',
+    'version',
+  ]);
+  const heard = gauge('dropcast_host_heard_timestamp_seconds', 'When a host was last heard.', ['host']);
+  const slots = gauge('dropcast_host_upload_slots', 'Uploads that a host may have at once.', ['host']);
+  const uploads = gauge('dropcast_host_uploads', 'Uploads under way on a host.', ['host']);
+  const draining = gauge('dropcast_host_draining', '1 while a person drains a host.', ['host']);
+  return () => {
+    for (const each of [hosts, heard, slots, uploads, draining]) each.reset(); // hosts come and go
+    for (const { name: host, version, state, ...view } of fleet.known().map((each) => hostView(each, fleet.self))) {
+      hosts.set({ host, version }, state === 'silent' || state === 'stopped' ? 0 : 1);
+      heard.set({ host }, view.heard_at / 1_000);
+      slots.set({ host }, view.slots);
+      uploads.set({ host }, view.uploads);
+      draining.set({ host }, view.draining === null ? 0 : 1);
+    }
   };
 }
 

@@ -64,8 +64,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       await rows.markTried(seqs, world.now());
       const sent = await world.send(target, envelope, signal);
       if (!sent.ok) return refused(seqs, sent, waiting[0]?.refusals ?? 0);
-      if (dropped > 0) await rows.commit({ remember: { [droppedName(name)]: null } });
-      await rows.remove(seqs);
+      await rows.commit({ remember: dropped > 0 ? { [droppedName(name)]: null } : {}, remove: seqs });
       if (failures > 0) logger.info('A notification target accepts messages again', { target: name });
       failures = 0;
       if (!signal.aborted) messageTargets.took(target);
@@ -83,8 +82,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     const isGivenUp = sent.isRefusal && before + 1 >= mostRefusals;
     if (isGivenUp) {
       const dropped = Number((await rows.recall(droppedName(name))) ?? 0) + seqs.length;
-      await rows.commit({ remember: { [droppedName(name)]: dropped } });
-      await rows.remove(seqs);
+      await rows.commit({ remember: { [droppedName(name)]: dropped }, remove: seqs });
     }
     const pauseMs = Math.max(sent.retryAfterMs ?? 0, Math.min(longestPauseMs, firstPauseMs * 2 ** failures));
     if (failures === 0 || isGivenUp)

@@ -1,6 +1,7 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
+import { mayBeDone } from '../../daemon/words/unavailable-words.ts';
 import { needsYouIn } from '../../daemon/overview/needs-you-count.ts';
 import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
@@ -21,6 +22,8 @@ export interface NewsDesk extends Disposable {
   look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
   /** Who is no target any more has no memory: if the name comes back, it begins anew. */
   forget(targets: readonly string[]): Promise<void>;
+  /** Another host has told what there was meanwhile: what is remembered is read again. */
+  takeOver(): void;
   /** Nobody is to be told anything any more. */
   close(): Promise<void>;
   /** Whether nothing has been wrong with the daemon as a whole for so long that people are told. Also while the ledger refuses. */
@@ -74,6 +77,8 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
 
   const lookAtFiles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
+    // What happens on other hosts is no event here.
+    if (daemon.fleet !== null) changedAt ??= at;
     const since = changedAt;
     if (since === null || (at - since < batchMs && at >= since)) return [];
     changedAt = null;
@@ -158,21 +163,34 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
   };
 
+  const readAgain = (): void => {
+    state = null;
+    receipts.clear();
+    changedAt = now();
+  };
+
   return {
     look: async (targets) => {
       isClosed = false;
       state ??= await load();
-      return [
-        ...(await lookAtTroubles(targets, state)),
-        ...(await lookAtFiles(targets, state)),
-        ...(await lookAtTheDay(targets)),
-      ];
+      try {
+        return [
+          ...(await lookAtTroubles(targets, state)),
+          ...(await lookAtFiles(targets, state)),
+          ...(await lookAtTheDay(targets)),
+        ];
+      } catch (error) {
+        // What was posted may be in the outbox: what is remembered beside it says so.
+        if (mayBeDone(error)) readAgain();
+        throw error;
+      }
     },
     forget: async (targets) => {
       const known = targets.flatMap((target) => [memory.receipt(target), droppedName(target)]);
       for (const name of known) receipts.delete(name);
       await rows.commit({ remember: Object.fromEntries(known.map((name) => [name, null])) });
     },
+    takeOver: readAgain,
     close: async () => {
       if (isClosed) return;
       await rows.commit({ remember: { [memory.cursor]: null, [memory.conditions]: null } });

@@ -20,7 +20,16 @@ export interface Notifications extends AsyncDisposable {
 export interface NotificationsWorld {
   readonly daemon: Pick<
     Daemon,
-    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'messageTargets' | 'config'
+    | 'ledger'
+    | 'events'
+    | 'conductor'
+    | 'folders'
+    | 'gate'
+    | 'expectations'
+    | 'messageTargets'
+    | 'config'
+    | 'turn'
+    | 'fleet'
   >;
   readonly logger: Logger;
   readonly now: () => number;
@@ -67,6 +76,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   let running: Promise<void> | null = null;
   let refusedSince: number | null = null;
   let provedAt = -Infinity;
+  let lastTurn: AbortSignal | null = null;
 
   const lookForNews = async (notify: Config['notify']): Promise<void> => {
     const targets = notify.filter((target) => target.type !== 'heartbeat');
@@ -74,7 +84,15 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     if (config !== null && config !== notify) await desk.forget(gone(config, targets));
     // Without a target nothing is read, and what happens then is no news for those that come later.
     if (notify.length === 0) await desk.close();
-    else outgoing.wake(await desk.look(targets));
+    else {
+      try {
+        outgoing.wake(await desk.look(targets));
+      } catch (error) {
+        // Some of it may have been posted.
+        outgoing.wake(targets.map(({ name }) => name));
+        throw error;
+      }
+    }
     config = notify;
   };
 
@@ -86,8 +104,16 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     provedAt = at;
   };
 
+  /** The hosts of a fleet have one memory of what was told, and one outbox: one of them tells. */
   const look = async (): Promise<void> => {
+    const turn = daemon.turn.signal();
+    if (turn === null) return;
     const { notify } = daemon.config();
+    if (turn !== lastTurn) {
+      desk.takeOver();
+      outgoing.wake(notify.map(({ name }) => name));
+      lastTurn = turn;
+    }
     try {
       await lookForNews(notify);
       if (notify.some(({ type }) => type === 'heartbeat')) await proveLedger();

@@ -37,7 +37,8 @@ export async function post(
   const names = [...new Set(posted.map(({ target }) => target))];
   for (const target of targets) {
     if (!names.includes(target.name)) continue;
-    const dropped = await trim(rows, target.name, now);
+    const keep = { newest: mostWaiting, since: now - longestWaitMs, countIn: droppedName(target.name) };
+    const dropped = await rows.trim(target.name, keep);
     if (dropped > 0) messageTargets.dropped(target, dropped);
   }
   return names;
@@ -45,12 +46,4 @@ export async function post(
 
 function isWanted({ on }: MessageTarget, { type, of }: Message): boolean {
   return on.some((kind) => kind === type) && (of === undefined || on.includes(of));
-}
-
-async function trim(rows: NewsRows, name: string, now: number): Promise<number> {
-  const dropped = await rows.trim(name, { newest: mostWaiting, since: now - longestWaitMs });
-  if (dropped === 0) return 0;
-  const before = Number((await rows.recall(droppedName(name))) ?? 0);
-  await rows.commit({ remember: { [droppedName(name)]: before + dropped } });
-  return dropped;
 }

@@ -32,7 +32,7 @@ export function createLive(
   let stop: (() => void) | null = null;
   const start = (): (() => void) => {
     const deaf = [
-      daemon.events.listen(({ type }) => tell(type)),
+      daemon.events.listen(({ type }) => tell(type === 'elsewhere' ? 'file' : type)),
       daemon.news.listen(({ type }) => tell(type === 'reload' ? 'reload' : 'news')),
     ];
     const clock = setInterval(() => {

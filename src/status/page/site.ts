@@ -5,6 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Health } from '../../daemon/health.ts';
+import { unavailableWords } from '../../daemon/words/unavailable-words.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 import { showsToken } from '../metrics/access.ts';
@@ -72,6 +73,8 @@ export function createSite(
   const site = new Hono<Signed>();
   site.onError((error, context) => {
     if (error instanceof PageError) return refuse(context, error.status, error.message);
+    const words = unavailableWords(error);
+    if (words !== null) return refuse(context, 503, words);
     source.broke?.(error);
     return refuse(
       context,
@@ -175,5 +178,6 @@ const TITLES = {
   403: 'Not allowed',
   404: 'Not found',
   409: 'Not possible now',
+  503: 'Not possible now',
   500: 'Something went wrong',
 } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortPath, whyOf } from '../../../src/cli/output/file-table.ts';
+import { fileTable, shortPath, whyOf } from '../../../src/cli/output/file-table.ts';
 import type { FileView } from '../../../src/daemon/files/file-view.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
 import { needsPerson } from '../../../src/pipeline/file/reasons.ts';
@@ -24,4 +24,16 @@ test('progress without a reason stands alone', () => {
 
 test('a name that begins with a dash is printed so that it can be typed after a command', () => {
   expect(shortPath('/srv/in/-x.mp4', fakeShell({ cwd: '/srv/in' }))).toBe('./-x.mp4');
+});
+
+test('files have a column for their host in a fleet, and none on a single host', () => {
+  const shell = fakeShell({ cwd: '/srv/in' });
+  const [one, other] = [viewOf(null, someFacts({ id: 'f_1' })), viewOf(null, someFacts({ id: 'f_2' }))];
+  const titles = (table: string): string => table.split('\n', 1)[0] ?? '';
+  expect(titles(fileTable([one, other], shell))).not.toContain('HOST');
+  const settling = { path: '/srv/in/new.mp4', size: 1, why: 'unchanged for 1 s' };
+  const table = fileTable([{ ...one, host: 'ingest2' }, other], shell, [settling]);
+  expect(titles(table)).toContain('HOST');
+  expect(table).toMatch(/^settling +- +- +new\.mp4/m);
+  expect(table).toMatch(/^queued +f_1 +ingest2 /m);
 });

@@ -1,7 +1,9 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { topLines } from '../../../src/cli/output/top-frame.ts';
-import { busyOverview, someNowFile, someOverview } from '../../daemon/overview/some-overview.ts';
+import { hostView } from '../../../src/daemon/fleet/host-view.ts';
+import { someHost, someUpload } from '../../daemon/fleet/fake-fleet.ts';
+import { busyOverview, noon, someNowFile, someOverview } from '../../daemon/overview/some-overview.ts';
 
 const wide = { width: Infinity, colour: false };
 
@@ -51,4 +53,32 @@ test('hostile names cannot move the cursor', () => {
     now: { files: [someNowFile({ path: '/in/\u001B[2J\u009B31m\nx.mp4', why: '\u001B]0;x' })], more: 0 },
   });
   expect(topLines({ view, ...wide }).join('')).not.toMatch(/\p{Cc}/u);
+});
+
+test('of a fleet, each host has a line and each file the host that works on it; what is wrong with a host comes first', () => {
+  const fleet = {
+    away_since: null,
+    away: null,
+    hosts: [
+      hostView(
+        someHost('ingest1', {
+          heardAt: noon,
+          doing: { slots: 4, places: [], work: [{ id: 'f_1', upload: someUpload }] },
+        }),
+        'ingest1',
+      ),
+      hostView(someHost('b', { heardAt: noon - 240_000, isHeard: false }), 'ingest1', 3),
+    ],
+  };
+  const now = { files: [someNowFile({ host: 'ingest1' })], more: 0 };
+  const lines = topLines({ view: someOverview({ fleet, now }), ...wide });
+  expect(lines[1]).toBe(
+    'b was last heard 4 m ago, at 12:06. 3 files wait for it: no other host that works can read their folders.',
+  );
+  expect(lines.slice(lines.indexOf('Hosts'), lines.indexOf('Hosts') + 3)).toEqual([
+    'Hosts',
+    'ingest1  1 of 4 uploads  50 B/s',
+    'b        silent: last heard 4 m ago; 3 files wait for it',
+  ]);
+  expect(lines.find((line) => line.startsWith('clip.mp4'))).toMatch(/on ingest1$/);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
-import { pause } from '../../../src/daemon/commands/pause.ts';
+import { pause, resume } from '../../../src/daemon/commands/pause.ts';
 import { publish } from '../../../src/daemon/commands/publish.ts';
 import { Patience } from '../../../src/daemon/commands/patience.ts';
 import { asksAgain, reapply } from '../../../src/daemon/commands/reapply.ts';
@@ -9,6 +9,9 @@ import type { CommandResult } from '../../../src/daemon/commands/wanted.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderRouter } from '../../../src/intake/folder-router.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Fleet, Host } from '../../../src/fleet/fleet-view.ts';
+import { FakeFleet, someHost } from '../fleet/fake-fleet.ts';
+import { alwaysOurs } from '../../../src/pipeline/rounds/turn.ts';
 import { rowsOf } from '../../pipeline/held-rows.ts';
 import { outside, startCore } from '../../pipeline/running-core.ts';
 import { created, failure, ready, someFacts } from '../../pipeline/some-facts.ts';
@@ -53,7 +56,12 @@ const commands: Readonly<Record<string, { readonly of: Partial<Facts>; readonly 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 /** A pipeline in which nothing begins, and the commands of a daemon over it. */
-function open(count: number, of: Partial<Facts>, reroute: () => Promise<unknown> = async () => 'known') {
+function open(
+  count: number,
+  of: Partial<Facts>,
+  reroute: () => Promise<unknown> = async () => 'known',
+  fleet: Fleet | null = null,
+) {
   const world = outside(
     Array.from({ length: count }, (_, n) => someFacts({ id: `f_${n}`, path: `${n}.mp4`, ...of, folder: '/inbox' })),
   );
@@ -80,10 +88,12 @@ function open(count: number, of: Partial<Facts>, reroute: () => Promise<unknown>
     afterReady: { kind: 'keep' },
   };
   const daemon = {
+    fleet,
+    turn: alwaysOurs,
     conductor,
     rows,
     pauses: conductor.pauses,
-    folders: { reroute, whyOffLimits: () => null },
+    folders: { reroute, whyOffLimits: () => null, status: () => [] },
     ledger: Object.assign(store, {
       find: async (name: string) => store.rows.filter(({ id }) => id === name),
       waiting: async () => [],
@@ -126,6 +136,58 @@ describe.each(Object.entries(commands))('%s', (_name, { of, run }) => {
   });
 });
 
+describe.each(Object.entries(commands))('%s, of a file that another host works on,', (_name, { of, run }) => {
+  test('changes nothing, and names that host', async () => {
+    const work = [{ id: 'f_0', upload: null }];
+    const fleet = new FakeFleet(someHost('a'), someHost('b', { doing: { slots: 4, places: [], work } }));
+    const { daemon, store, names } = open(1, of, undefined, fleet);
+    // Its lease is the other host's.
+    Object.assign(store, { claim: async () => null });
+    const before = structuredClone(store.rows);
+    const { answer } = await answered(run(daemon, names));
+    expect(answer.refused.map(({ why }) => why)).toEqual([
+      'b works on it, and only it can stop that: nothing was changed. Run this on b, or repeat it later',
+    ]);
+    expect(store.rows).toEqual(before);
+  });
+});
+
+describe('a folder that only another host can read', () => {
+  const done = { ...ready, end: 'done', disposal: 'waiting' } as const;
+  const fleetWith = (other: Partial<Host>): Fleet => {
+    const doing = { slots: 4, places: ['b:/srv/in'], work: [] };
+    return new FakeFleet(someHost('a'), someHost('b', { doing, ...other }));
+  };
+  const there = 'only b can read its folder: run this on b';
+
+  test.each<[string, Partial<Host>, string]>([
+    ['runs', {}, there],
+    ['is silent', { isHeard: false, heardAt: 0 }, 'only b can read this folder, and it was last heard '],
+  ])(
+    'is named with it when the files are to be put away again or the rules asked, and it %s',
+    async (_, other, why) => {
+      const { daemon, store, names } = open(1, done, undefined, fleetWith(other));
+      store.rows[0] = { ...store.row('f_0'), folder: 'b:/srv/in' };
+      const refusals = [...(await retry(daemon, { names })).refused, ...(await reapply(daemon, { names })).refused];
+      expect(refusals.map((each) => each.why.slice(0, why.length))).toEqual([why, why]);
+    },
+  );
+
+  test('can be paused from any host, and a frozen one is resumed there', async () => {
+    const { daemon } = open(0, {}, undefined, fleetWith({}));
+    const paused = await pause(daemon, { folders: ['b:/srv/in', 'c:/srv/in'], until: null, by });
+    expect([paused.paused.map(({ folder }) => folder), paused.refused.map(({ name }) => name)]).toEqual([
+      ['b:/srv/in'],
+      ['c:/srv/in'],
+    ]);
+    expect(await resume(daemon, { folder: 'b:/srv/in', by })).toMatchObject({ ok: true });
+    expect(await resume(daemon, { folder: 'b:/srv/in', by })).toEqual({
+      ok: false,
+      why: `it is not paused; ${there} if it is frozen`,
+    });
+  });
+});
+
 describe.each(['ignore --undo', 'retry a file that failed', 'retry an ignored file'])('%s', (name) => {
   const { of, run } = commands[name] ?? { of: {}, run: never };
 
@@ -157,6 +219,39 @@ test('publish and pause need no row: they answer while all of them are held', as
   const { answer, tookMs } = await answered(publish(daemon, { feeds: ['feed_news'] }));
   expect(answer.feeds).toMatchObject([{ feed: 'feed_news', is: expect.stringMatching(/published|later/) }]);
   expect(tookMs).toBeLessThan(clientMs);
+});
+
+describe('publish on a host that has not the turn', () => {
+  const rounds = {
+    feeds: [],
+    pollTrouble: null,
+    nextPollAt: null,
+    comparison: null,
+    processingMs: null,
+    latePoll: null,
+    deaf: [],
+  };
+  const doing = { slots: 4, places: [], work: [], rounds };
+
+  test.each<[string, Partial<Host>, object]>([
+    [
+      'names the host that does it',
+      { doing },
+      { is: 'elsewhere', why: 'b publishes it now, as it does for all hosts' },
+    ],
+    [
+      'says that none does it yet',
+      { doing, isHeard: false },
+      { is: 'later', why: 'no host does that at the moment; the first one that takes up files publishes it' },
+    ],
+  ])('%s, at once, and has noted it for that host', async (_, other, told) => {
+    const { daemon, store } = open(0, {}, undefined, new FakeFleet(someHost('a'), someHost('b', other)));
+    Object.assign(daemon, { turn: { signal: () => null } });
+    const { answer, tookMs } = await answered(publish(daemon, { feeds: ['feed_news'] }));
+    expect(answer.feeds).toMatchObject([{ feed: 'feed_news', ...told }]);
+    expect(tookMs).toBe(0);
+    expect(await store.feedsDue()).toMatchObject([{ feed: 'feed_news', isNow: true }]);
+  });
 });
 
 test('a file that is given back in time is ignored all the same', async () => {

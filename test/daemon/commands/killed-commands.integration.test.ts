@@ -5,6 +5,7 @@ import type { FolderConfig } from '../../../src/config/config.ts';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
 import { reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
+import { systemClock } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
@@ -205,7 +206,14 @@ function newTitles(path: string): FolderConfig {
 }
 
 function pausesOf(store: Ledger) {
-  return createOperatorPauses({ store, clock: Date, events: { emit: () => undefined }, ended: () => undefined });
+  const nothing = () => undefined;
+  return createOperatorPauses({
+    store,
+    clock: systemClock,
+    elsewhere: null,
+    events: { emit: nothing },
+    ended: nothing,
+  });
 }
 
 /** The files as they are at this very moment: what a killed process leaves. */

@@ -57,6 +57,7 @@ function open() {
   const putAway: string[] = [];
   const events: FileEvent[] = [];
   const daemon = {
+    fleet: null,
     ledger: {
       selection: {
         ids: async ({ states: wanted = [] }: FileSelection) => ({

@@ -31,6 +31,7 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
         return ledger.snapshot(query);
       },
     },
+    fleet: null,
     conductor: {
       pause: () => null,
       pauses: { all: () => null, list: () => [] },

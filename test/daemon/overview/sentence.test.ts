@@ -3,6 +3,7 @@ import { sentenceOf } from '../../../src/daemon/overview/sentence.ts';
 import type { Health } from '../../../src/daemon/overview/sentence.ts';
 
 const idle: Health = {
+  away: null,
   stopped: null,
   uploading: 0,
   waiting: 0,
@@ -19,6 +20,7 @@ const away = { why: 'the service does not answer', next: 'tried again at 14:32' 
 
 test.each<[Partial<Health>, string, string]>([
   [{}, 'ok', 'No file has come yet.'],
+  [{ away: 'PostgreSQL is away.', stopped: away, needsYou: 2, uploading: 3 }, 'stopped', 'PostgreSQL is away.'],
   [{ needsYou: 2 }, 'attention', 'No file is live yet; 2 need you.'],
   [{ live: 9 }, 'ok', 'No file has come today, and all earlier ones are live.'],
   [{ live: 9, needsYou: 1 }, 'attention', 'No file has come today; 1 needs you.'],

@@ -37,6 +37,7 @@ export function someOverview(other: Partial<OverviewView> = {}): OverviewView {
     pauses: [],
     expectations: [],
     deaf_targets: [],
+    fleet: null,
     ...other,
   };
 }
@@ -44,6 +45,7 @@ export function someOverview(other: Partial<OverviewView> = {}): OverviewView {
 export function someNowFile(other: Partial<NowFile> = {}): NowFile {
   return {
     id: 'f_1',
+    host: null,
     path: '/inbox/clip.mp4',
     state: 'uploading',
     kind: 'video',

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../../src/pipeline/file/ports.ts';
+import type { Claim } from '../../../src/pipeline/file/ports.ts';
+import { LostClaimError } from '../../../src/pipeline/file/rows.ts';
 import type { Row } from '../../../src/pipeline/file/rows.ts';
+import { LedgerUnavailableError } from '../../../src/pipeline/file/store-errors.ts';
 import { recordingEvents, rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { someFacts } from '../some-facts.ts';
@@ -78,23 +81,51 @@ describe('a row that is held', () => {
   });
 });
 
-test.each<[string, () => Promise<boolean>]>([
-  ['that the ledger gave to another worker', async () => false],
-  ['whose renewal fails again and again', () => Promise.reject(new Error('no connection'))],
-])('a claim %s is lost, and nothing is written any more', async (_name, renew) => {
-  const store = new MemoryStore([someFacts()]);
+/** A store whose claims are what the test makes of them. */
+function claimsOf(store: MemoryStore, change: Partial<Claim>): void {
   const { claim } = store;
   store.claim = async (id) => {
     const granted = await claim.call(store, id);
-    return granted && { ...granted, renew };
+    return granted && { ...granted, ...change };
   };
-  const held = rowsOf(store, recordingEvents(), 1);
-  const write = held.claim('f_1', async (row) => {
-    await new Promise((resolve) => row.lost.addEventListener('abort', resolve, { once: true }));
+}
+
+test('a claim that is lost writes nothing any more', async () => {
+  const { store, rows } = open();
+  const lost = new AbortController();
+  claimsOf(store, { lost: lost.signal });
+  const write = rows.claim('f_1', async (row) => {
+    lost.abort();
+    expect(row.lost.aborted).toBe(true);
     await row.write({ attempts: 1 });
   });
-  await expect(write).rejects.toThrow('another worker');
+  await expect(write).rejects.toThrow(LostClaimError);
   expect([store.row().attempts, store.claimed.size]).toEqual([0, 0]);
+});
+
+describe('a claim is confirmed', () => {
+  const lost = new AbortController();
+  test.each<[string, Partial<Claim>, (new (...args: never[]) => Error) | null]>([
+    ['when it is renewed', { renew: async () => true }, null],
+    ['unless it went to another worker', { renew: async () => false }, LostClaimError],
+    [
+      'unless nobody can say so',
+      { renew: () => Promise.reject(new LedgerUnavailableError('busy')) },
+      LedgerUnavailableError,
+    ],
+    ['unless it was lost before', { lost: AbortSignal.abort(), renew: async () => true }, LostClaimError],
+    [
+      'unless it was lost while the answer was on its way',
+      { lost: lost.signal, renew: async () => (lost.abort(), true) },
+      LostClaimError,
+    ],
+  ])('%s', async (_name, change, error) => {
+    const { store, rows } = open();
+    claimsOf(store, change);
+    const confirmed = rows.claim('f_1', (row) => row.confirm());
+    if (error === null) await confirmed;
+    else await expect(confirmed).rejects.toThrow(error);
+  });
 });
 
 test('an inserted row is reported', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LedgerUnavailableError } from '../../../src/pipeline/file/store-errors.ts';
 import { createJobs } from '../../../src/pipeline/rounds/jobs.ts';
 import { TestClock } from '../test-clock.ts';
 
@@ -32,5 +33,21 @@ describe('a job', () => {
       clock.advance(1_000);
     }
     expect(broke).toEqual(['sweep: Error: boom', 'sweep: Error: boom']);
+  });
+
+  test.each([
+    ['away', 31],
+    ['disk full', 2],
+  ] as const)('that broke because of the ledger (%s) is tried %i times in half a minute', async (reason, times) => {
+    const clock = new TestClock();
+    let runs = 0;
+    const jobs = createJobs(clock, () => (runs += 1));
+    const job = (): Promise<void> => Promise.reject(new LedgerUnavailableError(reason));
+    for (let second = 0; second <= 30; second += 1) {
+      jobs.start('sweep', job);
+      await jobs.finished();
+      clock.advance(1_000);
+    }
+    expect(runs).toBe(times);
   });
 });

@@ -16,6 +16,7 @@ function open(
     isOpen = (): boolean => true,
     offLimits = new Set<string>(),
     paused = new Set<string>(),
+    mayTake = (): boolean => true,
   } = {},
 ) {
   const store = new MemoryStore(rows);
@@ -27,6 +28,7 @@ function open(
       store,
       mayCreate: async () => mayCreate,
       uploadsStartAt: () => (isOpen() ? null : 1),
+      mayTake,
       isOffLimits: (folder) => offLimits.has(folder),
       isPaused: (folder) => paused.has(folder),
       uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
@@ -67,6 +69,20 @@ const bigOnes = (count: number): Facts[] =>
   Array.from({ length: count }, (_, n) => someFacts({ ...created, ...someBig, id: `big_${n}` }));
 
 describe('the lanes', () => {
+  test('of a host that is drained take up nothing, and what runs is finished', async () => {
+    let isDrained = false;
+    const { lanes, running, end } = open([...waiting(3), ...queued(3)], { uploads: 1, mayTake: () => !isDrained });
+    await lanes.pump();
+    const atWork = running();
+    expect(atWork).not.toEqual([]);
+    isDrained = true;
+    await end(...atWork);
+    expect([running(), lanes.size()]).toEqual([[], 0]);
+    isDrained = false;
+    await lanes.pump();
+    expect(running()).not.toEqual([]);
+  });
+
   test('run uploads up to the limit, in the order of the ledger', async () => {
     const { lanes, running, end } = open(waiting(10));
     await lanes.pump();

@@ -210,19 +210,15 @@ describe('a file that another worker takes over', () => {
   // The service may hold a record for the token of the first.
   test('while a create request is under way leaves its token to the other as a suspect', async () => {
     const store = new MemoryStore([someFacts()]);
-    const renewed = Promise.withResolvers<boolean>();
+    const lost = new AbortController();
     const { claim } = store;
-    const renew = (): Promise<boolean> => {
-      renewed.resolve(false);
-      return renewed.promise;
-    };
     store.claim = async (id) => {
       const granted = await claim.call(store, id);
-      return granted && { ...granted, renew };
+      return granted && { ...granted, lost: lost.signal };
     };
-    const { runner, world, stuck, failed } = open([], { rows: rowsOf(store, recordingEvents(), 1), store });
+    const { runner, world, stuck, failed } = open([], { rows: rowsOf(store), store });
     world.host.create = async () => {
-      await renewed.promise;
+      lost.abort();
       await turns();
       return { ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } };
     };

@@ -24,13 +24,19 @@ function read(database: DatabaseSync): Pick<Evidence, 'rows' | 'history'> {
   const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
   if (!tables.some(({ name }) => name === 'file')) return { rows: [], history: new Map() };
   const rows = database.prepare('SELECT * FROM file ORDER BY seq').all().map(rowOf);
-  const history = new Map<string, string[]>();
-  for (const { file_id: id, state } of database.prepare('SELECT file_id, state FROM history ORDER BY seq').all())
-    history.set(String(id), [...(history.get(String(id)) ?? []), String(state)]);
-  return { rows, history };
+  return { rows, history: historyOf(database.prepare('SELECT file_id, state FROM history ORDER BY seq').all()) };
 }
 
-function rowOf(row: Record<string, unknown>): LedgerRow {
+/** @param lines of the table `history`, oldest first */
+export function historyOf(lines: readonly Record<string, unknown>[]): Evidence['history'] {
+  const history = new Map<string, string[]>();
+  for (const { file_id: id, state } of lines)
+    history.set(String(id), [...(history.get(String(id)) ?? []), String(state)]);
+  return history;
+}
+
+/** @param row of the table `file` */
+export function rowOf(row: Record<string, unknown>): LedgerRow {
   const plan = JSON.parse(String(row['plan'])) as { readonly title?: string } | null;
   const failure = JSON.parse(String(row['last_failure'])) as { readonly message?: string } | null;
   return {

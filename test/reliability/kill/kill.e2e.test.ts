@@ -70,7 +70,7 @@ describe.concurrent('the power fails at a system call', needs('cc'), () => {
       const run = cutAt(await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, planted));
       const found: string[] = [];
       // The trace is of another run: by chance a later write may be synced along with the one that was not.
-      for (let plays = 0; plays < 6 && !found.includes(caughtBy); plays += 1) {
+      for (let plays = 0; plays < 20 && !found.includes(caughtBy); plays += 1) {
         const { violations, hits } = await playRun(run, planted, () => 1);
         expect(hits).toEqual([true]);
         found.push(...violations.map(({ invariant }) => invariant));

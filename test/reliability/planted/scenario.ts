@@ -1,3 +1,4 @@
+import type { FleetInvariant } from '../fleet/judge.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { openWorld } from '../world/world.ts';
 import type { World, WorldOptions } from '../world/world.ts';
@@ -14,7 +15,7 @@ export interface Scenario {
 
 /** What the judge found, or that the play never came to its end. */
 export interface Finding {
-  readonly invariant: Violation['invariant'] | 'it gets there' | 'one line for each cause';
+  readonly invariant: Violation['invariant'] | FleetInvariant | 'it gets there' | 'one line for each cause';
   readonly what: string;
   readonly evidence: string;
 }

@@ -23,6 +23,8 @@ export interface JournalEntry {
   readonly what: string;
   readonly video?: string | null;
   readonly said?: string;
+  /** The process that asked, where there are several. */
+  readonly by?: string;
 }
 
 /** A row as it is at the end, as far as the judge needs it. */

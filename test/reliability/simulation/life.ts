@@ -3,11 +3,11 @@ import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import { Meddler } from './meddler.ts';
 import type { Config, FolderConfig } from '../../../src/config/config.ts';
-import type { Logger, LogFields } from '../../../src/log/logger.ts';
+import type { Logger } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
-import type { Evidence, JudgedRow, Violation } from './judge.ts';
+import type { Evidence, Violation } from './judge.ts';
 import { copyOfLedger, eraseLedger, recoverLedger, storedRows } from './machine/database.ts';
-import { Disk, sha256Of } from './machine/disk.ts';
+import { Disk } from './machine/disk.ts';
 import { connectNetwork } from './machine/exchange.ts';
 import { insertDisk } from './machine/file-system.ts';
 import { Machine, switchOn } from './machine/machine.ts';
@@ -19,6 +19,7 @@ import { loseEvents } from './machine/watch-events.ts';
 import { People } from './people.ts';
 import { Service } from './service.ts';
 import type { Manners } from './service.ts';
+import { configOf, filesIn, folderOf, installMachine, judgedRow, loggerOf } from './settings.ts';
 import { Weather } from './weather.ts';
 
 /** What became of one seed. */
@@ -29,6 +30,11 @@ export interface Lived {
   /** Equal for two runs that did the same. */
   readonly digest: string;
   readonly boots: number;
+}
+
+/** Where lives are played, one after the other. */
+export interface Lives extends AsyncDisposable {
+  live(seed: number, onLine: ((line: string) => void) | null): Promise<Lived>;
 }
 
 /** Plays the life of one seed: a storm of faults, then calm, then the judge. */
@@ -137,7 +143,7 @@ class Life {
     if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
     process.kill();
     await idle();
-    this.#disk.closeAll();
+    this.#disk.closeAllOf(process);
     recoverLedger();
     this.#perhapsRestore();
     await this.#pass(this.#random.between(50, 4_000));
@@ -259,13 +265,7 @@ class Life {
   #foldersOf(): readonly FolderConfig[] {
     const paths = this.#random.chance(0.3) ? ['/inbox', '/other'] : ['/inbox'];
     this.#disk.mkdir('/state');
-    this.#disk.mkdir('/etc');
-    this.#disk.write(
-      this.#disk.open('/etc/machine-id', 0o101),
-      Buffer.from('0123456789abcdef0123456789abcdef\n'),
-      0,
-      true,
-    );
+    installMachine(this.#disk);
     return paths.map((path, index): FolderConfig => {
       this.#disk.mkdir(path);
       const kind = this.#random.pick(['keep', 'delete', 'move', 'mount'] as const);
@@ -273,74 +273,17 @@ class Life {
         this.#disk.mkdir(`${path}/done`);
         this.#disk.mount(`${path}/done`, 7);
       }
-      return {
-        path,
-        key: `folders[${index}]`,
-        include: ['**/*.mp4'],
-        exclude: [],
-        settleMs: this.#random.pick([500, 1_000, 3_000]),
-        doneMarker: null,
-        watch: this.#random.chance(0.2) ? 'polling' : 'auto',
-        rescanMs: 20_000,
-        onDuplicate: 'skip',
-        onChange: 'upload',
-        existing: 'upload',
-        afterReady: kind === 'keep' || kind === 'delete' ? { kind } : { kind: 'move', to: 'done' },
-        rules: [
-          {
-            key: `folders[${index}].rules[0]`,
-            line: 1,
-            match: '**',
-            channel: 'ch_main',
-            title: '{title}',
-            description: null,
-            tags: [],
-            publish: this.#random.chance(0.5) ? ['feed_news'] : [],
-          },
-        ],
-      };
+      const folder = folderOf(path, index, this.#random);
+      return { ...folder, afterReady: kind === 'keep' || kind === 'delete' ? { kind } : { kind: 'move', to: 'done' } };
     });
   }
 
   #config(): Config {
-    return {
-      file: '/etc/dropcast.yaml',
-      source: { written: [], warnings: [] },
-      service: {
-        baseUrl: 'http://127.0.0.1:8080/v1',
-        apiKey: { reveal: () => 'key-of-the-simulation' },
-        apiKeyFrom: 'environment',
-        webhookSecret: null,
-        requestsPerHour: requestsPerHour,
-        sendKeyTo: [],
-      },
-      stateDir: '/state',
-      failureLog: '/state/failures.jsonl',
-      uploads: { concurrency: 2, bandwidth: { windows: [], otherwise: null }, window: null, stallTimeoutMs: 20_000 },
-      retry: { attempts: 12, firstMs: 1_000, maxMs: 30_000 },
-      poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },
-      publish: { quietMs: 2_000, atMostMs: 10_000 },
-      folders: this.#folders,
-      status: { listen: null, hosts: [], socket: '/state/dropcast.sock' },
-      notify: [],
-      log: { level: 'info', format: 'json' },
-    };
+    return configOf({ stateDir: '/state', folders: this.#folders, requestsPerHour });
   }
 
   #logger(): Logger {
-    const log =
-      (level: string) =>
-      (message: string, fields: LogFields = {}): void => {
-        if (this.#machine.process?.isDead === true) return;
-        const err = fields['err'];
-        if (err instanceof Error && this.#machine.onLine !== null) this.#machine.onLine(`    ${err.stack}`);
-        this.#machine.log(
-          level,
-          [message, fields['file'], fields['why'], fields['note']].filter((one) => typeof one === 'string').join(' '),
-        );
-        this.#notice(message);
-      };
-    return { error: log('error'), warn: log('warn'), info: log('info'), debug: () => undefined };
+    return loggerOf(this.#machine, (message) => this.#notice(message));
   }
 
   #notice(message: string): void {
@@ -348,16 +291,14 @@ class Life {
   }
 
   #evidence(calm: Evidence['calm']): Evidence {
-    const onDisk = this.#folders.flatMap(({ path: folder }) =>
-      [...this.#disk.files(folder)]
-        .filter(([path]) => path.endsWith('.mp4') && !path.slice(folder.length).includes('/.'))
-        .map(([path, { data }]) => ({ path, sha256: sha256Of(data), size: data.length })),
-    );
     return {
       contents: this.#disk.contents,
       removals: this.#disk.removals,
       putAway: this.#disk.putAway,
-      onDisk,
+      onDisk: filesIn(
+        this.#disk,
+        this.#folders.map(({ path }) => path),
+      ),
       sidecars: this.#people.sidecars,
       records: this.#service.records(),
       journal: this.#service.journal,
@@ -371,25 +312,3 @@ class Life {
 }
 
 const requestsPerHour = 1_000;
-
-function judgedRow(row: Record<string, unknown>): JudgedRow {
-  const failure = row['last_failure'];
-  const suspects = JSON.parse(String(row['suspects'])) as string[];
-  return {
-    id: String(row['id']),
-    path: `${String(row['folder'])}/${String(row['path'])}`,
-    size: Number(row['size']),
-    state: String(row['state']),
-    why: textOf(row['why']),
-    videoId: textOf(row['video_id']),
-    sha256: textOf(row['sha256']),
-    // No folder of a life says so.
-    isWantedTwice: row['on_duplicate'] === 'upload',
-    tokens: [...suspects, ...(row['intent'] === null ? [] : [textOf(row['intent']) ?? ''])],
-    failure: failure === null ? null : (JSON.parse(textOf(failure) ?? '') as JudgedRow['failure']),
-  };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}

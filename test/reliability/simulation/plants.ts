@@ -188,3 +188,13 @@ export const plants: readonly Plant[] = [
     ],
   },
 ];
+
+/** @throws when there is none of that name */
+export function changesOf(
+  name: string,
+  among: readonly { readonly name: string; readonly changes: readonly Replacement[] }[],
+): readonly Replacement[] {
+  const plant = among.find((one) => one.name === name);
+  if (plant === undefined) throw new Error(`there is no plant ${name}`);
+  return plant.changes;
+}

@@ -1,6 +1,8 @@
+import type { FleetWorldName } from '../fleet/fleets.ts';
 import { replaceGlobals } from './machine/globals.ts';
 import { loadIntoMachine } from './machine/hooks.ts';
-import { plants } from './plants.ts';
+import type { Replacement } from './plants.ts';
+import type { Lives } from './life.ts';
 import type { Violation } from './judge.ts';
 
 // A process of its own, because it replaces clocks, disk and network of everything that it loads: run.ts starts it.
@@ -19,24 +21,30 @@ export interface Order {
   readonly seeds: readonly number[];
   /** Plays every n-th of them twice. */
   readonly twiceEvery: number;
-  readonly plant: string | null;
+  /** Bugs to put into the product first. */
+  readonly changes: readonly Replacement[];
   /** Prints all that happens. */
   readonly isLogged: boolean;
+  readonly world: World;
+  /** Address of a server, for worlds that have one. */
+  readonly postgres: string | null;
 }
 
-const order = JSON.parse(process.argv[2] ?? '') as Order;
-const plant = order.plant === null ? [] : plants.filter(({ name }) => name === order.plant);
-if (order.plant !== null && plant.length === 0) throw new Error(`there is no plant ${order.plant}`);
+export type World = 'one host' | FleetWorldName;
 
-loadIntoMachine(plant.flatMap(({ changes }) => changes));
-const { live } = await import('./life.ts');
+const order = JSON.parse(process.argv[2] ?? '') as Order;
+
+loadIntoMachine(order.changes);
+const open = await worldOf(order);
 replaceGlobals();
 // What a killed process leaves behind may reject with nobody to hear it.
 process.on('unhandledRejection', () => undefined);
 
+await using world = await open();
+const onLine = order.isLogged ? (line: string): void => console.log(line) : null;
 for (const [index, seed] of order.seeds.entries()) {
-  const first = await live(seed, order.isLogged ? (line) => console.log(line) : null);
-  const second = index % order.twiceEvery === 0 ? await live(seed) : null;
+  const first = await world.live(seed, onLine);
+  const second = index % order.twiceEvery === 0 ? await world.live(seed, null) : null;
   const report: Report = {
     seed,
     violations: first.violations,
@@ -44,4 +52,14 @@ for (const [index, seed] of order.seeds.entries()) {
     isSame: second === null ? null : second.digest === first.digest,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+/** Loads what is played. @returns opens it, once clocks and timers are the machine's */
+async function worldOf({ world, postgres }: Order): Promise<() => Promise<Lives>> {
+  if (world !== 'one host') {
+    const { openFleets } = await import('../fleet/fleets.ts');
+    return () => openFleets(world, postgres ?? '');
+  }
+  const { live } = await import('./life.ts');
+  return async () => ({ live, [Symbol.asyncDispose]: async () => undefined });
 }

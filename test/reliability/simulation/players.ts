@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Order, Report } from './play.ts';
+import type { Replacement } from './plants.ts';
+import type { Order, Report, World } from './play.ts';
 
 export interface Played {
   readonly reports: readonly Report[];
@@ -16,12 +17,17 @@ export async function playAll(wanted: {
   readonly seeds: readonly number[];
   readonly jobs: number;
   readonly isLogged: boolean;
-  readonly plant: string | null;
+  /** Bugs to put into the product first. */
+  readonly changes?: readonly Replacement[];
   readonly twiceEvery: number;
+  /** One host by default. */
+  readonly world?: World;
+  /** Address of a server, for a fleet. */
+  readonly postgres?: string;
   readonly onProgress?: (done: number, bad: number) => void;
   readonly until?: (report: Report) => boolean;
 }): Promise<Played> {
-  const { seeds, jobs, plant, isLogged, twiceEvery } = wanted;
+  const { seeds, jobs, changes = [], isLogged, twiceEvery, world = 'one host', postgres = null } = wanted;
   const reports: Report[] = [];
   const end = new AbortController();
   let bad = 0;
@@ -35,7 +41,7 @@ export async function playAll(wanted: {
   await Promise.all(
     shares
       .filter((share) => share.length > 0)
-      .map((share) => play({ seeds: share, plant, isLogged, twiceEvery }, take, end.signal)),
+      .map((share) => play({ seeds: share, changes, isLogged, twiceEvery, world, postgres }, take, end.signal)),
   );
   return { reports: reports.toSorted((one, other) => one.seed - other.seed) };
 }

@@ -51,7 +51,8 @@ export class Service {
   }
 
   note(entry: Omit<JournalEntry, 'at'>): void {
-    this.journal.push({ ...entry, at: this.#machine.time.elapsed });
+    const by = this.#machine.process?.name ?? '';
+    this.journal.push({ ...entry, at: this.#machine.time.elapsed, ...(by !== '' && { by }) });
     this.#machine.log('service', `${entry.what} ${entry.video ?? ''} ${entry.said ?? ''}`);
   }
 

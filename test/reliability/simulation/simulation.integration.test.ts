@@ -17,7 +17,7 @@ let played: Played;
 
 beforeAll(async () => {
   const all = [...new Set([...(await keptSeeds()), ...rareSeeds, ...seeds])];
-  played = await playAll({ seeds: all, jobs: 2, isLogged: false, plant: null, twiceEvery: 10 });
+  played = await playAll({ seeds: all, jobs: 2, isLogged: false, twiceEvery: 10 });
 });
 
 test.each(specsOf('simulation').map((id) => [id, specs[id].says] as const))('[%s] in all lives: %s', (id) => {
@@ -42,7 +42,6 @@ test('the lives reach every state that matters', async () => {
       seeds: furtherSeeds,
       jobs: 2,
       isLogged: false,
-      plant: null,
       twiceEvery: Infinity,
       until: (report) => reports.push(report) > 0 && !isMissing(),
     });
@@ -64,7 +63,7 @@ test.each(shown.map((plant) => [plant.name, plant] as const))(
       seeds: [...new Set([...(plant.seen ?? []), ...seeds, ...furtherSeeds])],
       jobs: 1,
       isLogged: false,
-      plant: name,
+      changes: plant.changes,
       twiceEvery: Infinity,
       until: isShown,
     });

@@ -19,13 +19,16 @@ export interface ProgramProcess {
 /**
  * @param program main file of the bundled program
  * @param env added to what every process gets
+ * @param within a command that runs it, with its arguments
  */
 export function startProgram(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  within: readonly string[] = [],
 ): ProgramProcess {
-  const child = spawn(node, [program, ...args], {
+  const [command = node, ...words] = [...within, node, program, ...args];
+  const child = spawn(command, words, {
     env: { ...inherited(), NO_COLOR: '1', UV_USE_IO_URING: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -43,10 +43,12 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
       return read;
     },
     recall: async () => dropped,
-    commit: async ({ remember = {} }) => void (dropped = remember['dropped:phone']),
+    commit: async ({ remember = {}, remove = [] }) => {
+      if ('dropped:phone' in remember) dropped = remember['dropped:phone'];
+      waiting = waiting.filter(({ seq }) => !remove.includes(seq));
+    },
     markTried: async (seqs, at) => change(seqs, (row) => ({ ...row, triedAt: at })),
     markRefused: async (seqs) => change(seqs, (row) => ({ ...row, triedAt: null, refusals: row.refusals + 1 })),
-    remove: async (seqs) => void (waiting = waiting.filter(({ seq }) => !seqs.includes(seq))),
   };
   const one = createDelivery(phone as unknown as MessageTarget, {
     rows: rows as NewsRows,

@@ -47,6 +47,8 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
     notify,
     pause: null as Pause | null,
     isHanging: false,
+    turn: new AbortController().signal as AbortSignal | null,
+    isInFleet: false,
     frozen: [] as string[],
     unknown: [] as UnknownName[],
     expectations: [] as ExpectationView[],
@@ -72,6 +74,10 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
         folders: { status: () => world.frozen.map((path) => ({ path, state: 'frozen', why: 'it is not mounted' })) },
         gate: { snapshot: () => world.gate },
         expectations: { list: () => world.expectations },
+        get fleet() {
+          return world.isInFleet ? {} : null;
+        },
+        turn: { signal: () => world.turn },
         messageTargets,
         config: () => ({ notify: world.notify }),
       } as unknown as NotificationsWorld['daemon'],

@@ -1,9 +1,40 @@
 import { describe, expect, test } from 'vitest';
 import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
-import { failure } from '../../pipeline/some-facts.ts';
+import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { eventually } from '../../support/until.ts';
 import { away, desk, done, held, minute, noon, pause, taken, target } from './desk.ts';
+
+describe('the hosts of a fleet', () => {
+  test('tell what happens once: the one whose turn it is does, also of files of others', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    here.world.isInFleet = true;
+    await here.settle();
+    here.world.turn = null;
+    await here.becomes('f_1', held);
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual([]);
+    here.world.turn = new AbortController().signal;
+    await here.pass(5 * minute);
+    await here.ledger.insert(someFacts({ id: 'f_2', path: 'f_2.mp4', discoveredAt: here.world.now, ...held }));
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: f_1.mp4 needs you', 'a: f_2.mp4 needs you']);
+  });
+
+  test('go on from what another has told', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await desk(scratch.path, [target('a')]);
+    await here.settle();
+    here.world.turn = null;
+    await here.becomes('f_1', held);
+    const last = await here.ledger.news.lastPassage();
+    await here.ledger.news.commit({ remember: { cursor: { from: last, read: last } } });
+    here.world.turn = new AbortController().signal;
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual([]);
+  });
+});
 
 describe('notifications', () => {
   test('without a target nothing is read or said, and it is no news for one that comes later', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createPageAccess, type Right } from '../../../src/status/page/access.ts';
 import { createSite } from '../../../src/status/page/site.ts';
 import { PageError, type Action } from '../../../src/status/page/world.ts';
+import { noAnswer } from '../../../src/daemon/words/unavailable-words.ts';
 import { idleDaemon } from './idle-daemon.ts';
 
 const access = createPageAccess('the-token');
@@ -129,4 +130,15 @@ test('signing out makes the browser forget its cookie, and other sites cannot do
   expect(answer.headers.get('set-cookie')).toBe('dropcast-7878=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict');
   expect(await answer.text()).toContain('You are signed out.');
   expect((await post({ cookie, origin: 'https://evil.example' }, '/sign-out')).status).toBe(403);
+});
+
+test('a change that nobody can write down at the moment is refused with the reason, and is no bug', async () => {
+  const broken: unknown[] = [];
+  const { post } = somePage(
+    async () => Promise.reject(noAnswer(null)),
+    (error) => broken.push(error),
+  );
+  const answer = await post({ cookie: cookieOf('change'), ...OWN_FORM });
+  expect([answer.status, broken]).toEqual([503, []]);
+  expect(await answer.text()).toContain('PostgreSQL does not answer at the moment');
 });

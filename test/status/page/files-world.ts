@@ -75,6 +75,7 @@ export function daemonWith(ledger: Ledger): Daemon {
   const idle = idleDaemon();
   return {
     ...idle,
+    fleet: null,
     ledger,
     conductor: {
       pauses: noPauses,

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileView } from '../../../daemon/files/file-view.ts';
 import type { FilesView } from '../../../daemon/files/files-view.ts';
-import { isLedgerThere } from '../../../ledger/recovery.ts';
+import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
+import { LedgerError } from '../../../ledger/ledger-error.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
 import type { DaemonPlace } from '../../control.ts';
@@ -38,12 +39,10 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
 
 /** Of a daemon that is down; nothing where there is no ledger yet. */
 async function fromLedger<T>(
-  { stateDir }: DaemonPlace,
+  place: DaemonPlace,
   read: (ledger: Ledger) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
-  if (!(await isLedgerThere(stateDir))) return [];
-  const { openExistingLedger } = await import('../../../ledger/ledger.ts');
-  await using ledger = await openExistingLedger(stateDir);
+  await using ledger = await openLedgerToRead(place);
   return ledger === null ? [] : await read(ledger);
 }
 
@@ -119,7 +118,11 @@ async function attempt<T>(gather: () => Promise<T>): Promise<Gathered<T>> {
   try {
     return { is: 'there', value: await gather() };
   } catch (error) {
-    if (error instanceof CommandError || (error instanceof Error && ('syscall' in error || 'code' in error)))
+    if (
+      error instanceof CommandError ||
+      error instanceof LedgerError ||
+      (error instanceof Error && ('syscall' in error || 'code' in error))
+    )
       return { is: 'missing', why: error.message };
     throw error;
   }

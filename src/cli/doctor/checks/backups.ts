@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { backupsOf } from '../../../ledger/backups.ts';
-import { ledgerPath } from '../../../ledger/recovery.ts';
+import { backupsOf } from '../../../ledger/sqlite/backups.ts';
+import { ledgerPath } from '../../../ledger/sqlite/recovery.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 

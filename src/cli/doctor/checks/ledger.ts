@@ -14,7 +14,7 @@ export const ledger: Check = {
     if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
     if (patient.isOutsider) throw new SkippedError('this needs root: run it with sudo');
     const why = 'without its ledger dropcast does not start, so that it uploads nothing twice';
-    const found = await inspectState(checked.paths, reach.status.socket);
+    const found = await inspectState(checked.paths, reach.status.socket, reach.ledger !== null);
     return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];
   },
 };

@@ -1,5 +1,6 @@
 import { whyFrozenAtStart } from '../../../watch/root-preview.ts';
-import { isLedgerThere } from '../../../ledger/recovery.ts';
+import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
+import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
@@ -22,9 +23,7 @@ export const mounts: Check = {
 async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   const { config } = patient;
   if (config === null) throw new SkippedError('neither a daemon nor a configuration says which folders');
-  if (!(await isLedgerThere(config.stateDir).catch(() => false))) return [];
-  const { openExistingLedger } = await import('../../../ledger/ledger.ts');
-  await using ledger = await openExistingLedger(config.stateDir);
+  await using ledger = await openLedgerToRead(config).catch(saidElsewhere);
   if (ledger === null) return [];
   const { roots, id } = ledger;
   const known = { known: ledger.known };
@@ -35,6 +34,12 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
     }),
   );
   return found.flat();
+}
+
+/** Another check says what is wrong with the ledger. */
+function saidElsewhere(error: unknown): null {
+  if (error instanceof LedgerError) return null;
+  throw error;
 }
 
 export function frozen(path: string, reason: string, patient: Pick<Patient, 'service' | 'option'>): Finding {

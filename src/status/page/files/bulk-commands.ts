@@ -101,7 +101,7 @@ async function retried(asked: Promise<RetryResult>): Promise<BulkResult> {
 
 /** Files of a feed that is not published were not published. */
 function published({ feeds, requests, refused }: PublishResult): BulkResult {
-  const isDone = ({ is }: PublishResult['feeds'][number]): boolean => is === 'published' || is === 'planned';
+  const isDone = ({ is }: PublishResult['feeds'][number]): boolean => is !== 'failed' && is !== 'later';
   return {
     files: feeds.filter(isDone).reduce((sum, { files }) => sum + files, 0),
     requests,

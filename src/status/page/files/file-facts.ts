@@ -23,6 +23,7 @@ export function whereFacts(
         ['Path', named(path)],
         ['Size', file.size < 1_000 ? fileSize(file.size) : `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
         ['Local file', file.local],
+        ['Host', file.host === null ? null : named(file.host)],
         ['File id', code(file.id)],
         ['Video id', file.video_id === null ? null : code(file.video_id)],
         ['Watch', embed === null ? null : outside(embed, 'Open the video')],

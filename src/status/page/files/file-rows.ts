@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import { basename, dirname } from 'node:path/posix';
 import type { FileView } from '../../../daemon/files/file-view.ts';
 import { reasonWords } from '../../../daemon/files/next-words.ts';
+import { hostName } from '../host-name.ts';
 import { moment } from '../moment.ts';
 import { fileAddress } from './address.ts';
 import { stateBadge } from './state-badge.ts';
@@ -28,6 +29,7 @@ export function fileRows(
       ...(hasTicks ? [tick] : []),
       { heading: 'File', kind: 'main', cell: nameCell },
       { heading: 'State', cell: stateBadge },
+      ...(files.some(({ host }) => host !== null) ? [hostColumn] : []),
       {
         heading: 'Why, and what is next',
         cell: (file) => html`<span class="reason">${visibleText(reasonWords(file, now))}</span>`,
@@ -37,6 +39,13 @@ export function fileRows(
     ],
   });
 }
+
+/** Of a fleet alone. */
+const hostColumn: Column<FileView> = {
+  heading: 'Host',
+  kind: 'minor',
+  cell: ({ host }) => (host === null ? '' : hostName(host)),
+};
 
 function nameCell({ id, path }: FileView): Html {
   return html`<a href="${fileAddress(id)}">${named(basename(path))}</a>

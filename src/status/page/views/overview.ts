@@ -12,6 +12,7 @@ import { budgetPanel } from './overview/budget.ts';
 import { expectedPanel } from './overview/expected.ts';
 import { dayPanel } from './overview/day.ts';
 import { feedsPanel } from './overview/feeds.ts';
+import { hostsPanel } from './overview/hosts.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
 import { nowPanel } from './overview/now.ts';
 import { stageStrip } from './overview/stage-strip.ts';
@@ -41,9 +42,9 @@ export async function overview({ daemon, status, now, mayChange }: PageWorld): P
     ],
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
       ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
-      ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)}
+      ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)} ${hostsPanel(view.fleet, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, { now, links: daemon.links })}</div>
-      ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
+      ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads, fleet: view.fleet }, now)}`,
   };
 }
 
@@ -90,15 +91,17 @@ function firstSteps(folder: string | undefined): Html {
   );
 }
 
-type Notes = Pick<StatusView, 'suspects' | 'adoption' | 'deletions' | 'accounts' | 'uploads'>;
+type Notes = Pick<StatusView, 'suspects' | 'adoption' | 'deletions' | 'accounts' | 'uploads' | 'fleet'>;
 
 /** What is worth a line, and no panel. */
-function notes({ suspects, adoption, deletions, accounts, uploads }: Notes, now: number): Html | '' {
+function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Notes, now: number): Html | '' {
   const next = deletions.next_at === null ? '' : html`, the next after ${moment(deletions.next_at, now)}`;
   const limitOf = uploads?.bytes_per_second ?? null;
   const until = uploads === null || uploads.until === null ? '' : html` until ${moment(uploads.until, now)}`;
   const all = [
-    limitOf !== null && html`All uploads together may send ${rate(limitOf)}${until}.`,
+    limitOf !== null &&
+      html`${fleet === null ? 'All uploads together' : 'The uploads of this host together'} may send
+      ${rate(limitOf)}${until}.`,
     suspects > 0 &&
       html`${counted(suspects, 'record')} on the service may be empty: <code>dropcast suspects</code> lists them.`,
     adoption.files > 0 &&

@@ -43,8 +43,8 @@ export class Disk {
   #inodes = 100;
   /** Inode numbers that were freed, to be given to the next file: ext4 does that. */
   readonly #free: number[] = [];
-  /** Descriptors of the running process. */
-  readonly #open = new Map<number, Inode>();
+  /** Descriptors, and whose they are. */
+  readonly #open = new Map<number, { readonly inode: Inode; readonly owner: object | null }>();
 
   constructor(time: Timeline) {
     this.#time = time;
@@ -84,11 +84,11 @@ export class Disk {
     return inode;
   }
 
-  /** A descriptor of the running process. */
-  descriptor(inode: Inode): number {
+  /** A descriptor of a process. */
+  descriptor(inode: Inode, owner: object | null): number {
     let fd = 20;
     while (this.#open.has(fd)) fd += 1;
-    this.#open.set(fd, inode);
+    this.#open.set(fd, { inode, owner });
     return fd;
   }
 
@@ -96,9 +96,9 @@ export class Disk {
     this.#open.delete(fd);
   }
 
-  /** The process is dead: the kernel closes everything. */
-  closeAll(): void {
-    this.#open.clear();
+  /** The process is dead: the kernel closes everything of it. */
+  closeAllOf(process: object): void {
+    for (const [fd, { owner }] of this.#open) if (owner === process) this.#open.delete(fd);
   }
 
   write(inode: Inode, bytes: Uint8Array, at: number, isWhole = false): void {
@@ -210,9 +210,9 @@ export class Disk {
 
   /** Where `/proc/self/fd/N` leads. */
   opened(fd: number): Inode {
-    const inode = this.#open.get(fd);
-    if (inode === undefined) throw errno('ENOENT', `/proc/self/fd/${fd}`);
-    return inode;
+    const opened = this.#open.get(fd);
+    if (opened === undefined) throw errno('ENOENT', `/proc/self/fd/${fd}`);
+    return opened.inode;
   }
 
   #start(path: string): { from: Inode; names: string[] } {

@@ -40,7 +40,7 @@ export const promises = {
   open: async (path: Path, flags: string | number = 'r') => {
     const wanted = typeof flags === 'number' ? flags : flagsOf(flags);
     const fd = await call(wanted & constants.O_CREAT ? 'create' : 'open', text(path), () =>
-      theDisk().descriptor(theDisk().open(text(path), wanted)),
+      theDisk().descriptor(theDisk().open(text(path), wanted), machine().process),
     );
     return new Handle(fd, theDisk().opened(fd), (wanted & constants.O_APPEND) !== 0);
   },

@@ -37,10 +37,11 @@ export function replaceGlobals(): void {
       }
     },
   });
-  const VirtualNow = (): number => runningMachine()?.time.wall ?? real.Date.now();
+  const VirtualNow = (): number => wallOf(runningMachine()) ?? real.Date.now();
   // For the replaced texts of hooks.ts.
   Object.assign(globalThis, {
     isFirstOfProcess: (what: string) => runningMachine()?.process?.isFirst(what) ?? false,
+    memoryOfProcess: () => runningMachine()?.process?.memory ?? {},
   });
   Math.random = () => runningMachine()?.ownRandom.next() ?? realRandom();
   // Counts from the start of the process, as the real one does.
@@ -48,6 +49,10 @@ export function replaceGlobals(): void {
     const machine = runningMachine();
     return machine === null ? real.now() : machine.time.elapsed - (machine.process?.bornAt ?? 0);
   };
+}
+
+function wallOf(machine: ReturnType<typeof runningMachine>): number | undefined {
+  return machine === null ? undefined : machine.time.wall + (machine.process?.wallOffset ?? 0);
 }
 
 interface Plan {

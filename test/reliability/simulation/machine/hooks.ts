@@ -15,12 +15,25 @@ const replaced: Readonly<
   'node:net': { by: 'net', from: 'small-modules.ts', rest: 'stay' },
   'node:crypto': { by: 'crypto', from: 'small-modules.ts', rest: 'stay' },
 };
-const wholly: Readonly<Record<string, string>> = { chokidar: 'watch-events.ts', 'node:sqlite': 'database.ts' };
+const wholly: Readonly<Record<string, string>> = {
+  chokidar: 'watch-events.ts',
+  'node:sqlite': 'database.ts',
+  pg: 'postgres.ts',
+};
 
 /** What the machine scales down, so that small files have many parts and idle hours cost little. */
 const scaled: readonly Replacement[] = [
   { file: 'packages/client/src/upload/body-reader.ts', from: 'partBytes = 1024 * 1024', to: 'partBytes = 4 * 1024' },
   { file: 'src/pipeline/loop.ts', from: 'const tickMs = 1_000', to: 'const tickMs = 4_000' },
+];
+
+/** The disk of the machine has no package in it. */
+const unpacked: readonly Replacement[] = [
+  {
+    file: 'src/package-files.ts',
+    from: "JSON.parse(await readFile(packageManifest(), 'utf8'))",
+    to: "{ version: '1.0.0' }",
+  },
 ];
 
 /** What lies in the memory of a module outlives a simulated process, which no memory does: the first use in each starts anew. */
@@ -34,7 +47,12 @@ const forgotten: readonly Replacement[] = [
   {
     file: 'src/intake/comparisons.ts',
     from: 'const done = last.then(work);',
-    to: "const done = (globalThis.isFirstOfProcess('comparisons') ? Promise.resolve() : last).then(work);",
+    to: 'const memory = globalThis.memoryOfProcess(); const done = (memory.comparisons ?? Promise.resolve()).then(work);',
+  },
+  {
+    file: 'src/intake/comparisons.ts',
+    from: 'last = done.catch(() => undefined);',
+    to: 'memory.comparisons = done.catch(() => undefined);',
   },
 ];
 
@@ -57,7 +75,9 @@ export function loadIntoMachine(planted: readonly Replacement[] = []): void {
     },
     load: (url, context, next) => {
       if (url.startsWith('machine:')) return { format: 'module', source: sourceOf(url.slice(8)), shortCircuit: true };
-      const changes = [...scaled, ...forgotten, ...planted].filter(({ file }) => url === new URL(file, root).href);
+      const changes = [...scaled, ...unpacked, ...forgotten, ...planted].filter(
+        ({ file }) => url === new URL(file, root).href,
+      );
       if (changes.length === 0) return next(url, context);
       const { source = '', ...loaded } = next(url, context);
       const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { Random } from './random.ts';
 import { Timeline } from './timeline.ts';
@@ -15,25 +16,47 @@ export class KilledError extends Error {
 
 const never = new Promise<never>(() => undefined);
 
+/** The process whose code runs, where several share the machine. */
+const running = new AsyncLocalStorage<Process>();
+
 /** One life of the daemon, from its start to its end. After the end nothing that it waits for ever comes. */
 export class Process {
   readonly bornAt: number;
   readonly death = Promise.withResolvers<void>();
   isDead = false;
+  /** SIGSTOP: nothing that is due to it happens before this moment. */
+  frozenUntil = 0;
+  /** How far its wall clock is from that of the machine, in milliseconds. */
+  wallOffset = 0;
   calls = 0;
+  readonly name: string;
   /** Dies at this call; Infinity: it does not. */
-  readonly #diesAt: number;
+  #diesAt: number;
   readonly #used = new Set<string>();
+  /** What modules keep in memory, where several processes share them. */
+  readonly memory: Record<string, unknown> = {};
 
-  constructor(bornAt: number, diesAt: number) {
+  constructor(bornAt: number, diesAt: number, name = '') {
     this.bornAt = bornAt;
+    this.name = name;
     this.#diesAt = diesAt;
+  }
+
+  /** Runs what belongs to this process. */
+  run<T>(work: () => T): T {
+    return running.run(this, work);
   }
 
   kill(): void {
     if (this.isDead) return;
     this.isDead = true;
     this.death.resolve();
+  }
+
+  /** From here on nothing happens to it that the machine thought of. */
+  spare(): void {
+    this.frozenUntil = 0;
+    this.#diesAt = Infinity;
   }
 
   /** Whether nobody asked for this before in this process. */
@@ -62,7 +85,7 @@ export class Machine {
   readonly reached = new Set<string>();
   /** Set when a person wants to read along. */
   onLine: ((line: string) => void) | null = null;
-  process: Process | null = null;
+  #process: Process | null = null;
   /** How likely a call of the daemon to its disk fails for no reason of its own. */
   diskTrouble = 0;
   readonly #hash = createHash('sha256');
@@ -73,6 +96,11 @@ export class Machine {
     this.time = new Timeline();
     this.random = new Random(seed, 'machine');
     this.ownRandom = new Random(seed, 'daemon');
+  }
+
+  /** The process that runs, or the one whose code runs. */
+  get process(): Process | null {
+    return running.getStore() ?? this.#process;
   }
 
   log(what: string, detail = ''): void {
@@ -94,8 +122,12 @@ export class Machine {
 
   /** Starts a process that dies at its n-th moment. */
   boot(diesAt: number): Process {
-    this.process = new Process(this.time.elapsed, diesAt);
-    return this.process;
+    return (this.#process = new Process(this.time.elapsed, diesAt));
+  }
+
+  /** Starts one process of several; what it does has to `run` in it. */
+  bootBeside(name: string, diesAt: number): Process {
+    return new Process(this.time.elapsed, diesAt, name);
   }
 
   /** A call of the daemon that takes time: it may die before or after what the call does. */

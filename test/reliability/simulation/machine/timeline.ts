@@ -4,7 +4,7 @@ import type { Process } from './machine.ts';
 const realImmediate = setImmediate;
 
 interface Moment {
-  readonly at: number;
+  at: number;
   readonly order: number;
   readonly owner: Process | null;
   run(): void;
@@ -25,7 +25,12 @@ export class Timeline {
 
   /** Epoch milliseconds, as the wall clock of the machine shows them. */
   get wall(): number {
-    return beginsAt + Math.floor(this.elapsed) + this.wallOffset;
+    return this.trueWall + this.wallOffset;
+  }
+
+  /** Epoch milliseconds, as a clock shows them that nobody sets. */
+  get trueWall(): number {
+    return beginsAt + Math.floor(this.elapsed);
   }
 
   /** @param owner nothing comes of it when this process is dead by then */
@@ -50,18 +55,45 @@ export class Timeline {
   /** Goes to the next moment. */
   #step(): boolean {
     for (let next = pop(this.#heap); next !== undefined; next = pop(this.#heap)) {
-      if (next.isCancelled || next.owner?.isDead === true) continue;
+      const { owner } = next;
+      if (next.isCancelled || owner?.isDead === true) continue;
+      if (owner !== null && owner.frozenUntil > next.at) {
+        next.at = owner.frozenUntil;
+        push(this.#heap, next);
+        continue;
+      }
       this.elapsed = Math.max(this.elapsed, next.at);
-      next.run();
+      if (owner === null) next.run();
+      else owner.run(next.run);
       return true;
     }
     return false;
   }
 }
 
+/** What real programs beside the machine are asked and have not answered. */
+const outside = { count: 0 };
+let answered = Promise.withResolvers<void>();
+
+/** Time stands still until a real program beside the machine has answered. */
+export async function standStill<T>(work: Promise<T>): Promise<T> {
+  outside.count += 1;
+  try {
+    return await work;
+  } finally {
+    outside.count -= 1;
+    answered.resolve();
+    answered = Promise.withResolvers();
+  }
+}
+
 /** Resolves when every promise that can has moved on. */
-export function idle(): Promise<void> {
-  return new Promise((resolve) => realImmediate(resolve));
+export async function idle(): Promise<void> {
+  await new Promise((resolve) => realImmediate(resolve));
+  while (outside.count > 0) {
+    await answered.promise;
+    await new Promise((resolve) => realImmediate(resolve));
+  }
 }
 
 function isBefore(one: Moment, other: Moment): boolean {

@@ -4,6 +4,9 @@ import type { OverviewView } from '../../../../src/daemon/overview/overview-view
 import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { busyOverview, noon, someNowFile, someOverview } from '../../../daemon/overview/some-overview.ts';
+import { hostView } from '../../../../src/daemon/fleet/host-view.ts';
+import type { Host } from '../../../../src/fleet/fleet-view.ts';
+import { someHost } from '../../../daemon/fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
 const status = {
@@ -111,4 +114,21 @@ test.each([0, 1, 999, 1_000, 5_000])('the gauge stays in its frame with %i reque
   const widths = [...page.matchAll(/class="(?:own|others)" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toHaveLength(2);
   for (const width of widths) expect(width).toBeLessThanOrEqual(100);
+});
+
+test('the hosts of a fleet have a panel; a single host has none unless it is drained', async () => {
+  const panel = async (...hosts: readonly Host[]) => {
+    const views = hosts.map((host) => hostView({ ...host, heardAt: noon }, 'a'));
+    return text(await shown(someOverview({ fleet: { away_since: null, away: null, hosts: views } })));
+  };
+  const draining = { since: noon - 60_000, by: 'ana' };
+  const fleet = await panel(someHost('a'), someHost('b<script>', { draining, version: '0.4.0' }));
+  expect(fleet).toContain('Hosts');
+  expect(fleet).toContain('b&lt;script&gt;');
+  expect(fleet).toContain('drained by ana since 12:09: nothing runs here');
+  expect(await panel(someHost('a.example.com'), someHost('b'))).toMatch(/a\s*\.example\.com/);
+  expect(fleet).toContain('The hosts run different versions: 0.3.0 (a), 0.4.0');
+  expect(await panel(someHost('a'))).not.toContain('Hosts');
+  expect(await panel(someHost('a', { draining }))).toContain('drained by ana');
+  expect(text(await shown(someOverview()))).not.toContain('Hosts');
 });

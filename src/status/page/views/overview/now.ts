@@ -48,7 +48,10 @@ function stateCell({ state, sent, size, bytes_per_second: speed }: NowFile): Htm
     <span class="muted">${fileSize(sent)} of ${fileSize(size)}${speed === null ? '' : `, ${rate(speed)}`}</span>`;
 }
 
-function whenCell({ ready_at: readyAt, sent_at: sentAt, next_look_at: look, state, why }: NowFile, now: number): Html {
+function whenCell(
+  { ready_at: readyAt, sent_at: sentAt, next_look_at: look, state, why, host }: NowFile,
+  now: number,
+): Html {
   const inMs = look === null ? 0 : look - now;
   const next = state === 'retrying' ? 'next try in' : 'next check in';
   const parts = [
@@ -56,6 +59,7 @@ function whenCell({ ready_at: readyAt, sent_at: sentAt, next_look_at: look, stat
     readyAt === null && sentAt !== null ? html`sent at ${moment(sentAt, now)}` : '',
     inMs >= 1_000 ? `${next} ${span(Math.round(inMs / 1_000) * 1_000)}` : '',
     why === null ? '' : visibleText(why),
+    host === null ? '' : html`on ${named(host)}`,
   ].filter((part) => part !== '');
   return html`<span class="when">${parts.map((part, n) => html`${n === 0 ? '' : '; '}${part}`)}</span>`;
 }

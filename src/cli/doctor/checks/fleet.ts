@@ -1,0 +1,203 @@
+import type { LedgerConfig } from '../../../config/config.ts';
+import { hostsOf } from '../../../daemon/fleet/commands.ts';
+import type { HostView } from '../../../daemon/fleet/host-view.ts';
+import { fleetTroubles } from '../../../daemon/fleet/host-words.ts';
+import { knownJobSchema } from '../../../fleet/examine-database.ts';
+import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
+import { durationWords } from '../../../watch/duration-words.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+
+/** What there is to know about the database of a fleet. */
+export interface FleetFacts {
+  readonly database: DatabaseFacts;
+  readonly hosts: readonly HostView[];
+}
+
+/** Asks the database. @returns why it could not be asked, in a sentence */
+export type FleetProbe = (ledger: LedgerConfig, hostName: string) => Promise<FleetFacts | string>;
+
+/** The database of a fleet, and its hosts: whether it can be reached, is the right one, and they agree. */
+export function fleetCheck(probe: FleetProbe): Check {
+  return {
+    name: 'fleet and its database',
+    run: async ({ config, now }) => {
+      if (config === null) throw new SkippedError('the configuration is wrong');
+      const { ledger, hostName } = config;
+      if (ledger === null) throw new SkippedError('this is a single host');
+      const facts = await probe(ledger, hostName);
+      if (typeof facts !== 'string') return fleetVerdict(facts, ledger, now);
+      const why = 'while it is away, uploads in flight go on and everything else waits, on every host';
+      return [{ level: 'problem', what: facts, why, fix: `psql '${ledger.url}' -c 'select 1'` }];
+    },
+  };
+}
+
+export const fleet = fleetCheck(askDatabase);
+
+async function askDatabase(ledger: LedgerConfig, hostName: string): Promise<FleetFacts | string> {
+  const { openPool } = await import('../../../ledger/postgres/pool.ts');
+  const { examineDatabase } = await import('../../../fleet/examine-database.ts');
+  const { openFleet } = await import('../../../fleet/open-member.ts');
+  try {
+    await using pool = await openPool(ledger, { hostName });
+    const clock = { now: () => Date.now() };
+    const database = await examineDatabase(pool, clock.now);
+    const isReadable = database.hasTables && database.closedTables.length === 0;
+    const { hosts } = isReadable ? await hostsOf(openFleet(pool, { name: hostName, clock }), null) : { hosts: [] };
+    return { database, hosts };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Connections of each host. */
+const perHost = 5;
+const oldestVersion = 130_000;
+const mostAheadMs = 30_000;
+
+/** Pure. @param now epoch milliseconds */
+export function fleetVerdict(
+  { database, hosts }: FleetFacts,
+  ledger: Pick<LedgerConfig, 'host' | 'tls' | 'database'>,
+  now: number,
+): readonly Finding[] {
+  return [
+    ...serverVerdict(database, ledger),
+    ...grantVerdict(database, ledger),
+    ...connectionVerdict(database, hosts),
+    ...clockVerdict(database),
+    ...schemaVerdict(hosts),
+    ...jobVerdict(database),
+    ...fleetTroubles({ away_since: null, away: null, hosts }, now).map(troubleFinding),
+  ];
+}
+
+function serverVerdict(
+  { version, versionNumber, isStandby, isEncrypted }: DatabaseFacts,
+  { host, tls }: Pick<LedgerConfig, 'host' | 'tls'>,
+): readonly Finding[] {
+  const isOld = versionNumber < oldestVersion;
+  const isPlain = !isEncrypted && !isOnThisMachine(host);
+  return [
+    ...(isStandby
+      ? [
+          problem('the database is a standby: it takes no changes', 'dropcast cannot start, and does nothing', {
+            fix: 'let ledger name the primary server, or promote this one: pg_ctl promote',
+          }),
+        ]
+      : []),
+    ...(isOld
+      ? [
+          problem(`the database is PostgreSQL ${version}`, 'dropcast needs version 13 or newer', {
+            fix: 'upgrade the server',
+          }),
+        ]
+      : []),
+    ...(isPlain
+      ? [
+          warning(
+            `the connection to ${host} is not encrypted`,
+            'whoever can read that network reads all that the ledger says, and upload addresses that let anybody send',
+            tls ? 'switch TLS on there: ssl = on' : 'remove ledger.tls: false',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function isOnThisMachine(host: string): boolean {
+  return host.startsWith('/') || host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function grantVerdict(
+  { user, hasTables, mayCreate, closedTables }: DatabaseFacts,
+  { database }: Pick<LedgerConfig, 'database'>,
+): readonly Finding[] {
+  const name = JSON.stringify(user);
+  const why = 'a host that starts cannot make or read its tables';
+  if (!hasTables && !mayCreate)
+    return [
+      problem(`the database has no tables of dropcast, and ${user} may not make any`, why, {
+        fix: `as its owner: GRANT CREATE ON DATABASE ${JSON.stringify(database)} TO ${name}    # docs/fleet.md`,
+      }),
+    ];
+  if (closedTables.length === 0) return [];
+  const more = closedTables.length > 3 ? ` and ${closedTables.length - 3} more` : '';
+  return [
+    problem(`${user} may not read and change ${closedTables.slice(0, 3).join(', ')}${more}`, why, {
+      fix: `as their owner: GRANT USAGE ON SCHEMA dropcast, dropcast_jobs TO ${name}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dropcast, dropcast_jobs TO ${name}`,
+    }),
+  ];
+}
+
+function connectionVerdict(
+  { connections: { open, most } }: DatabaseFacts,
+  hosts: readonly HostView[],
+): readonly Finding[] {
+  const needed = perHost * Math.max(1, hosts.filter(({ state }) => state !== 'stopped').length);
+  const isFull = open + perHost > most;
+  if (!isFull && needed <= most) return [];
+  const what = isFull
+    ? `${open} of ${most} connections of the database are open`
+    : `the database takes ${most} connections, and the hosts need ${needed}`;
+  return [
+    warning(
+      what,
+      `each host has up to ${perHost}: one that gets none waits as if the database were away`,
+      `ALTER SYSTEM SET max_connections = ${Math.max(100, 2 * (needed + open))};    # then restart PostgreSQL`,
+    ),
+  ];
+}
+
+function clockVerdict({ clockAheadMs }: DatabaseFacts): readonly Finding[] {
+  if (Math.abs(clockAheadMs) < mostAheadMs) return [];
+  const off = `${durationWords(Math.round(Math.abs(clockAheadMs) / 1_000) * 1_000)} ${clockAheadMs > 0 ? 'ahead of' : 'behind'}`;
+  return [
+    warning(
+      `the clock of this host is ${off} that of the database`,
+      'the times that it writes into rows are wrong by as much',
+      'sudo timedatectl set-ntp true',
+    ),
+  ];
+}
+
+function schemaVerdict(hosts: readonly HostView[]): readonly Finding[] {
+  const running = hosts.filter(({ state }) => state !== 'stopped' && state !== 'silent');
+  const newest = Math.max(...running.map(({ schema }) => schema));
+  const behind = running.filter(({ schema }) => schema < newest).map(({ name }) => name);
+  if (behind.length === 0) return [];
+  return [
+    warning(
+      `${behind.join(', ')} ${behind.length === 1 ? 'knows' : 'know'} older tables than the others`,
+      'it goes on until it is restarted; then it refuses to start until it is upgraded',
+      'upgrade dropcast there',
+    ),
+  ];
+}
+
+function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
+  if (jobSchema === null || jobSchema <= knownJobSchema) return [];
+  return [
+    problem(
+      `the tables of pg-boss have version ${jobSchema}, and this dropcast knows ${knownJobSchema}`,
+      'it does not start',
+      {
+        fix: 'upgrade dropcast here: another host was upgraded',
+      },
+    ),
+  ];
+}
+
+/** The words of `status`. */
+function troubleFinding(what: string): Finding {
+  return warning(what.replace(/\.$/, ''), 'the fleet has less room than it seems, or files wait', 'dropcast hosts');
+}
+
+function problem(what: string, why: string, { fix }: { readonly fix: string }): Finding {
+  return { level: 'problem', what, why, fix };
+}
+
+function warning(what: string, why: string, fix: string): Finding {
+  return { level: 'warning', what, why, fix };
+}

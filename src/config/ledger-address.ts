@@ -1,0 +1,80 @@
+import { isLoopback } from './addresses.ts';
+
+/** Where the database of a ledger is. */
+export interface LedgerAddress {
+  /** For people: the address without a password. */
+  readonly url: string;
+  /** A name, an IP address without brackets, or the absolute directory of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+export const LEDGER_FORM = 'an address like postgres://dropcast@db.example.com/dropcast';
+
+type Parsed = { readonly ok: true; readonly value: LedgerAddress } | { readonly ok: false; readonly message: string };
+
+const ADDRESS =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#\s]*)(?::(?<password>[^:@/?#\s]*))?@)?(?<place>[^@/?#\s]*)(?:\/(?<database>[^@/?#\s]*))?(?:\?(?<query>[^#\s]*))?$/;
+
+const PLACE = /^(?<host>\[[\da-f:.]+\]|[\w%.-]*)(?::(?<digits>\d{1,5}))?$/i;
+
+/** Reads the address of a PostgreSQL database as libpq writes it. Messages never repeat it: it may hold a password. */
+export function parseLedgerAddress(text: string): Parsed {
+  const { user = '', place = '', database = '', query } = ADDRESS.exec(text)?.groups ?? {};
+  if (!ADDRESS.test(text)) return refused(notAnAddress(text));
+  if (place.includes(',')) return refused('names several hosts; write one host, which leads to the primary server');
+  const { host: name = '', digits = '5432' } = PLACE.exec(place)?.groups ?? {};
+  if (!PLACE.test(place)) return refused(notAnAddress(text));
+  if (Number(digits) > 65_535 || Number(digits) === 0) return refused('not a port; 1 to 65535');
+  const directory = /^host=(?<directory>[^&]+)$/.exec(query ?? '')?.groups?.['directory'];
+  if (query !== undefined && (directory === undefined || name !== '')) return refused(noQuery(query));
+  const host = decoded(directory ?? name).replace(/^\[|\]$/g, '');
+  if (host === '') return refused(`has no host; write ${LEDGER_FORM}`);
+  if (user === '') return refused(`has no user; write ${LEDGER_FORM}`);
+  if (database === '') return refused(`names no database; write ${LEDGER_FORM}`);
+  const value = { host, port: Number(digits), user: decoded(user), database: decoded(database) };
+  return { ok: true, value: { url: withoutPassword(text), ...value } };
+}
+
+function refused(message: string): Parsed {
+  return { ok: false, message };
+}
+
+function notAnAddress(text: string): string {
+  const special =
+    text.startsWith('postgres') && text.includes('@')
+      ? '; in a password, write @ / : ? # % as %40 %2F %3A %3F %23 %25'
+      : '';
+  return `not the address of a PostgreSQL database; write ${LEDGER_FORM}${special}`;
+}
+
+function noQuery(query: string): string {
+  const instead = /ssl/.test(query) ? 'instead of sslmode and the like, write ledger.tls and ledger.ca' : 'remove it';
+  return `has a query (?…); ${instead}`;
+}
+
+/** The password in an address; null: there is none. */
+export function passwordIn(text: string): string | null {
+  const password = ADDRESS.exec(text)?.groups?.['password'];
+  return password === undefined || password === '' ? null : decoded(password);
+}
+
+/** The same address for other eyes. @param instead what to put in its place, with its colon */
+export function withoutPassword(text: string, instead = ''): string {
+  return text.replace(/^([^:]*:\/\/[^:@/]*):[^/]*@/, `$1${instead}@`);
+}
+
+/** Whether connections to it leave this machine. */
+export function isOnThisMachine(host: string): boolean {
+  return host.startsWith('/') || isLoopback(host);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Secret } from './config.ts';
+import { readRegularFile } from './file-access.ts';
+import { passwordIn } from './ledger-address.ts';
+import { resolvePath } from './paths.ts';
+import { error, warning, type Finding } from './problem.ts';
+import { property, textOf, type KeyPath } from './raw-tree.ts';
+import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
+
+/** What the ledger on PostgreSQL needs from other files. */
+export interface LedgerSecrets {
+  readonly password: Secret | null;
+  /** PEM text of the authorities to trust; null: those of the system. */
+  readonly ca: string | null;
+}
+
+/** Finds the password of the ledger and the authorities for its server. No finding holds any part of the password. */
+export async function resolveLedgerSecrets(
+  tree: unknown,
+  source: SecretSource,
+  hide: (value: string) => Secret,
+): Promise<{ readonly secrets: LedgerSecrets; readonly findings: readonly Finding[] }> {
+  const ledger = property(tree, 'ledger');
+  const password = await resolvePassword(ledger, source);
+  const ca = await readAuthorities(textOf(property(ledger, 'ca')), source);
+  return {
+    secrets: { password: password.value === null ? null : hide(password.value), ca: ca.text },
+    findings: [...password.findings, ...ca.findings],
+  };
+}
+
+async function resolvePassword(
+  ledger: unknown,
+  source: SecretSource,
+): Promise<{ readonly value: string | null; readonly findings: readonly Finding[] }> {
+  const isPlain = typeof ledger === 'string';
+  const inAddress = passwordIn((isPlain ? ledger : textOf(property(ledger, 'url'))) ?? '');
+  const beside = property(ledger, 'password');
+  const path = isPlain ? ['ledger'] : ['ledger', inAddress === null ? 'password' : 'url'];
+  if (inAddress !== null && beside !== undefined) {
+    const twice = 'the password is written twice; remove the one in the address';
+    return { value: null, findings: [error(['ledger', 'password'], twice)] };
+  }
+  const found = await lookUp(inAddress ?? beside, passwordAt(path), source);
+  const warnings = found.warning === undefined ? [] : [warning(path, found.warning)];
+  if (found.refusal === undefined) return { value: found.value ?? null, findings: warnings };
+  return { value: null, findings: [...warnings, error(path, found.refusal)] };
+}
+
+const passwordAt = (path: KeyPath): SecretKey => ({
+  path,
+  noun: 'password',
+  what: 'the password of the ledger',
+  exampleVariable: 'LEDGER_PASSWORD',
+  exampleCredential: 'ledger_password',
+  isText: true,
+  refuse: () => null,
+});
+
+const MAX_BYTES = 1024 * 1024;
+
+async function readAuthorities(
+  path: string | undefined,
+  { configFile, environment }: SecretSource,
+): Promise<{ readonly text: string | null; readonly findings: readonly Finding[] }> {
+  if (path === undefined || path.trim() === '') return { text: null, findings: [] };
+  const file = resolvePath(path, configFile, environment);
+  const refused = (message: string) => ({ text: null, findings: [error(['ledger', 'ca'], message)] });
+  const read = await readRegularFile(file, MAX_BYTES);
+  if (!read.ok) return refused(`cannot read the certificates in ${file}: ${read.message}`);
+  const text = read.bytes.toString('latin1');
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) return refused(`${file} contains no certificate in PEM format`);
+  return { text, findings: [] };
+}

@@ -1,0 +1,89 @@
+import type { FleetView, Host } from '../../fleet/fleet-view.ts';
+import { workerOf } from './all-hosts.ts';
+import { isAtWork, mayTake } from './host-view.ts';
+
+/** Why nothing was done with a file whose row somebody holds. */
+export function heldWords(fleet: FleetView | null, id: string): string {
+  const worker = fleet === null ? null : workerOf(fleet, id);
+  if (worker !== null)
+    return `${worker} works on it, and only it can stop that: nothing was changed. Run this on ${worker}, or repeat it later`;
+  return fleet === null
+    ? 'busy: a step or the disk keeps it; nothing was changed, repeat this later'
+    : 'busy: a step or the disk keeps it, here or on another host; nothing was changed, repeat this later';
+}
+
+/**
+ * Where something has to be done that needs the files or the rules of a folder.
+ *
+ * @param folder as rows name it
+ * @param watched the folders of this host
+ * @returns why it cannot be done here; null: it can, or no host has the folder
+ */
+export function whyElsewhere(fleet: FleetView | null, folder: string, watched: readonly string[]): string | null {
+  const having = hostsWith(fleet, folder, watched);
+  if (having === null || having.length === 0) return null;
+  const atWork = having.filter(isAtWork);
+  const [first] = atWork;
+  if (first !== undefined) return `only ${namesOf(atWork)} can read its folder: run this on ${first.name}`;
+  return goneWords(having);
+}
+
+/** Why nothing goes on with any file, whoever can read it; null: some host takes up files. */
+export function noneTakesWords(fleet: FleetView | null): string | null {
+  if (fleet === null || fleet.known().some(mayTake)) return null;
+  return 'no host takes up files: each is draining, stopped or silent';
+}
+
+/** What a file that must be read waits for, where this host cannot read it. */
+export interface ElsewhereWait {
+  readonly why: string;
+  /** Nobody takes it up, whatever else it waits for. */
+  readonly isStuck: boolean;
+}
+
+/** @returns null: this host can read it, or it has its ledger for itself */
+export function waitsElsewhere(
+  fleet: FleetView | null,
+  folder: string,
+  watched: readonly string[],
+): ElsewhereWait | null {
+  const having = hostsWith(fleet, folder, watched);
+  if (having === null) return null;
+  const atWork = having.filter(isAtWork);
+  if (atWork.length === 0) return { why: goneWords(having), isStuck: true };
+  const free = atWork.filter(({ draining }) => draining === null);
+  if (free.length > 0) return { why: `waits for ${namesOf(free, 'or')}, which can read its folder`, isStuck: false };
+  const why = `only ${namesOf(atWork)} can read this folder, and ${atWork.length === 1 ? 'it is' : 'they are'} draining`;
+  return { why, isStuck: true };
+}
+
+/** Null: this host has the folder, or had it: what only others have is called by the name of its place, which is no path. */
+function hostsWith(fleet: FleetView | null, folder: string, watched: readonly string[]): readonly Host[] | null {
+  if (fleet === null || watched.includes(folder)) return null;
+  const having = fleet.known().filter(({ name, doing }) => name !== fleet.self && doing.places.includes(folder));
+  return having.length === 0 && folder.startsWith('/') ? null : having;
+}
+
+/** @param hosts none of them works */
+function goneWords(hosts: readonly Host[]): string {
+  const [last] = hosts.toSorted((one, other) => other.heardAt - one.heardAt);
+  if (last === undefined) return 'no host of the fleet can read this folder';
+  const who = hosts.length === 1 ? 'it' : last.name;
+  const how = last.isStopped ? 'was stopped' : 'was last heard';
+  return `only ${namesOf(hosts)} can read this folder, and ${who} ${how} ${agoWords(Date.now() - last.heardAt)}`;
+}
+
+/** Clocks of two hosts may differ. */
+function agoWords(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} days ago`;
+}
+
+function namesOf(hosts: readonly Host[], word = 'and'): string {
+  const names = hosts.map(({ name }) => name).toSorted();
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1) ?? ''}`;
+}

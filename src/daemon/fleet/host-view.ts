@@ -1,0 +1,105 @@
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { FleetView, Host } from '../../fleet/fleet-view.ts';
+
+/** A member as commands, page and programs see it. Times are epoch milliseconds. */
+export interface HostView {
+  readonly name: string;
+  /** Whether this is the host that answers. */
+  readonly here: boolean;
+  /** `draining`: it finishes what runs; `drained`: nothing runs there any more; `silent`: not heard for 15 s; `stopped`: ended in order. */
+  readonly state: 'running' | 'draining' | 'drained' | 'silent' | 'stopped';
+  readonly version: string;
+  /** Of the tables that it knows. */
+  readonly schema: number;
+  readonly started_at: number;
+  readonly heard_at: number;
+  readonly draining: { readonly since: number; readonly by: string } | null;
+  /** How many uploads it may have at once, and those under way. */
+  readonly slots: number;
+  readonly uploads: number;
+  /** Of them together; null: not measured. */
+  readonly bytes_per_second: number | null;
+  /** Files whose rows it holds, uploads included. */
+  readonly working: number;
+  /** Folders that it can read, as rows name them. */
+  readonly places: readonly string[];
+  /** Files that wait because no other host that works can read their folders. */
+  readonly waiting: number;
+  /** How far its clock is ahead of the database's; null: not measured yet. */
+  readonly clock_ahead_ms: number | null;
+}
+
+/** The members of a fleet; null on a single host. */
+export interface FleetStatus {
+  /** Since when the database has not answered: all of this is as it was then. Null: it answers. */
+  readonly away_since: number | null;
+  /** The same as a sentence without its full stop: which database, since when, and why. */
+  readonly away: string | null;
+  readonly hosts: readonly HostView[];
+}
+
+/** Counts files. */
+export interface FleetLedger {
+  readonly selection: Pick<Ledger['selection'], 'count'>;
+}
+
+/** What the members are doing, as they told last. @param ledger counts what waits for one that does nothing; null: that is not asked */
+export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null): Promise<FleetStatus> {
+  const hosts = fleet.known();
+  const views = await Promise.all(
+    hosts.map(async (host) => hostView(host, fleet.self, await countWaiting(host, hosts, ledger))),
+  );
+  return { away_since: fleet.awaySince(), away: fleet.whyAway(), hosts: views };
+}
+
+/** Pure. @param waiting files that wait for it alone */
+export function hostView(host: Host, self: string, waiting = 0): HostView {
+  const uploads = host.doing.work.flatMap(({ upload }) => upload ?? []);
+  const speeds = uploads.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
+  const works = isAtWork(host);
+  return {
+    name: host.name,
+    here: host.name === self,
+    state: hostState(host),
+    version: host.version,
+    schema: host.schema,
+    started_at: host.startedAt,
+    heard_at: host.heardAt,
+    draining: host.draining,
+    slots: host.doing.slots,
+    uploads: works ? uploads.length : 0,
+    bytes_per_second: works && speeds.length > 0 ? Math.round(speeds.reduce((sum, speed) => sum + speed, 0)) : null,
+    working: works ? host.doing.work.length : 0,
+    places: host.doing.places,
+    waiting,
+    clock_ahead_ms: host.clockAheadMs,
+  };
+}
+
+/** Whether what it tells of its work can still be true. */
+export function isAtWork({ isHeard, isStopped }: Host): boolean {
+  return isHeard && !isStopped;
+}
+
+/** Whether it takes up files. */
+export function mayTake(host: Host): boolean {
+  return isAtWork(host) && host.draining === null;
+}
+
+function hostState(host: Host): HostView['state'] {
+  if (host.isStopped) return 'stopped';
+  if (!host.isHeard) return 'silent';
+  if (host.draining === null) return 'running';
+  return host.doing.work.length === 0 ? 'drained' : 'draining';
+}
+
+/** What is not sent yet. The service has the rest, and any host can ask it. */
+const needBytes: readonly string[] = ['queued', 'awaiting upload', 'retrying'];
+
+async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLedger | null): Promise<number> {
+  if (ledger === null || mayTake(host)) return 0;
+  const others = new Set(hosts.filter(mayTake).flatMap(({ doing }) => doing.places));
+  const alone = host.doing.places.filter((place) => !others.has(place));
+  const counts = await Promise.all(alone.map((folder) => ledger.selection.count({ folder, states: needBytes })));
+  return counts.reduce((sum, files) => sum + files, 0);
+}

@@ -1,0 +1,34 @@
+import type { Config, FolderConfig } from '../../config/config.ts';
+import type { Fleet } from '../../fleet/fleet-view.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { isLedgerThere } from '../../ledger/sqlite/recovery.ts';
+
+/** Which ledger it is, and how this host names what is in it. */
+export type LedgerPlace = Pick<Config, 'stateDir' | 'ledger' | 'hostName'> & {
+  readonly folders: readonly Pick<FolderConfig, 'path' | 'share'>[];
+};
+
+/** For commands that only look, while no daemon runs on this host. */
+export interface LedgerToRead extends Ledger {
+  /** The hosts that have the same ledger; null: this one has it for itself. */
+  readonly fleet: Fleet | null;
+}
+
+/**
+ * Opens the ledger that the configuration names. What a store needs is loaded only where there is one to read: kysely takes 80 ms of CPU.
+ *
+ * @returns null when nothing was ever written
+ * @throws {LedgerError} it cannot be used
+ */
+export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead | null> {
+  const { stateDir, ledger: database, hostName, folders } = place;
+  if (database !== null) {
+    const { openFleetToRead } = await import('../../fleet/read-fleet.ts');
+    const found = await openFleetToRead({ place: database, hostName, stateDir, folders });
+    return found && { ...found.ledger, fleet: found.fleet };
+  }
+  if (!(await isLedgerThere(stateDir))) return null;
+  const { openExistingLedger } = await import('../../ledger/ledger.ts');
+  const ledger = await openExistingLedger(stateDir);
+  return ledger && { ...ledger, fleet: null };
+}

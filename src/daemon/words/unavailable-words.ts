@@ -1,0 +1,22 @@
+import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
+
+/** For who asks what only the database knows while it is away. @param why a sentence without its full stop; null: nobody knows yet */
+export function noAnswer(why: string | null): LedgerUnavailableError {
+  const sentence = `${why ?? 'PostgreSQL does not answer at the moment'}. Repeat this once it answers`;
+  return new LedgerUnavailableError('away', { sentence });
+}
+
+/** For who wants to change something meanwhile. */
+export function nothingChanged(why: string): string {
+  return `${why}. Nothing was changed: repeat this once it answers.`;
+}
+
+/** A machine at its limits is no bug. @returns what to tell; null: it is something else */
+export function unavailableWords(error: unknown): string | null {
+  return error instanceof LedgerUnavailableError ? `${error.message}.` : null;
+}
+
+/** Whether what was asked for may have been done all the same. */
+export function mayBeDone(error: unknown): boolean {
+  return error instanceof OutcomeUnknownError;
+}

@@ -1,0 +1,78 @@
+import type { PostgresPool } from '../ledger/postgres/pool.ts';
+
+/** Of the tables of pg-boss, as its package says. */
+export const knownJobSchema = 43;
+
+/** What the database of a fleet says of itself, as its doctor needs it. */
+export interface DatabaseFacts {
+  /** `15.10` */
+  readonly version: string;
+  /** `server_version_num`: 150010. */
+  readonly versionNumber: number;
+  /** A standby takes no changes. */
+  readonly isStandby: boolean;
+  /** Whether this connection is encrypted. */
+  readonly isEncrypted: boolean;
+  /** How far the clock of this host is ahead of its clock, in milliseconds. */
+  readonly clockAheadMs: number;
+  /** All that are open now, of whomever, and how many a role without special rights may open. */
+  readonly connections: { readonly open: number; readonly most: number };
+  readonly user: string;
+  /** Whether it has tables of dropcast already. */
+  readonly hasTables: boolean;
+  /** Whether the user may make them. */
+  readonly mayCreate: boolean;
+  /** Tables that the user may not read or change. */
+  readonly closedTables: readonly string[];
+  /** Of the tables of pg-boss; null: there are none yet. */
+  readonly jobSchema: number | null;
+}
+
+/** Asks it. Changes nothing. @throws {LedgerUnavailableError} */
+export async function examineDatabase(pool: Pick<PostgresPool, 'rows'>, now: () => number): Promise<DatabaseFacts> {
+  const askedAt = now();
+  const [row] = await pool.rows(factsText);
+  const ahead = (askedAt + now()) / 2 - Number(row?.['at']);
+  const closedTables = row?.['closed'] as readonly string[];
+  const isReadable = row?.['has_jobs'] === true && !closedTables.includes('dropcast_jobs.version');
+  const [jobs] = isReadable ? await pool.rows('SELECT version FROM dropcast_jobs.version') : [];
+  return {
+    version: textOf(row?.['version']),
+    versionNumber: Number(row?.['version_number']),
+    isStandby: row?.['is_standby'] === true,
+    isEncrypted: row?.['is_encrypted'] === true,
+    clockAheadMs: Math.round(ahead),
+    connections: { open: Number(row?.['open']), most: Number(row?.['most']) },
+    user: textOf(row?.['user']),
+    hasTables: row?.['has_tables'] === true,
+    mayCreate: row?.['may_create'] === true,
+    closedTables,
+    jobSchema: jobs === undefined ? null : Number(jobs['version']),
+  };
+}
+
+/** A name that may not be used is there all the same. */
+const isThere = (schema: string, table: string): string =>
+  `EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = '${schema}' AND relname = '${table}')`;
+
+const factsText = `SELECT
+  (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at,
+  current_setting('server_version') AS version,
+  current_setting('server_version_num')::int AS version_number,
+  pg_is_in_recovery() AS is_standby,
+  coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS is_encrypted,
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS open,
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
+  current_user::text AS user,
+  ${isThere('dropcast', 'file')} AS has_tables,
+  ${isThere('dropcast_jobs', 'version')} AS has_jobs,
+  has_database_privilege(current_database(), 'CREATE') AS may_create,
+  ARRAY(SELECT relnamespace::regnamespace || '.' || relname FROM pg_class
+    WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('dropcast', 'dropcast_jobs')) AND relkind IN ('r', 'p')
+      AND NOT (has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+        AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+    ORDER BY 1)::text[] AS closed`;
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

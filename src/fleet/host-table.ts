@@ -1,0 +1,137 @@
+import type { Doing, Draining, Host } from './fleet-view.ts';
+
+/** Runs one statement. Rejects with what the pool throws while the database is away. */
+export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** How long a member is taken to live after it was heard: as long as its leases. */
+export const heardMs = 15_000;
+
+/** Rows of members that were not heard for so long are removed. */
+export const forgottenMs = 30 * 86_400_000;
+
+/** What a member writes of itself. */
+export interface OwnRow {
+  readonly name: string;
+  /** Random: another one for each start. */
+  readonly instance: string;
+  readonly version: string;
+  readonly schema: number;
+  readonly clockAheadMs: number | null;
+  readonly doing: Doing;
+}
+
+export interface TableRead {
+  /** By the database's clock. */
+  readonly at: number;
+  readonly hosts: readonly StoredHost[];
+}
+
+/** A row, with times by the database's clock. */
+export interface StoredHost extends Omit<Host, 'isHeard'> {
+  readonly instance: string;
+}
+
+export interface HostTable {
+  /**
+   * Writes the row of a member and reads all rows, in one statement.
+   *
+   * @param replaced the instance before it, which is known to have ended; null: none is known
+   * @returns `isOurs`: false when a living member has the name, and nothing was written
+   */
+  beat(row: OwnRow, replaced: string | null): Promise<TableRead & { readonly isOurs: boolean }>;
+  read(): Promise<TableRead>;
+  /** It ends in order: its name is free. */
+  leave(name: string, instance: string): Promise<void>;
+  /** @param by null: it works again @returns whether there is such a member */
+  drain(name: string, by: string | null): Promise<boolean>;
+  /** Removes one that was not heard lately. @returns whether it did */
+  remove(name: string): Promise<boolean>;
+}
+
+export function createHostTable(ask: Ask): HostTable {
+  return {
+    beat: async (row, replaced) => {
+      const { name, instance, version, schema, clockAheadMs, doing } = row;
+      const rows = await ask(beatText, [
+        name,
+        instance,
+        version,
+        schema,
+        clockAheadMs,
+        JSON.stringify(doing),
+        replaced,
+      ]);
+      return { ...readOf(rows), isOurs: rows.some((each) => each['name'] === name && each['instance'] === instance) };
+    },
+    read: async () => readOf(await ask(`SELECT ${columns} FROM dropcast.host ORDER BY name`, [])),
+    leave: async (name, instance) => {
+      await ask(
+        `UPDATE dropcast.host SET stopped_at = ${now}, heard_at = ${now}, doing = jsonb_set(doing::jsonb, '{work}', '[]')::text
+          WHERE name = $1 AND instance = $2`,
+        [name, instance],
+      );
+    },
+    drain: async (name, by) => {
+      // A second word keeps the beginning.
+      const text = `UPDATE dropcast.host SET draining_by = $2,
+        draining_since = CASE WHEN $2::text IS NULL THEN NULL ELSE coalesce(draining_since, ${now}) END
+        WHERE name = $1 RETURNING name`;
+      return (await ask(text, [name, by])).length > 0;
+    },
+    remove: async (name) => {
+      const text = `DELETE FROM dropcast.host WHERE name = $1 AND (stopped_at IS NOT NULL OR heard_at < ${now} - ${heardMs}) RETURNING name`;
+      return (await ask(text, [name])).length > 0;
+    },
+  };
+}
+
+const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+const columns = `name, instance, version, schema, started_at, heard_at, stopped_at, clock_ahead_ms, draining_since, draining_by,
+  doing, ${now} AS at`;
+
+/** What a member has written a moment ago is not in the snapshot of the statement that reads the others. */
+const beatText = `WITH gone AS (
+    DELETE FROM dropcast.host WHERE heard_at < ${now} - ${forgottenMs} AND name <> $1
+  ), beat AS (
+    INSERT INTO dropcast.host AS host (name, instance, version, schema, started_at, heard_at, clock_ahead_ms, doing)
+      VALUES ($1, $2, $3, $4, ${now}, ${now}, $5, $6)
+    ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, version = excluded.version, schema = excluded.schema,
+      heard_at = excluded.heard_at, stopped_at = NULL, clock_ahead_ms = excluded.clock_ahead_ms, doing = excluded.doing,
+      started_at = CASE WHEN host.instance = excluded.instance THEN host.started_at ELSE excluded.started_at END
+      WHERE host.instance IN (excluded.instance, $7::text) OR host.stopped_at IS NOT NULL OR host.heard_at < ${now} - ${heardMs}
+    RETURNING *
+  )
+  SELECT ${columns} FROM beat
+  UNION ALL SELECT ${columns} FROM dropcast.host WHERE name <> $1 OR NOT EXISTS (SELECT FROM beat)
+  ORDER BY name`;
+
+function readOf(rows: readonly Readonly<Record<string, unknown>>[]): TableRead {
+  return { at: Number(rows[0]?.['at'] ?? Number.NaN), hosts: rows.map(hostOf) };
+}
+
+function hostOf(row: Readonly<Record<string, unknown>>): StoredHost {
+  const numberOrNull = (value: unknown): number | null =>
+    value === null || value === undefined ? null : Number(value);
+  const since = numberOrNull(row['draining_since']);
+  const draining: Draining | null = since === null ? null : { since, by: textOf(row['draining_by']) };
+  return {
+    name: textOf(row['name']),
+    instance: textOf(row['instance']),
+    version: textOf(row['version']),
+    schema: Number(row['schema']),
+    startedAt: Number(row['started_at']),
+    heardAt: Number(row['heard_at']),
+    isStopped: row['stopped_at'] !== null,
+    clockAheadMs: numberOrNull(row['clock_ahead_ms']),
+    draining,
+    doing: { ...nothing, ...(JSON.parse(textOf(row['doing'])) as Partial<Doing>) },
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What a member of another version does not tell. */
+export const nothing: Doing = { slots: 0, places: [], work: [] };

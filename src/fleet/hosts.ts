@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Doing, Fleet, Host } from './fleet-view.ts';
+import type { FoundPlaces } from './found-places.ts';
+import { heardMs, nothing } from './host-table.ts';
+import type { OwnRow } from './host-table.ts';
+import { aheadOf, TableFleet } from './table-fleet.ts';
+import type { TableFleetWorld, TimedRead } from './table-fleet.ts';
+
+/** This host as a member of the fleet. */
+export interface Member extends Fleet, AsyncDisposable {
+  /** Whether it may take up something new: nobody drains it, and its name is its own. */
+  mayTake(): boolean;
+  /**
+   * From now on its row says what it does, every few seconds.
+   *
+   * @param heard called after each row, and when the database stops to answer or answers again
+   */
+  start(doing: () => Doing, heard: () => void): void;
+}
+
+export interface MemberWorld extends TableFleetWorld {
+  readonly version: string;
+  readonly schema: number;
+  /** The instance that ran here before: the lock of the state directory says that it has ended. Null: none is known. */
+  readonly before: string | null;
+  /** Keeps the new one, for the next start. */
+  keep(instance: string): Promise<void>;
+  readonly logger: Logger;
+  /** Told once when the name has to become free first. */
+  waits(sentence: string): void;
+  readonly found?: Pick<FoundPlaces, 'words' | 'look'>;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
+}
+
+/** How often a member writes its row. */
+const beatMs = 5_000;
+
+/** While the name is taken. */
+const lookMs = 1_000;
+
+/**
+ * Joins the fleet: writes the row of this host under its name. The name of a member that was killed elsewhere is free 15 s after it was heard
+ * last; so long this waits.
+ *
+ * @throws {LedgerError} another member that lives has the name @throws {LedgerUnavailableError} the database is away
+ */
+export async function joinFleet(world: MemberWorld): Promise<Member> {
+  const { table, name, version, schema, clock } = world;
+  const instance = randomBytes(8).toString('hex');
+  const row: OwnRow = { name, instance, version, schema, clockAheadMs: null, doing: nothing };
+  let heardAt: number | null = null;
+  for (;;) {
+    const askedAt = clock.now();
+    const read = await table.beat(row, world.before);
+    if (read.isOurs) {
+      await world.keep(instance);
+      return new BeatingMember(world, row, { ...read, askedAt, answeredAt: clock.now() });
+    }
+    const other = read.hosts.find((host) => host.name === name);
+    if (heardAt !== null && other !== undefined && other.heardAt !== heardAt) throw taken(name, other.version);
+    if (heardAt === null && other !== undefined) {
+      heardAt = other.heardAt;
+      const ago = Math.round((read.at - heardAt) / 1_000);
+      world.waits(
+        `a member named ${name} was heard ${ago} s ago: waiting up to ${heardMs / 1_000} s, until it is certain that it no longer runs`,
+      );
+    }
+    await world.rest(lookMs);
+  }
+}
+
+function taken(name: string, version: string): LedgerError {
+  return new LedgerError(
+    `another host of this fleet runs under the name ${name} (dropcast ${version}): give each host a host_name of its own`,
+  );
+}
+
+interface Read extends TimedRead {
+  readonly isOurs: boolean;
+}
+
+class BeatingMember implements Member {
+  readonly self: string;
+  readonly #world: MemberWorld;
+  readonly #row: OwnRow;
+  readonly #fleet: TableFleet;
+  #doing: () => Doing = () => nothing;
+  #heard: () => void = () => undefined;
+  #aheadMs: number | null = null;
+  #isOurs = true;
+  #isUnheard = false;
+  #timer: NodeJS.Timeout | null = null;
+  #beating: Promise<void> | null = null;
+
+  constructor(world: MemberWorld, row: OwnRow, read: Read) {
+    this.#world = world;
+    this.#row = row;
+    this.#fleet = new TableFleet(world);
+    this.self = row.name;
+    this.#take(read);
+  }
+
+  known(): readonly Host[] {
+    return this.#fleet.known();
+  }
+
+  hosts(): Promise<readonly Host[]> {
+    return this.#fleet.hosts();
+  }
+
+  hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#fleet.hostsOf(ids);
+  }
+
+  awaySince(): number | null {
+    return this.#fleet.awaySince();
+  }
+
+  whyAway(): string | null {
+    return this.#fleet.whyAway();
+  }
+
+  mayTake(): boolean {
+    return this.#isOurs && this.known().find(({ name }) => name === this.self)?.draining === null;
+  }
+
+  async drain(name: string, by: string | null): Promise<Host | null> {
+    const host = await this.#fleet.drain(name, by);
+    this.#heard();
+    return host;
+  }
+
+  async forget(name: string): Promise<'forgotten' | 'running' | 'unknown'> {
+    const answer = await this.#fleet.forget(name);
+    this.#heard();
+    return answer;
+  }
+
+  start(doing: () => Doing, heard: () => void): void {
+    this.#doing = doing;
+    this.#heard = heard;
+    this.#timer = setInterval(() => void (this.#beating ??= this.#beat()), beatMs).unref();
+    this.#beating ??= this.#beat();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#beating;
+    // Without it the name is free 15 s later, and nothing else depends on it.
+    if (this.#isOurs && this.awaySince() === null)
+      await this.#world.table.leave(this.self, this.#row.instance).catch(() => undefined);
+  }
+
+  /** Never rejects: while the database is away there is nobody to tell. */
+  async #beat(): Promise<void> {
+    const { table, clock, logger, found } = this.#world;
+    const askedAt = clock.now();
+    try {
+      const doing = { ...this.#doing(), ...(found && { proofs: found.words() }) };
+      const read = await table.beat({ ...this.#row, clockAheadMs: this.#aheadMs, doing }, null);
+      this.#isUnheard = false;
+      this.#take({ ...read, askedAt, answeredAt: clock.now() });
+      void found?.look();
+    } catch (err) {
+      if (!this.#isUnheard) logger.warn('The row of this host cannot be written', { err });
+      this.#isUnheard = true;
+    } finally {
+      this.#beating = null;
+    }
+    this.#heard();
+  }
+
+  #take(read: Read): void {
+    const { logger } = this.#world;
+    if (this.#isOurs && !read.isOurs)
+      logger.error('Another host has the name of this one: it takes up nothing more', { name: this.self });
+    if (!this.#isOurs && read.isOurs) logger.info('The name of this host is its own again', { name: this.self });
+    this.#isOurs = read.isOurs;
+    this.#aheadMs = aheadOf(read);
+    this.#fleet.take(read);
+  }
+}

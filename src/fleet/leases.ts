@@ -1,0 +1,67 @@
+import { isSettled } from '../ledger/postgres/failover.ts';
+import type { Query } from '../ledger/work.ts';
+import type { Ask } from '../ledger/postgres/pool.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { Claim, Claims } from '../pipeline/file/ports.ts';
+import { HeldJobs } from './held-jobs.ts';
+import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';
+import { jobSchema } from './job-queue.ts';
+
+/** The claims of one host of several. */
+export interface Leases extends Claims, AsyncDisposable {
+  /** Proves in the transaction of writes that this host still holds files: it finds the `id` of each that it does. */
+  fence(ids: readonly string[]): Query;
+}
+
+export interface LeasesOptions extends HeldJobsOptions {
+  /** Reads the row of a file that was granted. */
+  load(id: string): Promise<Facts | null>;
+}
+
+/**
+ * Leases of files: the ledger says whose turn it is, pg-boss grants one job for it at a time
+ * ([why](../../docs/decisions/0071-the-job-is-a-lease.md)).
+ */
+export function createLeases(options: LeasesOptions): Leases {
+  const jobs = new HeldJobs(options);
+  return {
+    claim: async (id) => {
+      const job = await jobs.take(id, (ask) => numberOf(ask, id));
+      return job === null ? null : claimOf(id, job, options);
+    },
+    fence: (ids) => {
+      const grants = ids.map((id) => [id, jobs.grantOf(id)] as const);
+      const held = grants.flatMap(([id, grant]) => (grant === null ? [] : [[id, grant.job, grant.attempt]]));
+      return { text: fenceText, values: [JSON.stringify(held)] };
+    },
+    [Symbol.asyncDispose]: () => jobs[Symbol.asyncDispose](),
+  };
+}
+
+/** The row is read once the job is ours: whoever had it before has written its last by then. */
+async function claimOf(id: string, job: HeldJob, { load }: LeasesOptions): Promise<Claim | null> {
+  const { lost, confirm, sends, release } = job;
+  try {
+    const facts = await load(id);
+    if (facts === null) await release();
+    return facts === null ? null : { facts, lost, renew: confirm, sends, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** Locks the jobs until the writes are done, so that none goes to another host in between: in the order in which a heartbeat does. */
+const fenceText = `select held.value ->> 0 as id from jsonb_array_elements(?::jsonb) as held
+  join ${jobSchema}.job on job.name = 'file' and job.id = (held.value ->> 1)::uuid and job.retry_count = (held.value ->> 2)::int
+  where job.state = 'active' order by job.id for update of job`;
+
+const mostNumber = 2 ** 31 - 1;
+
+/** pg-boss keeps priorities as int4. @throws {Error} after two thousand million files */
+async function numberOf(ask: Ask, id: string): Promise<number | null> {
+  const [row] = await ask<{ seq: number }>(`select seq from dropcast.file where id = $1 and ${isSettled}`, [id]);
+  if (row !== undefined && row.seq > mostNumber)
+    throw new Error(`row ${row.seq}: pg-boss takes numbers up to ${mostNumber}`);
+  return row?.seq ?? null;
+}

@@ -1,0 +1,178 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { knownSchema } from '../ledger/postgres/migrations.ts';
+import { openSharedRows } from '../ledger/postgres/open.ts';
+import { openPool } from '../ledger/postgres/pool.ts';
+import type { PostgresPlace } from '../ledger/postgres/place.ts';
+import type { Outage } from '../ledger/postgres/reachable.ts';
+import type { BudgetStore } from '../host/budget-store.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
+import type { Turn } from '../pipeline/rounds/turn.ts';
+import type { Member } from './hosts.ts';
+import { openFoundPlaces, sharedOf } from './found-places.ts';
+import type { ConfiguredFolder, FoundPlaces } from './found-places.ts';
+import { inPlaces } from './in-places.ts';
+import { openJobQueue } from './job-queue.ts';
+import type { JobQueue } from './job-queue.ts';
+import { createLeases } from './leases.ts';
+import type { Leases } from './leases.ts';
+import { openMember } from './open-member.ts';
+import { toPlace } from './placed-facts.ts';
+import { createPlaces } from './places.ts';
+import type { Places } from './places.ts';
+import { sharedBudget } from './shared-budget.ts';
+import { openSharedFolders } from './shared-folders.ts';
+import type { SharedFolders } from './shared-folders.ts';
+import { createTurns } from './turns.ts';
+
+/** This host in the fleet that shares a ledger on PostgreSQL. */
+export interface OpenFleet extends AsyncDisposable {
+  readonly ledger: Ledger;
+  readonly member: Member;
+  readonly places: Places;
+  readonly budget: BudgetStore;
+  readonly turn: Turn;
+  /** Tells what other hosts did, as far as PostgreSQL says so: nobody may depend on it. */
+  listen(heard: Heard): void;
+}
+
+/**
+ * The turn came here, another host wrote rows, the budget was blocked, or the database may lack rows that it had (`moved`). Something may have been
+ * missed: `rows`.
+ */
+export type Heard = (what: 'turn' | 'rows' | 'budget' | 'moved') => void;
+
+export interface FleetWorld {
+  readonly place: PostgresPlace;
+  readonly stateDir: string;
+  readonly hostName: string;
+  readonly version: string;
+  folders(): readonly ConfiguredFolder[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told what was repaired after the ledger was opened. */
+  repaired(what: string): void;
+}
+
+/**
+ * Joins the fleet.
+ *
+ * @throws {LedgerError} the database cannot be used, or another host has this name
+ */
+export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
+  const { place, stateDir, hostName, version, clock, logger } = world;
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.use(await openPool(place, { hostName, outage: toldTo(logger) }));
+  let member: Member | null = null;
+  let ledgerId = '';
+  let hear: Heard = () => undefined;
+  const found: FoundPlaces = stack.use(
+    await openFoundPlaces({
+      self: hostName,
+      stateDir,
+      logger,
+      folders: world.folders,
+      ledger: () => ledgerId,
+      known: () => member?.known() ?? [],
+      changed: () => folders.look(),
+    }),
+  );
+  const folders: SharedFolders = stack.use(await openSharedFolders(() => sharedOf(world.folders(), found.all())));
+  const places = createPlaces(
+    hostName,
+    folders.now,
+    (folder) => whoReads(folder, member),
+    (folder) => found.whyUnproven(folder),
+  );
+  let leases: Leases | null = null;
+  const rows = stack.use(
+    await openSharedRows(pool, {
+      place,
+      stateDir,
+      hostName,
+      visible: places.visible,
+      placed: toPlace(places),
+      // Before there are leases, nothing is held.
+      fence: (ids) => leases?.fence(ids) ?? { text: 'select null as id where false', values: [] },
+      repaired: world.repaired,
+      settles: (why) => logger.warn('Nothing new is taken up for the moment', { why }),
+      moved: () => hear('moved'),
+    }),
+  );
+  ledgerId = rows.id;
+  member = stack.use(
+    await openMember(pool, {
+      stateDir,
+      name: hostName,
+      version,
+      schema: knownSchema,
+      clock,
+      logger,
+      waits: (sentence) => logger.warn(sentence),
+      found,
+    }),
+  );
+  const queueOf = async (name: 'file' | 'turn'): Promise<JobQueue> =>
+    stack.use(
+      await openJobQueue({
+        pool,
+        name,
+        hostName,
+        elapsed: () => clock.elapsed(),
+        broke: (err) => logger.warn('pg-boss failed', { err }),
+      }),
+    );
+  leases = stack.use(createLeases({ pool, queue: await queueOf('file'), clock, load: rows.load }));
+  const { mayTake } = member;
+  const turn = stack.use(
+    createTurns({
+      pool,
+      queue: await queueOf('turn'),
+      clock,
+      mayTake: () => mayTake.call(member),
+      won: () => hear('turn'),
+      broke: (err) => logger.debug('The turn cannot be asked for', { err }),
+    }),
+  );
+  stack.use(
+    pool.listen('dropcast', (payload) => void (payload === hostName || hear(payload === 'budget' ? 'budget' : 'rows'))),
+  );
+  const budget = sharedBudget(pool.rows, () => clock.elapsed());
+  const { claim } = leases;
+  const ledger = inPlaces(
+    {
+      ...rows,
+      claim: (id) => claim.call(leases, id),
+      budget: { load: async () => (await budget.load()).window, save: async () => undefined },
+    },
+    places,
+  );
+  const parts = stack.move();
+  return {
+    ledger,
+    member,
+    places,
+    budget,
+    turn,
+    listen: (heard) => {
+      hear = heard;
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+/** Once for an outage: whatever fails meanwhile says nothing new. */
+function toldTo(logger: Logger): Outage {
+  return {
+    began: (why) => logger.warn('PostgreSQL does not answer: uploads in flight go on, everything else waits', { why }),
+    ended: (since) => logger.info('PostgreSQL answers again', { awaySince: new Date(since).toISOString() }),
+  };
+}
+
+/** The sentence for a file that this host cannot read. */
+function whoReads(folder: string, member: Member | null): string {
+  const hosts = member?.known().filter(({ doing }) => doing.places.includes(folder)) ?? [];
+  const [owner = folder] = folder.split(':');
+  if (hosts.length === 0) return `only ${owner} can read this folder`;
+  return `only ${hosts.map(({ name }) => name).join(', ')} can read this folder`;
+}

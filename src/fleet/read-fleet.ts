@@ -1,0 +1,48 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { openRowsToRead } from '../ledger/postgres/open.ts';
+import type { PostgresPlace } from '../ledger/postgres/place.ts';
+import { openPool } from '../ledger/postgres/pool.ts';
+import type { Fleet } from './fleet-view.ts';
+import { readFoundPlaces, sharedOf } from './found-places.ts';
+import type { ConfiguredFolder } from './found-places.ts';
+import { inPlaces } from './in-places.ts';
+import { openFleet } from './open-member.ts';
+import { createPlaces } from './places.ts';
+import { sharedFoldersNow } from './shared-folders.ts';
+
+/** The ledger of a fleet, read by a host that runs no daemon. It does not join, and changes nothing. */
+export interface FleetToRead {
+  /** Closing it closes all of this. */
+  readonly ledger: Ledger;
+  /** Its hosts were asked for once. */
+  readonly fleet: Fleet;
+}
+
+/**
+ * @returns null when no host ever wrote anything
+ * @throws {LedgerError} the database cannot be used, or has tables of another version
+ */
+export async function openFleetToRead(world: {
+  readonly place: PostgresPlace;
+  readonly hostName: string;
+  readonly stateDir: string;
+  readonly folders: readonly ConfiguredFolder[];
+}): Promise<FleetToRead | null> {
+  const { place, hostName } = world;
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.use(await openPool(place, { hostName }));
+  const found = await readFoundPlaces(world.stateDir);
+  const shared = await sharedFoldersNow(sharedOf(world.folders, found));
+  const places = createPlaces(
+    hostName,
+    () => shared,
+    (folder) => `${folder} is not of this host`,
+  );
+  const rows = await openRowsToRead(pool, { place, hostName, visible: places.visible });
+  if (rows === null) return null;
+  stack.use(rows);
+  const fleet = openFleet(pool, { name: hostName, clock: { now: () => Date.now() } });
+  await fleet.hosts();
+  const open = stack.move();
+  return { ledger: { ...inPlaces(rows, places), [Symbol.asyncDispose]: () => open.disposeAsync() }, fleet };
+}

@@ -1,0 +1,122 @@
+import { besideOthers } from '../host/budget-store.ts';
+import type { BudgetStore, Sharing, StoredBudget } from '../host/budget-store.ts';
+import { emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
+import type { BudgetWindow } from '../host/budget-window.ts';
+import { momentOf } from './budget-clock.ts';
+import type { BudgetMoment } from './budget-clock.ts';
+import type { Ask } from './host-table.ts';
+
+/** One row, which the gates of all hosts write. */
+export const budgetTable = `
+  CREATE TABLE IF NOT EXISTS dropcast.budget (
+    id integer PRIMARY KEY CHECK (id = 1),
+    spent text NOT NULL,
+    rev bigint NOT NULL
+  )`;
+
+/** What the row keeps beside the window: the time of the budget at the last write, and what it has over the clock of the database. */
+interface Spent extends BudgetWindow {
+  readonly writtenAt?: number;
+  readonly shiftMs?: number;
+}
+
+const answer = 'spent, rev, extract(epoch FROM clock_timestamp()) * 1000 AS now';
+
+const read = `SELECT ${answer} FROM dropcast.budget WHERE id = 1`;
+
+const begin = `INSERT INTO dropcast.budget (id, spent, rev) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING`;
+
+/**
+ * Stores a window in place of the one of a revision, in the minute in which it counts: a host that was held up since it decided is too late.
+ * The revision goes beyond every one that was seen, so that a host notices a database that has lost the last writes. A block is told
+ * to the others at once.
+ */
+const swap = `
+WITH swapped AS (
+  UPDATE dropcast.budget SET spent = $2, rev = greatest(rev, $3::bigint) + 1
+  WHERE id = 1 AND rev = $1::bigint
+    AND floor((extract(epoch FROM clock_timestamp()) * 1000 + $4::bigint) / ${minuteMs}) = $5::bigint
+  RETURNING rev, CASE WHEN $6::boolean THEN pg_notify('dropcast', 'budget') END
+)
+SELECT (SELECT rev FROM swapped) AS swapped, ${answer} FROM dropcast.budget WHERE id = 1`;
+
+/**
+ * The budget of all hosts of a fleet: one row of PostgreSQL, in which a host replaces the window that it has read, if nobody else did.
+ * The clock is the database's.
+ *
+ * @param elapsed by the clock of this process that never jumps, in milliseconds
+ */
+export function sharedBudget(ask: Ask, elapsed: () => number, sharing: Sharing = besideOthers()): BudgetStore {
+  return new SharedBudget(ask, elapsed, sharing);
+}
+
+class SharedBudget implements BudgetStore {
+  readonly #ask: Ask;
+  readonly #elapsed: () => number;
+  readonly sharing: Sharing;
+  #moment: BudgetMoment | null = null;
+  #last: StoredBudget = { window: emptyWindow, revision: -1 };
+
+  constructor(ask: Ask, elapsed: () => number, sharing: Sharing) {
+    this.#ask = ask;
+    this.#elapsed = elapsed;
+    this.sharing = sharing;
+  }
+
+  now(): number {
+    return this.#moment === null ? 0 : this.#moment.timeMs + this.#elapsed() - this.#moment.elapsedMs;
+  }
+
+  async load(): Promise<StoredBudget> {
+    const askedAt = this.#elapsed();
+    const [row] = await this.#ask(read, []);
+    if (row !== undefined) return this.#learn(row, askedAt);
+    await this.#ask(begin, [JSON.stringify(emptyWindow)]);
+    return this.load();
+  }
+
+  async swap(
+    from: StoredBudget,
+    window: BudgetWindow,
+  ): Promise<{ readonly isOurs: boolean; readonly stored: StoredBudget }> {
+    const askedAt = this.#elapsed();
+    const writtenAt = this.now();
+    const shiftMs = this.#moment?.shiftMs ?? 0;
+    const spent: Spent = { ...window, writtenAt: Math.floor(writtenAt), shiftMs };
+    const isBlocked = window.blockedUntil > from.window.blockedUntil;
+    const [row] = await this.#ask(swap, [
+      from.revision,
+      JSON.stringify(spent),
+      this.#last.revision,
+      shiftMs,
+      minuteOf(writtenAt),
+      isBlocked,
+    ]);
+    if (row === undefined) return { isOurs: false, stored: await this.load() };
+    if (row['swapped'] === null) return { isOurs: false, stored: this.#learn(row, askedAt) };
+    // The rest of the answer shows the row as it was when the statement began.
+    const stored = this.#learn({ ...row, spent: JSON.stringify(spent), rev: row['swapped'] }, askedAt);
+    return { isOurs: true, stored };
+  }
+
+  #learn(row: Readonly<Record<string, unknown>>, askedAt: number): StoredBudget {
+    const spent = readSpent(row['spent']);
+    const { writtenAt = 0, shiftMs = 0, ...window } = spent;
+    const heardAt = this.#elapsed();
+    this.#moment = momentOf(this.#moment, { askedAt, heardAt, databaseMs: Number(row['now']), shiftMs, writtenAt });
+    const stored = { window, revision: Number(row['rev']) };
+    // A database that has lost the last writes: what this host knows of them still counts.
+    const isOlder = stored.revision < this.#last.revision;
+    if (!isOlder) this.#last = stored;
+    return isOlder ? { ...stored, window: merged(stored.window, this.#last.window) } : stored;
+  }
+}
+
+/** What is damaged counts as empty: then a 429 of the service says that the hour is used up. */
+function readSpent(text: unknown): Spent {
+  try {
+    return { ...emptyWindow, ...(JSON.parse(String(text)) as Spent) };
+  } catch {
+    return emptyWindow;
+  }
+}

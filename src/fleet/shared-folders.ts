@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises';
+import { readMark } from '../watch/root-mark.ts';
+import type { SharedFolder } from './places.ts';
+
+/** A folder that others may watch too: declared as a share, or proved to be one. */
+export interface WatchedShare {
+  readonly path: string;
+  /** Its name in rows. */
+  readonly place: string;
+}
+
+export interface SharedFolders extends AsyncDisposable {
+  now(): readonly SharedFolder[];
+  look(): Promise<void>;
+}
+
+/** How often the devices of shares are looked at: they are mounted and unmounted. */
+const lookEveryMs = 5_000;
+
+/** While one has no mark: it gets one before the first file is taken in. */
+const unmarkedEveryMs = 500;
+
+export async function openSharedFolders(shared: () => readonly WatchedShare[]): Promise<SharedFolders> {
+  let known: readonly SharedFolder[] = [];
+  const look = async (): Promise<void> => {
+    known = await sharedFoldersNow(shared());
+  };
+  await look();
+  let looking: Promise<void> = Promise.resolve();
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+    const isUnmarked = known.some(({ device }) => device === null);
+    if (isUnmarked || turns % (lookEveryMs / unmarkedEveryMs) === 0) looking = looking.then(look);
+  }, unmarkedEveryMs).unref();
+  return {
+    now: () => known,
+    look,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
+/** With the devices that they have now. An empty mount point is a directory too: only its mark says that it is the share. */
+export function sharedFoldersNow(shared: readonly WatchedShare[]): Promise<readonly SharedFolder[]> {
+  return Promise.all(
+    shared.map(async ({ path, place }) => ({
+      folder: path,
+      place,
+      device: (await isMarkedAs(place, path)) ? await deviceOf(path) : null,
+    })),
+  );
+}
+
+async function isMarkedAs(place: string, path: string): Promise<boolean> {
+  const mark = await readMark(path);
+  return mark.is === 'mark' && mark.owner.place === place;
+}
+
+function deviceOf(path: string): Promise<string | null> {
+  return stat(path, { bigint: true }).then(
+    ({ dev }) => String(dev),
+    () => null,
+  );
+}

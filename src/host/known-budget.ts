@@ -1,0 +1,107 @@
+import type { BudgetStore, StoredBudget } from './budget-store.ts';
+import { block, emptyWindow, minuteOf, withoutReserve } from './budget-window.ts';
+import type { BudgetWindow, Refusal, Reserve } from './budget-window.ts';
+
+const none: Reserve = { minute: 0, left: 0, counted: 0 };
+
+/** What was decided. */
+interface Spent {
+  /** With all of these. */
+  readonly window: BudgetWindow;
+  readonly requests: number;
+  readonly ahead: number;
+}
+
+/** The budget as this host knows it: what is stored, less what this host has counted there and not used, and with the 429s that are not stored yet. */
+export class KnownBudget {
+  readonly #store: BudgetStore;
+  readonly #elapsed: () => number;
+  #stored: StoredBudget | null = null;
+  #isSure = false;
+  #readAt = -Infinity;
+  #reserve = none;
+  #refusals: readonly Refusal[] = [];
+
+  constructor(store: BudgetStore, elapsed: () => number) {
+    this.#store = store;
+    this.#elapsed = elapsed;
+  }
+
+  window(): BudgetWindow {
+    const used = withoutReserve(this.#stored?.window ?? emptyWindow, this.#reserve);
+    return this.#refusals.reduce((window, refusal) => block(window, this.#store.now(), refusal), used);
+  }
+
+  /** The service answered 429. It counts from now on, and is stored by the next `refresh`, or with what leaves next. */
+  refused(refusal: Omit<Refusal, 'at'>): void {
+    // Before anything was read, the time of the budget is not known.
+    const at = this.#stored === null ? {} : { at: this.#store.now() };
+    this.#refusals = [...this.#refusals, { ...refusal, ...at }];
+  }
+
+  /** Somebody else has written. */
+  doubt(): void {
+    this.#readAt = -Infinity;
+  }
+
+  /** What is stored, unless that is known. @throws what the store throws */
+  async read(): Promise<void> {
+    if (this.#stored === null || !this.#isSure) this.#learn(await this.#store.load());
+  }
+
+  /** Reads what may have changed, and stores what the others do not know. @throws what the store throws */
+  async refresh(): Promise<void> {
+    await this.read();
+    const isOld = this.#elapsed() - this.#readAt >= this.#store.sharing.freshMs;
+    if (this.#refusals.length > 0 || (isOld && this.#reserve.left > 0)) return this.giveBack();
+    if (isOld) this.#learn(await this.#store.load());
+  }
+
+  /** Stores what was really used. @throws what the store throws */
+  async giveBack(): Promise<void> {
+    while (this.#reserve.left > 0 || this.#refusals.length > 0) await this.#swap(this.window());
+  }
+
+  /** Uses a request that was counted ahead. @returns whether there was one */
+  useAhead(): boolean {
+    const { minute, left, counted } = this.#reserve;
+    if (left === 0 || minute !== minuteOf(this.#store.now()) || this.#refusals.length > 0) return false;
+    this.#reserve = { minute, left: left - 1, counted: counted - 1 };
+    return true;
+  }
+
+  /**
+   * Stores that requests leave. They leave by `useAhead`, unless the minute is over meanwhile or the service refused: what leaves later would
+   * count too short.
+   * @returns whether it was stored; else somebody else was first
+   * @throws what the store throws: they may be stored, and do not leave
+   */
+  async count({ window, requests, ahead }: Spent): Promise<boolean> {
+    const minute = minuteOf(this.#store.now());
+    if (!(await this.#swap(window))) return false;
+    this.#reserve = { minute, left: requests + ahead, counted: requests };
+    return true;
+  }
+
+  async #swap(window: BudgetWindow): Promise<boolean> {
+    if (this.#stored === null) return false;
+    const written = this.#refusals.length;
+    const { isOurs, stored } = await this.#store.swap(this.#stored, window).catch((error: unknown) => {
+      // Stored or not, what is counted there is spent from now on.
+      this.#isSure = false;
+      this.#reserve = none;
+      throw error;
+    });
+    this.#learn(stored);
+    if (!isOurs) return false;
+    this.#reserve = none;
+    this.#refusals = this.#refusals.slice(written);
+    return true;
+  }
+
+  #learn(stored: StoredBudget): void {
+    this.#stored = stored;
+    this.#isSure = true;
+    this.#readAt = this.#elapsed();
+  }
+}

@@ -1,0 +1,31 @@
+import type { Table } from './side.ts';
+
+interface CopiedTable {
+  /** The columns that tell its rows apart. */
+  readonly key: readonly string[];
+  /** The column that names a folder. */
+  readonly folder?: string;
+  /** The column with an expectation, which begins with its folder. */
+  readonly expectation?: string;
+}
+
+export const tables: Readonly<Record<Table, CopiedTable>> = {
+  file: { key: ['seq'], folder: 'folder' },
+  history: { key: ['seq'] },
+  budget: { key: ['id'] },
+  create_request: { key: ['token'] },
+  deletion: { key: ['video_id'] },
+  identity: { key: ['id'] },
+  root: { key: ['folder'], folder: 'folder' },
+  first_start: { key: ['folder'], folder: 'folder' },
+  listed_video: { key: ['id'] },
+  listing: { key: ['id'] },
+  pause: { key: ['folder'], folder: 'folder' },
+  feed_due: { key: ['feed'] },
+  outbox: { key: ['seq'] },
+  news_memory: { key: ['name'] },
+  expected_file: { key: ['expectation', 'file_id'], expectation: 'expectation' },
+};
+
+/** A new ledger has a row in them. */
+export const bornWith: readonly Table[] = ['identity', 'budget'];

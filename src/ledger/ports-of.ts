@@ -1,0 +1,36 @@
+import { createAdoption } from './adoption.ts';
+import { createArrivals } from './arrivals.ts';
+import type { Connection } from './connection.ts';
+import { createFeedsDue } from './feeds-due.ts';
+import { createFiles } from './files.ts';
+import { createFirstStarts } from './first-starts.ts';
+import { createLeftovers } from './leftovers.ts';
+import { createNewsRows } from './news-rows.ts';
+import { createPauseRows } from './pauses.ts';
+import { createQueues } from './queues.ts';
+import { createRetentionRows } from './retention.ts';
+import { createRounds } from './rounds.ts';
+import { createSelection } from './selection.ts';
+import { createSnapshots } from './snapshot.ts';
+import { createView } from './view.ts';
+
+/** The ports that are rows and nothing else: the same for every store. */
+export function portsOf(connection: Connection) {
+  const { db } = connection;
+  return {
+    ...createFiles(connection),
+    ...createQueues(connection),
+    ...createArrivals(connection),
+    ...createRounds(connection),
+    ...createFeedsDue(db),
+    ...createPauseRows(connection),
+    ...createAdoption(connection),
+    ...createFirstStarts(connection),
+    ...createRetentionRows(connection),
+    ...createLeftovers(connection),
+    ...createView(connection),
+    ...createSnapshots(connection),
+    selection: createSelection(connection),
+    news: createNewsRows(connection),
+  };
+}

@@ -1,0 +1,102 @@
+import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
+import { nameOf, type PostgresPlace } from './place.ts';
+import { troubleOf, type Trouble } from './why-away.ts';
+
+/**
+ * Whether the server is there, since when it is not, and when to ask again: after 0.1 to 2 s, by chance, so that a server that
+ * starts is not met by all hosts at once.
+ */
+export class Reachable {
+  readonly #place: PostgresPlace;
+  readonly #outage: Outage | null;
+  #hasAnswered = false;
+  #away: Away | null = null;
+  #failures = 0;
+  #notBefore = 0;
+
+  /** @param outage told of each outage after the first answer */
+  constructor(place: PostgresPlace, outage: Outage | null = null) {
+    this.#place = place;
+    this.#outage = outage;
+  }
+
+  /** Milliseconds since 1970; null: it answers. */
+  get awaySince(): number | null {
+    return this.#away?.since ?? null;
+  }
+
+  /** Which server has not answered, since when, and why: a sentence without its full stop. Null: it answers. */
+  get whyAway(): string | null {
+    return this.#away === null ? null : this.#sentence(this.#away);
+  }
+
+  answered(): void {
+    if (this.#away !== null && this.#hasAnswered) this.#outage?.ended(this.#away.since);
+    this.#hasAnswered = true;
+    this.#away = null;
+    this.#failures = 0;
+    this.#notBefore = 0;
+  }
+
+  /** Milliseconds until the next attempt to connect. */
+  get pauseMs(): number {
+    return Math.max(0, this.#notBefore - performance.now());
+  }
+
+  /** @throws {LedgerUnavailableError} while it is too early for the next attempt */
+  refuseTooEarly(): void {
+    if (this.#away !== null && this.pauseMs > 0) throw this.#unavailable(this.#away.trouble, undefined);
+  }
+
+  /** No connection came about. */
+  notConnected(): void {
+    const longestMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#notBefore = performance.now() + longestMs * (0.5 + Math.random() / 2);
+  }
+
+  /** @returns what to throw instead: `LedgerUnavailableError` where the database refuses, else the error itself */
+  translated(error: unknown): unknown {
+    const trouble = troubleOf(error, this.#place);
+    if (trouble === null) return error;
+    const isNew = trouble.reason === 'away' && this.#away === null;
+    if (trouble.reason === 'away') this.#away = { since: this.#away?.since ?? Date.now(), trouble };
+    const unavailable = this.#unavailable(trouble, error);
+    if (isNew && this.#hasAnswered) this.#outage?.began(unavailable.message);
+    return unavailable;
+  }
+
+  #unavailable({ reason, why }: Trouble, cause: unknown): LedgerUnavailableError {
+    const away = this.#away;
+    if (reason !== 'away' || away === null)
+      return new LedgerUnavailableError(reason, { cause, sentence: `${nameOf(this.#place)}: ${why}` });
+    return new LedgerUnavailableError(reason, { cause, since: away.since, sentence: this.#sentence(away) });
+  }
+
+  #sentence({ since, trouble }: Away): string {
+    return `${nameOf(this.#place)} has not answered since ${clockTime(since)}: ${trouble.why}`;
+  }
+}
+
+interface Away {
+  readonly since: number;
+  readonly trouble: Trouble;
+}
+
+/** Told when the server stops to answer, and when it answers again. */
+export interface Outage {
+  began(sentence: string): void;
+  /** @param since milliseconds since 1970 */
+  ended(since: number): void;
+}
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+/** `14:02`, with the date on another day. */
+function clockTime(at: number): string {
+  const shown = (time: number): string => new Date(time).toLocaleString('sv');
+  const [day, time = ''] = shown(at).split(' ');
+  const [today] = shown(Date.now()).split(' ');
+  return `${day === today ? '' : `${day} `}${time.slice(0, 5)}`;
+}

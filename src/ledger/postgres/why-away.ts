@@ -1,0 +1,139 @@
+import type { LedgerTrouble } from '../../pipeline/file/store-errors.ts';
+import type { PostgresPlace } from './place.ts';
+
+/** What an error of pg, of the server or of the network means. */
+export interface Trouble {
+  readonly reason: LedgerTrouble;
+  /** To put after `PostgreSQL at …: `. */
+  readonly why: string;
+  /** The connection is of no more use, and what was last sent may have been done or not. */
+  readonly isCut: boolean;
+}
+
+/**
+ * The border: the one place that knows SQLSTATEs, errno names and messages of pg.
+ *
+ * @returns null when it is a mistake of ours, or no error of the database at all
+ */
+export function troubleOf(error: unknown, place: PostgresPlace): Trouble | null {
+  if (!(error instanceof Error)) return null;
+  const code = 'code' in error ? String(error.code) : '';
+  if (isSqlState(code)) return fromServer(code, error.message, place);
+  const network = fromNetwork(code, place) ?? fromCertificate(code, place) ?? fromDriver(error.message, place);
+  return network === null ? null : { reason: 'away', why: network, isCut: true };
+}
+
+/** Whether a statement was refused because it was prepared before its tables changed. Nothing of it was done. @param error of pg, or as the pool throws it */
+export function isPlanOld(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && 'routine' in cause && cause.routine === 'RevalidateCachedQuery';
+}
+
+/**
+ * Whether the server undid a transaction for the sake of another one, so that it may be done again: two waited for each other, or both changed
+ * the same.
+ *
+ * @param error as the pool throws it
+ */
+export function isConflict(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && 'code' in cause && (cause.code === '40P01' || cause.code === '40001');
+}
+
+/** Five letters and digits, of which errno names have none. */
+function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
+}
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+function fromServer(code: string, message: string, { user, database }: PostgresPlace): Trouble | null {
+  const at = (reason: LedgerTrouble, why: string, isCut = false): Trouble => ({ reason, why, isCut });
+  switch (code) {
+    case '28P01':
+      return at('away', `it refuses the password of the user ${quoted(user)}; check ledger.password`, true);
+    case '28000':
+      return at(
+        'away',
+        `it does not let us in: ${message}; check pg_hba.conf there, and the user and tls in ledger`,
+        true,
+      );
+    case '3D000':
+      return at('away', `it has no database ${quoted(database)}; create it, or correct ledger (docs/fleet.md)`, true);
+    case '42501':
+      return at('cannot open', `the user ${quoted(user)} may not do this: ${message}; grant it (docs/fleet.md)`);
+    case '53300':
+      return at('away', 'it has no connection left for us; raise its max_connections', true);
+    case '53100':
+      return at('disk full', 'its disk is full');
+    case '53200':
+      return at('out of memory', 'it has no memory left');
+    case '25006':
+      return at('read-only', 'it is a standby or read-only, and takes no changes; ledger must name the primary server');
+    case '58030':
+      return at('disk failing', `its disk fails to read or write: ${message}`);
+    case 'XX001':
+    case 'XX002':
+      return at('damaged', `its data is damaged: ${message}; restore it from a backup`);
+    case '40001':
+    case '40P01':
+    case '55P03':
+      return at('busy', `another session is in the way: ${message}`);
+    case '57014':
+      return at('busy', 'a statement took too long, and was cancelled');
+    default:
+      return /^(?:08|57P|25P03)/.test(code) ? at('away', message, true) : null;
+  }
+}
+
+function fromNetwork(code: string, { host }: PostgresPlace): string | null {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection refused (ECONNREFUSED)';
+    case 'ENOENT':
+      return `there is no socket in ${host}: PostgreSQL does not run, or has it elsewhere (ENOENT)`;
+    case 'EACCES':
+      return `permission denied for the socket in ${host} (EACCES)`;
+    case 'ENOTFOUND':
+      return `the name ${host} cannot be resolved (ENOTFOUND)`;
+    case 'EAI_AGAIN':
+      return `the name servers do not answer for ${host} (EAI_AGAIN)`;
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return `the connection was cut (${code})`;
+    case 'ETIMEDOUT':
+      return 'no answer (ETIMEDOUT)';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EHOSTDOWN':
+    case 'ENETDOWN':
+    case 'EADDRNOTAVAIL':
+      return `no way to it (${code})`;
+    default:
+      return null;
+  }
+}
+
+/** Of OpenSSL (nodejs.org/api/tls.html#x509-certificate-error-codes) and of Node. */
+function fromCertificate(code: string, { host }: PostgresPlace): string | null {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is not for ${host}, which ledger names`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return `its certificate is out of date (${code})`;
+  if (/^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_|INVALID_CA|HOSTNAME_MISMATCH)/.test(code))
+    return `no authority that we trust has signed its certificate (${code}); name the right one in ledger.ca`;
+  return /^(?:ERR_SSL|EPROTO)/.test(code) ? `TLS failed (${code})` : null;
+}
+
+/** pg gives its own errors no codes. */
+function fromDriver(message: string, { user }: PostgresPlace): string | null {
+  if (message.includes('does not support SSL'))
+    return 'it offers no TLS; switch it on there (ssl = on), or trust the network with ledger.tls: false';
+  if (/client password must be/.test(message))
+    return `it asks for a password for the user ${quoted(user)}; set ledger.password`;
+  if (/timeout/i.test(message)) return 'no answer in time';
+  if (/^Connection terminated|not queryable|establishing an SSL connection|connection is closed/i.test(message))
+    return 'the connection was cut';
+  return null;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name);
+}

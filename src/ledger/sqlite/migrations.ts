@@ -1,0 +1,204 @@
+import { DatabaseSync } from 'node:sqlite';
+import { LedgerError } from '../ledger-error.ts';
+import { mismatches } from './mismatches.ts';
+import { needsPerson } from '../needs-person.ts';
+import { isInLine } from '../words.ts';
+import { extensionName } from './cause-name.ts';
+import { inside, queueName } from './words.ts';
+
+/** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
+const applicationId = 0x64726f70;
+
+/** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE file (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    rev INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying',
+      'done', 'failed', 'held', 'skipped', 'vanished', 'superseded')),
+    folder TEXT NOT NULL,
+    path TEXT NOT NULL,
+    dev TEXT NOT NULL,
+    ino TEXT NOT NULL,
+    birthtime_ns TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns TEXT NOT NULL,
+    ctime_ns TEXT NOT NULL,
+    source_url TEXT,
+    plan TEXT,
+    on_duplicate TEXT NOT NULL,
+    after_ready TEXT NOT NULL,
+    discovered_at INTEGER NOT NULL,
+    intent TEXT,
+    suspects TEXT NOT NULL,
+    video_id TEXT,
+    upload_url TEXT,
+    created_at INTEGER,
+    upload_started_at INTEGER,
+    sha256 TEXT,
+    uploaded_at INTEGER,
+    processing_since INTEGER,
+    address_dead_at INTEGER,
+    dying INTEGER NOT NULL,
+    replacements INTEGER NOT NULL,
+    remote_status TEXT,
+    ready_at INTEGER,
+    published TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    not_before INTEGER,
+    "end" TEXT,
+    why TEXT,
+    last_failure TEXT,
+    ended_at INTEGER,
+    amendment TEXT,
+    disposal TEXT
+  ) STRICT;
+  CREATE INDEX file_state ON file (state, seq);
+  CREATE INDEX file_path ON file (folder, path, seq);
+  CREATE INDEX file_location ON file (ino, birthtime_ns);
+  CREATE INDEX file_size ON file (size);
+  CREATE INDEX file_discovered ON file (discovered_at);
+  CREATE INDEX file_ended ON file (ended_at);
+  CREATE INDEX file_retrying ON file (not_before) WHERE not_before IS NOT NULL;
+  CREATE INDEX file_disposal ON file (seq) WHERE disposal = 'pending';
+  CREATE INDEX file_amendment ON file (seq) WHERE amendment IS NOT NULL;
+  CREATE TABLE history (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    file_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    note TEXT
+  ) STRICT;
+  CREATE INDEX history_file ON history (file_id, seq);
+  CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
+  `,
+  `
+  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
+  CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
+  CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
+  ALTER TABLE file ADD COLUMN checksum INTEGER;
+  ALTER TABLE history ADD COLUMN checksum INTEGER;
+  CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL) STRICT;
+  INSERT INTO identity VALUES (1, lower(hex(randomblob(16))));
+  -- The file that a duplicate was skipped for: in its failure, and no longer in a sentence alone.
+  UPDATE file SET last_failure = json_set(last_failure, '$.twin', (
+    SELECT twin.id FROM file twin
+    WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
+  WHERE state = 'skipped' AND last_failure IS NOT NULL;
+  CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
+  `,
+  `
+  ALTER TABLE identity ADD COLUMN is_copy INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
+  -- Local files that are deleted later: when, and by how full a disk.
+  CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
+  -- Folders that were watched before were all started with 'upload'.
+  CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL) STRICT;
+  INSERT INTO first_start SELECT DISTINCT folder, '0', '0', 1 FROM file;
+  -- The service's list of videos, as far as it was read, for files that were there before.
+  CREATE TABLE listed_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, duration REAL, status TEXT NOT NULL) STRICT;
+  CREATE TABLE listing (id INTEGER PRIMARY KEY CHECK (id = 1), next_page INTEGER NOT NULL, total INTEGER, is_whole INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND json_extract(last_failure, '$.code') = 'existing';
+  `,
+  // Not released yet. Whoever adds to it makes the golden ledger again (test/ledger/golden/make.ts).
+  `
+  -- What operators paused, and the feeds that are to be published again.
+  CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
+  CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- What needs a person, by cause; and what ended, by the half hour.
+  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson(inside.code)};
+  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
+  -- One flipped bit in a failure, and an index on what is inside of it kept the ledger from being opened.
+  DROP INDEX file_twin;
+  DROP INDEX file_later;
+  DROP INDEX file_crowding;
+  DROP INDEX file_existing;
+  CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
+  CREATE INDEX file_later ON file (${inside.dueAt}) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, ${inside.whenFull}, ended_at) WHERE disposal = 'later';
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
+  -- Class, code and HTTP status of a failure, for who looks at the attempts of a file.
+  ALTER TABLE history ADD COLUMN failure TEXT;
+  -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
+  CREATE INDEX file_listing ON file (state, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
+    discovered_at, ended_at, path, ${inside.title}, video_id);
+  -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
+  CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
+    tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;
+  CREATE INDEX outbox_target ON outbox (target, seq);
+  CREATE TABLE news_memory (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (expectation, file_id)) STRICT;
+  `,
+];
+
+/**
+ * Checks, before anything is changed, that the database is empty or a ledger of this or an older version.
+ *
+ * @throws {LedgerError} when it is neither
+ */
+export function identify(database: DatabaseSync, path: string): void {
+  const version = readPragma(database, 'user_version');
+  const tables = Number(Object.values(database.prepare('SELECT count(*) FROM sqlite_schema').get() ?? {})[0]);
+  const isEmpty = version === 0 && tables === 0;
+  if (!isEmpty && readPragma(database, 'application_id') !== applicationId) {
+    throw new LedgerError(`${path} is a database of another program: move it elsewhere, or set another state_dir`);
+  }
+  if (version > migrations.length) {
+    throw new LedgerError(
+      `${path} has schema ${version}, but this dropcast knows only ${migrations.length}: install the newer version again`,
+    );
+  }
+}
+
+/** Whether tables and indexes are as the steps up to its version made them: one flipped bit can rename a column. */
+export function isSchemaIntact(database: DatabaseSync): boolean {
+  return schemaOf(database) === schemaAfter(readPragma(database, 'user_version'));
+}
+
+const known = new Map<number, string>();
+
+function schemaAfter(steps: number): string {
+  const schema = known.get(steps) ?? madeBy(migrations.slice(0, steps));
+  known.set(steps, schema);
+  return schema;
+}
+
+function madeBy(steps: readonly string[]): string {
+  using database = new DatabaseSync(':memory:');
+  for (const step of steps) database.exec(step);
+  return schemaOf(database);
+}
+
+function schemaOf(database: DatabaseSync): string {
+  return JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
+}
+
+/** Brings a new or older ledger to the current schema, each step in its own transaction. */
+export function migrate(database: DatabaseSync): void {
+  const version = readPragma(database, 'user_version');
+  for (let step = version; step < migrations.length; step += 1) {
+    database.exec(
+      `BEGIN IMMEDIATE; ${forgetChecksums(database)}; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
+    );
+  }
+}
+
+/** Another schema, other checksums. Rows that were damaged before keep theirs, and are found after. */
+function forgetChecksums(database: DatabaseSync): string {
+  if (readPragma(database, 'user_version') < firstWithChecksums) return '';
+  return `UPDATE file SET checksum = NULL WHERE seq NOT IN (${mismatches(database).join(', ')})`;
+}
+
+/** The version of the schema that brought them. */
+const firstWithChecksums = 2;
+
+function readPragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}

@@ -1,0 +1,73 @@
+import { basename, dirname, join } from 'node:path';
+import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
+import { backupsOf } from './backups.ts';
+import { LedgerError, LedgerInUseError, refusal } from '../ledger-error.ts';
+import { receiptsPath } from '../receipts.ts';
+import { isUsableDirectory, sizeOfUsableFile } from '../state-directory.ts';
+import { translated } from '../unavailable.ts';
+
+/** Where the ledger of a state directory is. */
+export function ledgerPath(stateDir: string): string {
+  return join(stateDir, 'ledger.db');
+}
+
+/**
+ * Whether a ledger exists, without opening it. An empty file counts as none: a first start that was interrupted leaves one.
+ *
+ * @returns false when nothing was ever written
+ * @throws {LedgerError} when there was one: starting from nothing would upload everything again
+ */
+export async function isLedgerThere(stateDir: string): Promise<boolean> {
+  if (!(await isUsableDirectory(stateDir))) return false;
+  const path = ledgerPath(stateDir);
+  const size = await sizeOfUsableFile(path);
+  if (size !== null && size > 0) return true;
+  const receipts = (await sizeOfUsableFile(receiptsPath(stateDir))) ?? 0;
+  if (receipts === 0) return false;
+  throw new LedgerError(
+    `${path} is ${size === null ? 'missing' : 'empty'}, but receipts.jsonl beside it lists uploads, and dropcast would make ` +
+      `them all again: ${await wayBack(path)}; to start from nothing, move receipts.jsonl elsewhere too`,
+  );
+}
+
+/**
+ * Turns what stopped an opening into a sentence.
+ *
+ * @throws the error itself when neither SQLite nor the system refused anything: that is a bug
+ */
+export async function explainOpening(thrown: unknown, path: string): Promise<LedgerError> {
+  // An error of the file system says more than the reason it would be translated to: a quota, an owner.
+  const isOfFileSystem = thrown instanceof Error && 'syscall' in thrown;
+  const error = isOfFileSystem ? thrown : translated(thrown);
+  if (!(error instanceof LedgerUnavailableError)) return refusal(path, error);
+  const said = error.cause instanceof Error ? error.cause.message : error.message;
+  const options = { cause: error };
+  switch (error.reason) {
+    case 'busy':
+      return new LedgerInUseError(`${path} is in use by another process`, options);
+    case 'damaged':
+      return damaged(path, said, options);
+    case 'disk full':
+      return new LedgerError(`${path} cannot be used: the disk is full`, options);
+    default:
+      return new LedgerError(`${path} cannot be used: ${said}`, options);
+  }
+}
+
+/** The error for a damaged ledger, with the way to restore it. */
+export async function damaged(path: string, found: string, options?: ErrorOptions): Promise<LedgerError> {
+  const wal = `${basename(path)}-wal`;
+  return new LedgerError(
+    `${path} is damaged or not a ledger (${found}): move it and ${wal} elsewhere together, then ${await wayBack(path)}`,
+    options,
+  );
+}
+
+async function wayBack(path: string): Promise<string> {
+  // A crash in the middle of the shift leaves no first one.
+  const [backup] = await backupsOf(dirname(path));
+  if (backup === undefined) return 'put a copy in its place (backups/ holds none)';
+  // With chown: root's `cp` would leave a ledger that the service cannot open.
+  const commands = `cp ${backup} ${path} && chown --reference=${dirname(path)} ${path}`;
+  return `put a copy of ${backup} in its place, with no ${basename(path)}-wal beside it (as root: \`${commands}\`)`;
+}

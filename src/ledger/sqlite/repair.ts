@@ -1,0 +1,167 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { DatabaseSync } from 'node:sqlite';
+import type { Selectable } from 'kysely';
+import { newFacts } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { backupsOf } from './backups.ts';
+import { restored } from '../catch-up.ts';
+import { checksumOf } from '../checksum.ts';
+import { mismatches } from './mismatches.ts';
+import { correctBit } from './correct-bit.ts';
+import type { SqliteConnection } from './connection.ts';
+import { doWork } from './statements.ts';
+import { receiptsSince, saysMore } from '../receipts.ts';
+import type { Receipt } from '../receipts.ts';
+import { factsOf, rowOf } from '../row.ts';
+import type { FileTable } from '../schema.ts';
+import { addHistory } from '../write-row.ts';
+
+/**
+ * Puts right every row whose checksum does not fit: by its one wrong bit, else from the newest copy and the receipts since, else from
+ * the receipts alone. A row that nothing knows is held.
+ *
+ * @returns a sentence for each
+ */
+export async function repairRows(
+  { database, db, sql }: SqliteConnection,
+  stateDir: string,
+): Promise<readonly string[]> {
+  const damaged = await damagedRows(database);
+  if (damaged.length === 0) return [];
+  const { receipts } = await receiptsSince(stateDir, 0);
+  const copies = await backupsOf(stateDir);
+  return db.transaction().execute(async (trx) => {
+    const sentences: string[] = [];
+    for (const seq of damaged) {
+      const { row, note } = corrected(database, seq) ?? rebuilt(readRaw(database, seq), { copies, receipts });
+      await trx.updateTable('file').set(row).where('seq', '=', seq).execute();
+      doWork(sql, addHistory(factsOf({ ...(row as Selectable<FileTable>), seq }), note));
+      sentences.push(`${row.folder}/${row.path}: ${note}`);
+    }
+    return sentences;
+  });
+}
+
+/** In parts, so that a request for the status need not wait for all. */
+async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
+  const found: number[] = [];
+  const newest = Number(database.prepare('SELECT max(seq) AS seq FROM file').get()?.['seq'] ?? 0);
+  for (let first = 0; first <= newest; first += rowsAtOnce) {
+    found.push(...mismatches(database, first, first + rowsAtOnce - 1));
+    await nextTurn();
+  }
+  return found;
+}
+
+/** Some 20 milliseconds. */
+const rowsAtOnce = 5_000;
+
+/** Gives a checksum to each row that has none, as after a migration. */
+export function sumRows(database: DatabaseSync): void {
+  const rows = database.prepare('SELECT * FROM file WHERE checksum IS NULL').all();
+  const set = database.prepare('UPDATE file SET checksum = ? WHERE seq = ?');
+  if (rows.length === 0) return;
+  database.exec('BEGIN IMMEDIATE');
+  for (const row of rows) set.run(checksumOf(row), Number(row['seq']));
+  database.exec('COMMIT');
+}
+
+interface Repair {
+  readonly row: ReturnType<typeof rowOf>;
+  /** What was done, for its history. */
+  readonly note: string;
+}
+
+function corrected(database: DatabaseSync, seq: number): Repair | null {
+  const columns = correctBit(database, seq);
+  if (columns === null) return null;
+  const row = { ...columns, checksum: checksumOf(columns) } as Repair['row'];
+  return { row, note: 'one bit of its row in the ledger was wrong, and was corrected' };
+}
+
+type Damaged = Readonly<Record<string, unknown>>;
+
+/** As big integers: a damaged number may be one that a JavaScript number cannot hold. */
+function readRaw(database: DatabaseSync, seq: number): Damaged {
+  const query = database.prepare('SELECT * FROM file WHERE seq = ?');
+  query.setReadBigInts(true);
+  return query.get(seq) ?? {};
+}
+
+function rebuilt(
+  row: Damaged,
+  from: { readonly copies: readonly string[]; readonly receipts: readonly Receipt[] },
+): Repair {
+  const copy = from.copies.map((path) => copyOf(path, row)).find((found) => found !== null) ?? null;
+  const isNew = (receipt: Receipt): boolean => copy === null || saysMore(receipt, copy.facts, copy.changedAt);
+  const receipt = from.receipts.findLast((each) => isAbout(each, row));
+  const news = receipt !== undefined && isNew(receipt) ? restored(copy?.facts ?? null, receipt) : null;
+  const facts = news ?? copy?.facts ?? null;
+  if (facts === null) return { row: rowOf(held(row)), note: heldBecause };
+  const suspects = [...new Set([...facts.suspects, ...tokensOf(row)])];
+  const source = copy === null ? 'receipts.jsonl' : 'a copy of the ledger';
+  return {
+    row: rowOf({ ...facts, suspects }),
+    note: `its row in the ledger was damaged, and was rebuilt from ${source}`,
+  };
+}
+
+const heldBecause =
+  'its row in the ledger was damaged, and neither a copy of the ledger nor a receipt has it: look for its video, then run `dropcast retry`';
+
+/** The row in a copy of the ledger, when it is sound there and about the same file. */
+function copyOf(path: string, row: Damaged): { readonly facts: Facts; readonly changedAt: number } | null {
+  // Immutable: a copy is never written, and SQLite would make a `-wal` beside it.
+  using copy = new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true });
+  const found = copy.prepare('SELECT * FROM file WHERE seq = ?').get(Number(row['seq'])) as
+    | Selectable<FileTable>
+    | undefined;
+  if (found === undefined || (found.id !== row['id'] && found.path !== row['path'])) return null;
+  const changed = copy.prepare('SELECT max(at) AS at FROM history WHERE file_id = ?').get(found.id);
+  return { facts: factsOf({ ...found, checksum: found.checksum ?? null }), changedAt: Number(changed?.['at'] ?? 0) };
+}
+
+/** One of the two may be what is damaged. */
+function isAbout(receipt: Receipt, row: Damaged): boolean {
+  return receipt.id === row['id'] || (receipt.video_id !== null && receipt.video_id === row['video_id']);
+}
+
+/** What is left of a row that nothing knows: enough to name the file. Nothing of it was sent: that would have left a receipt. */
+function held(row: Damaged): Facts {
+  const text = (name: string): string => (typeof row[name] === 'string' ? row[name] : '');
+  const version = {
+    dev: text('dev'),
+    ino: text('ino'),
+    birthtimeNs: text('birthtime_ns'),
+    size: Number(row['size']) || 0,
+    mtimeNs: text('mtime_ns'),
+    ctimeNs: text('ctime_ns'),
+  };
+  const seen = { id: text('id'), folder: text('folder'), path: text('path'), version };
+  const now = Date.now();
+  return {
+    ...newFacts({
+      ...seen,
+      sourceUrl: null,
+      plan: null,
+      onDuplicate: 'skip',
+      afterReady: { kind: 'keep' },
+      discoveredAt: now,
+    }),
+    suspects: tokensOf(row),
+    end: 'held',
+    why: heldBecause,
+    // With this code nobody but a person goes on with it.
+    lastFailure: { kind: 'permanent', code: 'flawed', message: heldBecause },
+    endedAt: now,
+  };
+}
+
+/** Create requests in doubt: the service may hold a record for each. */
+function tokensOf(row: Damaged): readonly string[] {
+  const { intent, suspects } = row;
+  const listed =
+    typeof suspects === 'string' ? [...suspects.matchAll(/"([\w-]+)"/g)].map(([, token]) => token ?? '') : [];
+  return typeof intent === 'string' ? [...listed, intent] : listed;
+}

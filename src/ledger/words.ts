@@ -1,0 +1,78 @@
+import type { RawBuilder } from 'kysely';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { StoredRow, Work } from './work.ts';
+
+/** The few words that stores say differently. All others are said in SQL that each of them understands. */
+export interface SqlWords {
+  /** What is inside of a column: an expression, or a column of its own that the writer fills. `cause` is `causeKey`. */
+  readonly inside: Readonly<Record<Inside, string>>;
+  /** What `inside.folder` and `inside.path` have for a text. */
+  key(text: string): string;
+  /** What it begins with for every text that begins with this one. */
+  keyStart(text: string): string;
+  /** What a table has once for each text in a column of it, however long. */
+  unique(column: string): string;
+  /** The table `file`, read by the index of this name where the store lets us say so. */
+  by(index: string): string;
+  /** A column that is not to be looked up in an index of its own. */
+  unindexed(column: string): string;
+  /** Whether a column is a value, by the index that begins with both, which also has the order that is asked for. */
+  isIn(column: string, value: string): string;
+  /** Beside it: the order of arrival. */
+  orderIn(column: string): string;
+  /** A subquery with these values, however many. */
+  texts(values: readonly string[]): RawBuilder<unknown>;
+  numbers(values: readonly number[]): RawBuilder<unknown>;
+  /** The same in a plain statement, for one value: a JSON array. */
+  readonly textList: string;
+  readonly numberList: string;
+  /** The table of the strings in a JSON array, with the column `value`. */
+  elements(column: string): string;
+  /** The table of the names in a JSON object, with the column `value`. */
+  names(column: string): string;
+  /** Whether one of some columns has a text in it, in upper or lower case. */
+  hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean>;
+  /** Whether a path has a name as its last part, up to the two ends of it that something may stand between. */
+  isCopyOf(path: string, stem: string, ending: string): RawBuilder<boolean>;
+  /** Locks the row that a statement reads, until the write is done. */
+  readonly forWrite: string;
+  /** The facts as the store can keep them. */
+  kept(facts: Facts): Facts;
+  /** Whether the row of a new file may be added. @throws {AlreadyKnownError} another host was faster */
+  beforeInsert(facts: Facts, instead: string | null): Work<void>;
+  /** Every column that is written, in words of SQL. */
+  readonly allColumns: string;
+  /** Columns of a row beside its facts. */
+  beside(facts: Facts): StoredRow;
+  /** Each row of the table `queue` with those rows of `file` whose numbers a subquery tells of it. */
+  queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** Whether nobody else holds a row that waits. */
+  mayBeTaken(): RawBuilder<boolean>;
+  /** Whether this host can read the files of a folder. */
+  canRead(folder: string): RawBuilder<boolean>;
+}
+
+/**
+ * `folder` and `path`: those, or what stands for them in an index, which may have no room for all of a text. `queue`: the number of its
+ * priority, whether it is big (`bigBytes`), its folder. `extension`: `mkv`; empty for a name without one.
+ */
+type Inside =
+  | 'folder'
+  | 'path'
+  | 'queue'
+  | 'channel'
+  | 'feeds'
+  | 'title'
+  | 'code'
+  | 'cause'
+  | 'extension'
+  | 'twin'
+  | 'likeness'
+  | 'dueAt'
+  | 'whenFull'
+  | 'kind'
+  | 'missingFeed'
+  | 'overKind';
+
+/** Rows that wait for a lane. */
+export const isInLine = "state IN ('queued', 'awaiting upload')";

@@ -1,0 +1,49 @@
+import { badge, table, visibleText } from '@dropcast/pages';
+import type { BadgeKind, Html } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { FleetStatus, HostView } from '../../../../daemon/fleet/host-view.ts';
+import { fleetTroubles, hostWords } from '../../../../daemon/fleet/host-words.ts';
+import { rate } from '../../../../daemon/words/amounts.ts';
+import { hostName } from '../../host-name.ts';
+import { moment } from '../../moment.ts';
+
+/** The hosts of a fleet and what is wrong with them. A single one is shown only when it is drained. */
+export function hostsPanel(fleet: FleetStatus | null, now: number): Html | '' {
+  if (fleet === null) return '';
+  const troubles = fleetTroubles(fleet, now);
+  const { hosts } = fleet;
+  if (troubles.length === 0 && hosts.length < 2 && hosts.every(({ state }) => state === 'running')) return '';
+  return html`<section class="card" data-key="hosts">
+    <div class="head"><h2>Hosts</h2></div>
+    ${troubles.map((words) => html`<p class="body warn">${visibleText(words)}</p>`)}
+    ${table({
+      label: 'Hosts of this fleet',
+      items: hosts,
+      keyOf: ({ name }) => name,
+      columns: [
+        { heading: 'Host', kind: 'main', cell: nameCell },
+        { heading: 'State', cell: ({ state }) => badge(BADGES[state], state) },
+        { heading: 'What it does', cell: (host) => doesCell(host, now) },
+        { heading: 'Version', kind: 'minor', cell: ({ version }) => visibleText(version) },
+        { heading: 'Last heard', kind: 'minor', cell: ({ heard_at: at }) => moment(at, now) },
+      ],
+    })}
+  </section>`;
+}
+
+const BADGES: Readonly<Record<HostView['state'], BadgeKind>> = {
+  running: 'good',
+  draining: 'notice',
+  drained: 'off',
+  silent: 'bad',
+  stopped: 'off',
+};
+
+function nameCell({ name, here }: HostView): Html {
+  return html`${hostName(name)}${here ? html` <span class="muted">this one</span>` : ''}`;
+}
+
+function doesCell(host: HostView, now: number): Html {
+  const { bytes_per_second: speed } = host;
+  return html`${visibleText(hostWords(host, now))}${speed === null ? '' : `, ${rate(speed)}`}`;
+}

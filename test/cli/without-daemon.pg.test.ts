@@ -1,0 +1,135 @@
+import { mkdir } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { adopt } from '../../src/cli/act/adopt.ts';
+import { pause } from '../../src/cli/act/pause.ts';
+import { resume } from '../../src/cli/act/resume.ts';
+import { check } from '../../src/cli/configure/check.ts';
+import { plan } from '../../src/cli/configure/plan.ts';
+import { hosts } from '../../src/cli/hosts/hosts.ts';
+import { failures } from '../../src/cli/look/failures.ts';
+import { ls } from '../../src/cli/look/ls.ts';
+import { show } from '../../src/cli/look/show.ts';
+import { status } from '../../src/cli/look/status.ts';
+import { exitCodes } from '../../src/cli/shell.ts';
+import { systemClock } from '../../src/daemon/daemon.ts';
+import { openFleet } from '../../src/fleet/open-fleet.ts';
+import { openFleetToRead } from '../../src/fleet/read-fleet.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
+import { placeAt } from '../support/postgres/place.ts';
+import { freshDatabase } from '../support/postgres/server.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { fakeShell } from './api/fake-shell.ts';
+import type { FakeShell } from './api/fake-shell.ts';
+
+/** A host on which no daemon runs. */
+async function writeHost(scratch: ScratchDirectory, url: string): Promise<void> {
+  await mkdir(scratch.file('nas'));
+  await scratch.write(
+    'dropcast.yaml',
+    `service: { base_url: https://video.example.com/v1, api_key: !env KEY }
+state_dir: state
+host_name: ingest1
+ledger: ${url}
+folders:
+  - { path: nas, share: nas1, rules: [{ match: "**", channel: c }] }\n`,
+  );
+}
+
+type Commands = Readonly<Record<string, (shell: FakeShell, config: string) => Promise<unknown>>>;
+
+const looks: Commands = {
+  ls: (shell, config) => ls(shell, { config, limit: 20 }),
+  status: (shell, config) => status(shell, { config }),
+  show: (shell, config) => show(shell, 'clip.mp4', { config }),
+  hosts: (shell, config) => hosts(shell, { config }),
+  plan: (shell, config) => plan(shell, undefined, { config, hash: false }),
+};
+
+const writes: Commands = {
+  pause: (shell, config) => pause(shell, [], { config, all: true }),
+  resume: (shell, config) => resume(shell, undefined, { config, all: true }),
+  'adopt --confirm': (shell, config) => adopt(shell, { config, confirm: true }),
+};
+
+async function run(scratch: ScratchDirectory, command: Commands[string] | undefined) {
+  const shell = fakeShell({ cwd: scratch.path, env: { KEY: 'abc' } });
+  const result = await command?.(shell, scratch.file('dropcast.yaml'));
+  return { result, out: shell.out.text, err: shell.err.text };
+}
+
+test('without a daemon on this host, commands read the ledger of the fleet, and leave changes to hosts with one', async () => {
+  await using scratch = await scratchDirectory();
+  await using other = await scratchDirectory();
+  await using database = await freshDatabase();
+  await writeHost(scratch, database.url);
+
+  expect((await run(scratch, looks['ls'])).err).toContain('No history yet');
+  await using fleet = await openFleet({
+    place: placeAt(database.url),
+    stateDir: other.file('state'),
+    hostName: 'ingest2',
+    version: '1.0.0',
+    folders: () => [{ path: other.path, share: 'nas1' }],
+    clock: systemClock,
+    logger: silentLogger,
+    repaired: () => undefined,
+  });
+  await fleet.ledger.insert(someFacts({ folder: other.path, path: 'clip.mp4' }));
+
+  const listed = await run(scratch, looks['ls']);
+  expect(listed.out).toContain('ingest2');
+  expect(listed.err).toBe(
+    'The daemon of this host (ingest1) is not running. Reading the ledger of the fleet: ingest2 running.\n',
+  );
+  expect((await run(scratch, looks['show'])).out).toContain(scratch.file('nas', 'clip.mp4'));
+  const overview = await run(scratch, looks['status']);
+  expect(overview.result).toBe(exitCodes.notRunning);
+  expect(overview.out).toMatch(/^dropcast is not running on this host\n/);
+  expect((await run(scratch, looks['hosts'])).out).toMatch(/ingest2 +running/);
+  expect((await run(scratch, looks['plan'])).out).toMatch(/1 file .* on its way already/);
+  expect((await run(scratch, (shell, config) => failures(shell, { config, since: 1 }))).err).toContain('No failures');
+
+  // Receipts beside no SQLite are not a ledger that was lost.
+  await mkdir(scratch.file('state'), { mode: 0o700 });
+  await scratch.write('state/receipts.jsonl', '{}\n');
+  expect((await run(scratch, (shell, config) => check(shell, { config }))).out).toContain('is fine');
+
+  for (const write of Object.values(writes)) {
+    await expect(run(scratch, write)).rejects.toMatchObject({
+      message:
+        'the daemon of this host is not running, and other hosts have the same ledger: give this command on ingest2, or start dropcast here',
+      exitCode: exitCodes.notRunning,
+    });
+  }
+  expect(await fleet.ledger.pauses()).toEqual([]);
+});
+
+test('a ledger that is only read can neither be changed nor joined', async () => {
+  await using database = await freshDatabase();
+  await using scratch = await scratchDirectory();
+  const place = placeAt(database.url);
+  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', folders: () => [] };
+  const told = { logger: silentLogger, repaired: () => undefined };
+  await using fleet = await openFleet({ ...world, ...told, clock: systemClock });
+  const read = await openFleetToRead({ place, hostName: 'ingest1', stateDir: scratch.path, folders: [] });
+  await using ledger = read?.ledger;
+  await expect(ledger?.savePause({ folder: null, until: null, by: 'ana', since: 1 })).rejects.toThrow();
+  expect(await fleet.ledger.pauses()).toEqual([]);
+  expect((await fleet.member.hosts()).map(({ name }) => name)).toEqual(['ingest2']);
+});
+
+test.each(Object.entries({ ...looks, ...writes }).filter(([name]) => name !== 'hosts'))(
+  '%s says in one sentence that neither the daemon of this host nor its database answers',
+  async (_, command) => {
+    await using scratch = await scratchDirectory();
+    await writeHost(scratch, 'postgres://dropcast@127.0.0.1:1/dropcast');
+    await expect(run(scratch, command)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^the daemon of this host is not running, and the ledger cannot be opened: PostgreSQL at 127\.0\.0\.1:1: [^\n]+$/,
+      ),
+      exitCode: exitCodes.failed,
+    });
+  },
+);

@@ -1,0 +1,4 @@
+import { viewContract } from '../view-contract.ts';
+import { openShared } from './open-shared.ts';
+
+viewContract(openShared);

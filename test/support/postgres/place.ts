@@ -1,0 +1,16 @@
+import { parseLedgerAddress, passwordIn } from '../../../src/config/ledger-address.ts';
+import type { PostgresPlace } from '../../../src/ledger/postgres/place.ts';
+
+/** What the configuration would say for an address of `freshDatabase` or of a cluster. */
+export function placeAt(url: string, more: Partial<PostgresPlace> = {}): PostgresPlace {
+  const address = parseLedgerAddress(url);
+  if (!address.ok) throw new Error(address.message);
+  const password = passwordIn(url);
+  return {
+    ...address.value,
+    password: password === null ? null : { reveal: () => password },
+    ca: null,
+    tls: false,
+    ...more,
+  };
+}
