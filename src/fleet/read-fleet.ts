@@ -1,3 +1,4 @@
+import type { BudgetNow } from '../host/budget-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openRowsToRead } from '../ledger/postgres/open.ts';
 import type { PostgresPlace } from '../ledger/postgres/place.ts';
@@ -8,6 +9,7 @@ import type { ConfiguredFolder } from './found-places.ts';
 import { inPlaces } from './in-places.ts';
 import { openFleet } from './open-member.ts';
 import { createPlaces } from './places.ts';
+import { readSharedBudget } from './shared-budget.ts';
 import { sharedFoldersNow } from './shared-folders.ts';
 
 /** The ledger of a fleet, read by a host that runs no daemon. It does not join, and changes nothing. */
@@ -16,6 +18,8 @@ export interface FleetToRead {
   readonly ledger: Ledger;
   /** Its hosts were asked for once. */
   readonly fleet: Fleet;
+  /** @returns null when no request was ever made */
+  budgetNow(): Promise<BudgetNow | null>;
 }
 
 /**
@@ -44,5 +48,9 @@ export async function openFleetToRead(world: {
   const fleet = openFleet(pool, { name: hostName, clock: { now: () => Date.now() } });
   await fleet.hosts();
   const open = stack.move();
-  return { ledger: { ...inPlaces(rows, places), [Symbol.asyncDispose]: () => open.disposeAsync() }, fleet };
+  return {
+    ledger: { ...inPlaces(rows, places), [Symbol.asyncDispose]: () => open.disposeAsync() },
+    fleet,
+    budgetNow: () => readSharedBudget(pool.rows, () => performance.now()),
+  };
 }

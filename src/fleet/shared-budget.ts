@@ -1,5 +1,5 @@
 import { besideOthers } from '../host/budget-store.ts';
-import type { BudgetStore, Sharing, StoredBudget } from '../host/budget-store.ts';
+import type { BudgetNow, BudgetStore, Sharing, StoredBudget } from '../host/budget-store.ts';
 import { emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import { momentOf } from './budget-clock.ts';
@@ -50,6 +50,13 @@ export function sharedBudget(ask: Ask, elapsed: () => number, sharing: Sharing =
   return new SharedBudget(ask, elapsed, sharing);
 }
 
+/** For who only looks. @returns null when nothing was stored yet */
+export async function readSharedBudget(ask: Ask, elapsed: () => number): Promise<BudgetNow | null> {
+  const budget = new SharedBudget(ask, elapsed, besideOthers());
+  const stored = await budget.look();
+  return stored && { window: stored.window, now: budget.now() };
+}
+
 class SharedBudget implements BudgetStore {
   readonly #ask: Ask;
   readonly #elapsed: () => number;
@@ -67,10 +74,15 @@ class SharedBudget implements BudgetStore {
     return this.#moment === null ? 0 : this.#moment.timeMs + this.#elapsed() - this.#moment.elapsedMs;
   }
 
-  async load(): Promise<StoredBudget> {
+  async look(): Promise<StoredBudget | null> {
     const askedAt = this.#elapsed();
     const [row] = await this.#ask(read, []);
-    if (row !== undefined) return this.#learn(row, askedAt);
+    return row === undefined ? null : this.#learn(row, askedAt);
+  }
+
+  async load(): Promise<StoredBudget> {
+    const stored = await this.look();
+    if (stored !== null) return stored;
     await this.#ask(begin, [JSON.stringify(emptyWindow)]);
     return this.load();
   }

@@ -9,6 +9,12 @@ export interface StoredBudget {
   readonly revision: number;
 }
 
+/** The window, and what time it is for it (epoch milliseconds). */
+export interface BudgetNow {
+  readonly window: BudgetWindow;
+  readonly now: number;
+}
+
 /** Where the window survives restarts, and where all hosts that use one key find it. */
 export interface BudgetStore {
   load(): Promise<StoredBudget>;

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { adopt } from '../../src/cli/act/adopt.ts';
 import { pause } from '../../src/cli/act/pause.ts';
@@ -13,6 +14,7 @@ import { status } from '../../src/cli/look/status.ts';
 import { exitCodes } from '../../src/cli/shell.ts';
 import { systemClock } from '../../src/daemon/daemon.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
+import { emptyWindow, usageOf } from '../../src/host/budget-window.ts';
 import { openFleetToRead } from '../../src/fleet/read-fleet.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
@@ -118,6 +120,37 @@ test('a ledger that is only read can neither be changed nor joined', async () =>
   await expect(ledger?.savePause({ folder: null, until: null, by: 'ana', since: 1 })).rejects.toThrow();
   expect(await fleet.ledger.pauses()).toEqual([]);
   expect((await fleet.member.hosts()).map(({ name }) => name)).toEqual(['ingest2']);
+});
+
+test('what a plan says of the budget goes by the time of the fleet, whatever the clock of this host says', async () => {
+  await using database = await freshDatabase();
+  await using scratch = await scratchDirectory();
+  const place = placeAt(database.url);
+  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', folders: () => [] };
+  const told = { logger: silentLogger, repaired: () => undefined };
+  await using fleet = await openFleet({ ...world, ...told, clock: systemClock });
+  const read = async () => openFleetToRead({ place, hostName: 'ingest1', stateDir: scratch.path, folders: [] });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('DELETE FROM dropcast.budget');
+  {
+    const reader = await read();
+    await using ledger = reader?.ledger;
+    expect([ledger !== undefined, await reader?.budgetNow()]).toEqual([true, null]);
+  }
+  // Written by a host when the clock of the database was two hours ahead of what it says now.
+  const stored = await fleet.budget.load();
+  const writtenAt = Date.now() + 7_200_000;
+  const minutes = [[Math.floor(writtenAt / 60_000), 30]];
+  const spent = { ...stored.window, minutes, total: 30, writtenAt, shiftMs: 7_200_000 };
+  await client.query('UPDATE dropcast.budget SET spent = $1', [JSON.stringify(spent)]);
+  await client.end();
+  const reader = await read();
+  await using ledger = reader?.ledger;
+  const { window = emptyWindow, now = 0 } = (await reader?.budgetNow()) ?? {};
+  expect(ledger).toBeDefined();
+  expect(now).toBeGreaterThanOrEqual(writtenAt);
+  expect(usageOf(window, now, 100).used).toBe(30);
 });
 
 test.each(Object.entries({ ...looks, ...writes }).filter(([name]) => name !== 'hosts'))(

@@ -6,7 +6,7 @@ import { budgetOfOneHost } from '../../src/host/budget-store.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
 import { roomOf } from '../../src/host/request-room.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { LedgerToRead } from '../../src/daemon/state/ledger-to-read.ts';
 import { until } from '../support/until.ts';
 
 const now = new Date(2026, 10, 22, 14, 0).getTime();
@@ -38,7 +38,7 @@ test.for<[string, BudgetWindow, number]>([
     clock,
   });
   await until('the gate has its window', () => gate.snapshot().used > 0);
-  const ledger = { id: 'ledger', budget: { load: async () => window } } as unknown as Ledger;
+  const ledger = { id: 'ledger', budgetNow: async () => ({ window, now }) } as unknown as LedgerToRead;
   const { pace } = await worldOfLedger(config, ledger);
   expect(pace.room.left).toBe(left);
   expect(pace.room).toEqual(roomOf(gate.snapshot()));

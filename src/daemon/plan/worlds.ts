@@ -2,9 +2,8 @@ import { limitAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, usageOf } from '../../host/budget-window.ts';
-import type { BudgetWindow } from '../../host/budget-window.ts';
+import type { BudgetNow } from '../../host/budget-store.ts';
 import { roomOf } from '../../host/request-room.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root-preview.ts';
@@ -12,6 +11,7 @@ import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../outlook/outlook.ts';
 import { laterFrom } from '../outlook/upload-times.ts';
+import type { LedgerToRead } from '../state/ledger-to-read.ts';
 import type { PlanWorld } from './plan.ts';
 
 /** What a running daemon plans with. */
@@ -33,14 +33,14 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
 }
 
 /** What a command plans with while no daemon runs. @param ledger null: nothing was ever written */
-export async function worldOfLedger(config: Config, ledger: Ledger | null): Promise<PlanWorld> {
+export async function worldOfLedger(config: Config, ledger: LedgerToRead | null): Promise<PlanWorld> {
   const us = await folderOwner(config.stateDir, ledger?.id ?? '');
-  const window = (await ledger?.budget.load()) as BudgetWindow | null | undefined;
+  const budget = await ledger?.budgetNow();
   return {
     config,
     ledger,
     clock: systemClock,
-    pace: paceFrom(config, window ?? emptyWindow, systemClock.now()),
+    pace: paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
     whyAway: async (folder) =>
       ledger === null ? null : whyFrozenAtStart(folder, { roots: ledger.roots, known: ledger, ledgerId: ledger.id }),
     whyForeign: (directory) => whyForeign(directory, us),
@@ -48,7 +48,7 @@ export async function worldOfLedger(config: Config, ledger: Ledger | null): Prom
 }
 
 /** Nobody has measured anything yet. */
-function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWindow, nowMs: number): Pace {
+function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Pace {
   return {
     bytesPerSecond: null,
     processingMs: null,
@@ -56,7 +56,7 @@ function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWind
     mayStart: uploads.window === null || isInWindow(uploads.window, nowMs),
     later: laterFrom(uploads, nowMs),
     slots: uploads.concurrency,
-    room: roomOf(usageOf(spent, nowMs, service.requestsPerHour)),
+    room: roomOf(usageOf(spent.window, spent.now, service.requestsPerHour)),
     pollMs: poll.intervalMs,
     latePoll: null,
     quietMs: publish.quietMs,

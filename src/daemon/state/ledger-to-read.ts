@@ -1,5 +1,7 @@
 import type { Config, FolderConfig } from '../../config/config.ts';
 import type { Fleet } from '../../fleet/fleet-view.ts';
+import type { BudgetNow } from '../../host/budget-store.ts';
+import type { BudgetWindow } from '../../host/budget-window.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isLedgerThere } from '../../ledger/sqlite/recovery.ts';
 
@@ -12,6 +14,8 @@ export type LedgerPlace = Pick<Config, 'stateDir' | 'ledger' | 'hostName'> & {
 export interface LedgerToRead extends Ledger {
   /** The hosts that have the same ledger; null: this one has it for itself. */
   readonly fleet: Fleet | null;
+  /** @returns null when no request was ever made */
+  budgetNow(): Promise<BudgetNow | null>;
 }
 
 /**
@@ -25,10 +29,15 @@ export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead
   if (database !== null) {
     const { openFleetToRead } = await import('../../fleet/read-fleet.ts');
     const found = await openFleetToRead({ place: database, hostName, stateDir, folders });
-    return found && { ...found.ledger, fleet: found.fleet };
+    return found && { ...found.ledger, fleet: found.fleet, budgetNow: found.budgetNow };
   }
   if (!(await isLedgerThere(stateDir))) return null;
   const { openExistingLedger } = await import('../../ledger/ledger.ts');
   const ledger = await openExistingLedger(stateDir);
-  return ledger && { ...ledger, fleet: null };
+  return ledger && { ...ledger, fleet: null, budgetNow: async () => ownBudgetNow(await ledger.budget.load()) };
+}
+
+/** A host that shares its key with no other has the time of the budget by its own clock. */
+function ownBudgetNow(stored: unknown): BudgetNow | null {
+  return stored === null ? null : { window: stored as BudgetWindow, now: Date.now() };
 }
