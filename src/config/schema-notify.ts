@@ -9,6 +9,7 @@ export const newsKinds = [
   'needs_you',
   'recovered',
   'folder_away',
+  'host_silent',
   'paused',
   'key_refused',
   'feed_failed',
@@ -37,7 +38,7 @@ const common = {
     .min(1, 'needs at least one kind of news; remove on to get the usual ones')
     .prefault([...usualKinds])
     .describe(
-      'Which notifications to send: live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
+      'Which notifications to send: live, needs_you, recovered, folder_away, host_silent, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
     ),
   quiet: parsed(WINDOW_FORM, parseWindow, { examples: ['22:00-07:00'] })
     .optional()

@@ -281,7 +281,8 @@ class RunningDaemon implements Daemon {
       logger: world.logger,
       now: () => world.clock.now(),
       changed: (view) => {
-        if (world.turn.signal() !== null) tellNews(view);
+        // Of a folder that several hosts watch, one of them tells.
+        if (world.turn.signal() !== null || world.places?.isShared(view.folder) === false) tellNews(view);
       },
     });
     const asShown = { ...seen, ledger, fleet };
@@ -347,7 +348,12 @@ class RunningDaemon implements Daemon {
     const told = createHostNews(fleet, this.news);
     let couldTake = fleet.mayTake();
     fleet.start(
-      () => doingOf(this.#world, this.#config, (folder) => places?.placeOf(folder) ?? folder),
+      () =>
+        doingOf(
+          { ...this.#world, expectations: this.expectations },
+          this.#config,
+          (folder) => places?.placeOf(folder) ?? folder,
+        ),
       () => {
         told();
         // A hint may be lost.

@@ -8,7 +8,7 @@ import type { SuspectLedger } from './files/suspects.ts';
 import { asHeld, viewOf, viewsOf } from './files/file-view.ts';
 import type { FileView, OfFleet } from './files/file-view.ts';
 import type { Daemon } from './daemon.ts';
-import type { ExpectationView } from './expectations/expectations.ts';
+import type { ExpectationView } from '../pipeline/expectation.ts';
 import { deafTargetViews } from './message-targets.ts';
 import type { DeafTargetView } from './message-targets.ts';
 import { needsYouOf } from './overview/needs-you.ts';

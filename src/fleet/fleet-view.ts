@@ -1,4 +1,7 @@
 import type { LatePoll } from '../pipeline/estimate.ts';
+import type { Pause } from '../pipeline/events.ts';
+import type { ExpectationView } from '../pipeline/expectation.ts';
+import type { UnknownName } from '../pipeline/service-names.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../pipeline/rounds/sweep.ts';
@@ -39,6 +42,25 @@ export interface Doing {
   readonly rounds?: HostRounds;
   /** Absent: of a release that proves nothing. */
   readonly proofs?: Proofs;
+  /** Absent: of a release that does not tell. */
+  readonly sees?: HostSights;
+}
+
+/** What is wrong where only this host can see it. The host that sends notifications for all tells people. */
+export interface HostSights {
+  readonly pause: Pause | null;
+  /** Channels and feeds of its rules that the service does not have. */
+  readonly unknown: readonly UnknownName[];
+  /** Its folders that are not scanned: paths of this host. */
+  readonly folders: readonly SeenFolder[];
+  /** How it stands with what its folders expect. Their keys have the names of places, so that they are the same on all hosts. */
+  readonly expected: readonly ExpectationView[];
+}
+
+export interface SeenFolder {
+  readonly path: string;
+  readonly state: 'starting' | 'frozen';
+  readonly why: string | null;
 }
 
 /** Which folders of several hosts are one place. */

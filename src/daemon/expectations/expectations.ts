@@ -1,6 +1,7 @@
 import type { Config, Expectation } from '../../config/config.ts';
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import type { Logger } from '../../log/logger.ts';
+import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isGivenUp } from '../../pipeline/file/facts.ts';
@@ -9,27 +10,7 @@ import type { EventStream } from '../events.ts';
 import { periodAt } from './period.ts';
 import type { Period } from './period.ts';
 import { verdict } from './verdict.ts';
-import type { Counted, ExpectationState } from './verdict.ts';
-
-/** How it stands with what a folder expects, as status, page and programs see it. Times are epoch milliseconds. */
-export interface ExpectationView {
-  /** The same as long as the expectation is the same. */
-  readonly key: string;
-  /** Absolute path of the folder. */
-  readonly folder: string;
-  readonly match: string;
-  /** `2026-11-22`, in its own time zone. */
-  readonly day: string;
-  readonly from: number;
-  /** By when, without grace. */
-  readonly by: number;
-  /** How many files. */
-  readonly count: number;
-  readonly arrived: number;
-  readonly live: number;
-  readonly until: 'live' | 'arrived';
-  readonly state: ExpectationState;
-}
+import type { Counted } from './verdict.ts';
 
 /** What folders expect, and what has come of it. Nothing is asked of the service for it. */
 export interface Expectations extends Disposable {

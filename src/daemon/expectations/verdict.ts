@@ -1,17 +1,6 @@
 import type { Expectation } from '../../config/config.ts';
+import type { ExpectationState } from '../../pipeline/expectation.ts';
 import type { Period } from './period.ts';
-
-/**
- * How it stands with what is expected of a day:
- *
- * - `expected`: not yet there, and there is time.
- * - `arrived`: all files are in the folder, in time.
- * - `live`: all are live, in time.
- * - `missing`: the time is over, and not all are in the folder.
- * - `late`: the time is over, all are in the folder, and not all are live as they should be.
- * - `recovered`: too late, but now as it should be.
- */
-export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
 
 /** A file that counts. Times are epoch milliseconds. */
 export interface Counted {

@@ -4,13 +4,14 @@ import type { Turn } from '../../pipeline/rounds/turn.ts';
 import type { MessageTargets } from '../message-targets.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
+import { sightToTell } from './sights.ts';
 
 /** More than any host works on at once. */
 const mostTold = 200;
 
-interface Here extends RoundsHere {
+interface Here extends RoundsHere, Pick<Parameters<typeof sightToTell>[0], 'folders' | 'expectations'> {
   readonly rows: Pick<Rows, 'held'>;
-  readonly conductor: RoundsHere['conductor'] & Pick<Conductor, 'uploads'>;
+  readonly conductor: RoundsHere['conductor'] & Pick<Conductor, 'uploads' | 'pause' | 'names'>;
   readonly turn: Pick<Turn, 'signal'>;
 }
 
@@ -21,15 +22,17 @@ interface RoundsHere {
 
 /** Pure: what this host tells the others of itself. @param placeOf the name of a folder in rows */
 export function doingOf(
-  { rows, conductor, turn, messageTargets }: Here,
+  here: Here,
   { uploads, folders }: Pick<Config, 'uploads' | 'folders'>,
   placeOf: (folder: string) => string,
 ): Doing {
+  const { rows, conductor, turn, messageTargets } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
   return {
     slots: uploads.concurrency,
     ...(turn.signal() !== null && { rounds: roundsOf({ conductor, messageTargets }) }),
     places: folders.map(({ path }) => placeOf(path)),
+    sees: sightToTell(here, placeOf),
     work: rows
       .held()
       .slice(0, mostTold)

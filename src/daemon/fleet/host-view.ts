@@ -25,6 +25,8 @@ export interface HostView {
   readonly places: readonly string[];
   /** Files that wait because no other host that works can read their folders. */
   readonly waiting: number;
+  /** Its folders that cannot be used. */
+  readonly frozen: readonly { readonly path: string; readonly why: string | null }[];
   /** How far its clock is ahead of the database's; null: not measured yet. */
   readonly clock_ahead_ms: number | null;
 }
@@ -72,8 +74,14 @@ export function hostView(host: Host, self: string, waiting = 0): HostView {
     working: works ? host.doing.work.length : 0,
     places: host.doing.places,
     waiting,
+    frozen: works ? frozenOf(host) : [],
     clock_ahead_ms: host.clockAheadMs,
   };
+}
+
+function frozenOf({ doing }: Host): HostView['frozen'] {
+  const folders = doing.sees?.folders ?? [];
+  return folders.flatMap(({ path, state, why }) => (state === 'frozen' ? [{ path, why }] : []));
 }
 
 /** Whether what it tells of its work can still be true. */

@@ -35,6 +35,7 @@ export function fleetTroubles(fleet: FleetStatus, now: number): readonly string[
     ...(hosts.some(({ state }) => state === 'running') ? [] : [noneWords]),
     ...hosts.filter(({ state }) => state === 'silent').map((host) => silentWords(host, now)),
     ...hosts.filter(({ state, waiting }) => state !== 'silent' && waiting > 0).map(leftWords),
+    ...hosts.flatMap(frozenWords),
     ...versionWords(hosts),
     ...hosts.flatMap(clockWords),
   ];
@@ -66,6 +67,12 @@ function silentWords({ name, heard_at: heardAt, waiting }: HostView, now: number
 function leftWords({ name, state, waiting }: HostView): string {
   const why = state === 'stopped' ? 'is stopped' : 'is draining';
   return `${name} ${why}. ${files(waiting)} for it: no other host that works can read their folders.`;
+}
+
+/** Of this host itself, its folders say so. */
+function frozenWords({ name, here, frozen }: HostView): readonly string[] {
+  if (here) return [];
+  return frozen.map(({ path, why }) => `${name}: ${path} cannot be used${why === null ? '' : `: ${why}`}.`);
 }
 
 function files(count: number): string {

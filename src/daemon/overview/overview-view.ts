@@ -1,7 +1,7 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
 import type { DeafTargetView } from '../message-targets.ts';
-import type { ExpectationView } from '../expectations/expectations.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { FleetStatus } from '../fleet/host-view.ts';
 import type { NeedsYou } from './needs-you.ts';
 

@@ -1,4 +1,4 @@
-import type { ExpectationView } from '../expectations/expectations.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence } from './overview-view.ts';
 
 /** What the sentence of health is made of. */

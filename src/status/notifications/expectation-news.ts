@@ -1,6 +1,6 @@
 import { clockTime } from '../../daemon/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
-import type { ExpectationView } from '../../daemon/expectations/expectations.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Trouble } from './conditions.ts';
 

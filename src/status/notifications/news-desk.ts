@@ -2,6 +2,8 @@ import type { MessageTarget } from '../../config/notify-config.ts';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../daemon/words/unavailable-words.ts';
+import { sightsNow } from '../../daemon/fleet/sights.ts';
+import type { Sight } from '../../daemon/fleet/sights.ts';
 import { needsYouIn } from '../../daemon/overview/needs-you-count.ts';
 import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
@@ -14,7 +16,7 @@ import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
 import type { NotificationsWorld } from './notifications.ts';
 import { post } from './post.ts';
-import { troublesOf } from './troubles.ts';
+import { hostOfCause, troublesOf } from './troubles.ts';
 
 /** Finds out what there is to tell, and posts it. */
 export interface NewsDesk extends Disposable {
@@ -104,23 +106,18 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   const lookAtTroubles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
     if (Math.abs(at - troublesAt) < troublesEveryMs) return [];
-    const folders = daemon.folders.status();
-    const expected = daemon.expectations.list();
+    const sights = sightsNow(daemon);
+    const hosts = daemon.fleet?.known() ?? [];
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
     if (blockedUntil > at || (waiting > 0 && used >= limit * 0.95)) usedUpAt = at;
-    const troubles = troublesOf({
-      pause: daemon.conductor.pause(),
-      unknown: daemon.conductor.names.unknown(),
-      folders,
-      feeds,
-      budget: { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit },
-      expectations: expectationTroubles(expected, at),
+    const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
+    const silent = hosts.filter(({ isHeard, isStopped }) => !isHeard && !isStopped);
+    const troubles = troublesOf({ sights, silent, feeds, budget }, at);
+    const isKnown = knownFrom(sights, published);
+    const before = withoutPast(current.conditions, {
+      expected: new Set(sights.flatMap((sight) => sight.expected.map(causeOf))),
+      hosts: new Set(hosts.map(({ name }) => name)),
     });
-    const starting = new Set(folders.filter((each) => each.state === 'starting').map(({ path }) => `folder: ${path}`));
-    // A feed that failed before a restart is known again once it is published.
-    const isKnown = (cause: string): boolean =>
-      !starting.has(cause) && (!cause.startsWith('feed: ') || published.has(cause));
-    const before = withoutPast(current.conditions, new Set(expected.map(causeOf)));
     // Kept when the ledger refuses what follows from it: since when it has lasted is known all the same.
     current.conditions = looked(before, troubles, at, isKnown);
     const next = toTell(current.conditions, at);
@@ -156,8 +153,8 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
 
   const receiptOf = async (target: MessageTarget, since: number, until: number) => {
     const counts = await daemon.ledger.counts();
-    const expected = daemon.expectations.list();
-    const missing = expectationTroubles(expected, until).map(({ title }) => title);
+    const expected = [...daemon.expectations.list(), ...sightsNow(daemon).flatMap((sight) => sight.expected)];
+    const missing = [...new Set(expectationTroubles(expected, until).map(({ title }) => title))];
     const needsYou = needsYouIn(counts);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
     return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
@@ -202,10 +199,35 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   };
 }
 
-/** What was expected of a day that is past, and never came, is over without a word. */
-function withoutPast(conditions: Conditions, expected: ReadonlySet<string>): Conditions {
-  const isPast = (cause: string): boolean => cause.startsWith('expected: ') && !expected.has(cause);
-  return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause)));
+/** Whether it can be seen that something is over: a folder that starts, or a host that is silent, says nothing of it. */
+function knownFrom(sights: readonly Sight[], published: ReadonlySet<string>): (cause: string) => boolean {
+  const starting = new Set(
+    sights.flatMap(({ host, folders }) =>
+      folders
+        .filter(({ state }) => state === 'starting')
+        .map(({ path }) => (host === null ? `folder: ${path}` : `on ${host}: folder: ${path}`)),
+    ),
+  );
+  const seeing = new Set(sights.map(({ host }) => host));
+  return (cause) => {
+    // A feed that failed before a restart is known again once it is published.
+    if (cause.startsWith('feed: ')) return published.has(cause);
+    const isHidden = cause.startsWith('on ') && !seeing.has(hostOfCause(cause));
+    return !isHidden && !starting.has(cause);
+  };
+}
+
+/** What was expected of a day that is past and never came is over without a word, and so is what a host said that is no member any more. */
+function withoutPast(
+  conditions: Conditions,
+  now: { readonly expected: ReadonlySet<string>; readonly hosts: ReadonlySet<string> },
+): Conditions {
+  const isPast = (cause: string): boolean => cause.startsWith('expected: ') && !now.expected.has(cause);
+  const isGone = (cause: string): boolean => {
+    const host = hostOfCause(cause);
+    return host !== null && !now.hosts.has(host);
+  };
+  return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause) && !isGone(cause)));
 }
 
 function isSame(one: Conditions, other: Conditions): boolean {

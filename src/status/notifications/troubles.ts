@@ -1,37 +1,100 @@
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import { clockTime } from '../../daemon/words/clock-time.ts';
+import type { Sight } from '../../daemon/fleet/sights.ts';
+import type { Host, SeenFolder } from '../../fleet/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { UnknownName } from '../../pipeline/service-names.ts';
 import type { Trouble } from './conditions.ts';
+import { expectationTroubles } from './expectation-news.ts';
 
 const minuteMs = 60_000;
 
-/** What can be seen to be wrong with the daemon as a whole. */
+/** What can be seen to be wrong with the daemon as a whole, or with those of a fleet. */
 export interface Seen {
-  readonly pause: Pause | null;
-  /** Channels and feeds that the service does not have. */
-  readonly unknown: readonly UnknownName[];
-  readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
+  readonly sights: readonly Sight[];
+  /** Hosts that are not heard, and did not say that they stop. */
+  readonly silent: readonly Pick<Host, 'name' | 'heardAt'>[];
   /** Feeds whose last publication failed. */
   readonly feeds: ReadonlyMap<string, Failure>;
   readonly budget: { readonly isUsedUp: boolean; readonly limit: number };
-  readonly expectations: readonly Trouble[];
 }
 
-/** Pure: everything that is wrong now. */
-export function troublesOf({ pause, unknown, folders, feeds, budget, expectations }: Seen): readonly Trouble[] {
-  return [
-    ...(pause === null ? [] : [ofPause(pause)]),
-    ...unknown.map(ofUnknown),
-    ...folders.filter(({ state }) => state === 'frozen').map(ofFolder),
+/** Pure: everything that is wrong now. @param now epoch milliseconds */
+export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number): readonly Trouble[] {
+  return onceEach([
+    ...pausesOf(sights),
+    ...sights.flatMap(({ unknown }) => unknown.map(ofUnknown)),
+    ...sights.flatMap(({ host, folders }) =>
+      folders.filter(({ state }) => state === 'frozen').map((folder) => ofHost(host, ofFolder(folder))),
+    ),
+    ...silent.map((host) => ofSilent(host, now)),
     ...[...feeds].map(([feed, failure]) => ofFeed(feed, failure)),
     ...(budget.isUsedUp ? [ofBudget(budget.limit)] : []),
-    ...expectations,
+    ...sights.flatMap(({ expected }) => expectationTroubles(expected, now)),
+  ]);
+}
+
+/** What several hosts see is told in the words of the first. */
+function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
+  return [...Map.groupBy(troubles, ({ cause }) => cause).values()].flatMap((same) => same.slice(0, 1));
+}
+
+/** The host whose trouble it is; null: the service's, or that of a single host. */
+export function hostOfCause(cause: string): string | null {
+  return /^(?:on|silent) ([^:]+):/.exec(cause)?.[1] ?? null;
+}
+
+/** Hosts may have folders of the same name. */
+function ofHost(host: string | null, trouble: Trouble): Trouble {
+  if (host === null) return trouble;
+  const { cause, title, overTitle } = trouble;
+  const who = escapeControls(host);
+  return { ...trouble, cause: `on ${host}: ${cause}`, title: `${who}: ${title}`, overTitle: `${who}: ${overTitle}` };
+}
+
+/** A service that several hosts cannot reach is one trouble; a machine that needs help is its own. */
+function pausesOf(sights: readonly Sight[]): readonly Trouble[] {
+  const paused = sights.flatMap(({ host, pause }) =>
+    pause === null ? [] : [{ host, pause, trouble: ofPause(pause) }],
+  );
+  const isOwn = ({ pause, trouble }: (typeof paused)[number]): boolean =>
+    pause.kind === 'suspended' && trouble.kind !== 'key_refused';
+  const shared = Map.groupBy(
+    paused.filter((each) => !isOwn(each)),
+    ({ trouble }) => trouble.cause,
+  );
+  return [
+    ...paused.filter(isOwn).map(({ host, trouble }) => ofHost(host, trouble)),
+    ...[...shared.values()].flatMap((seen) => ofSome(seen, sights.length)),
   ];
 }
 
-/** Codes of this machine are in capitals, like ENOSPC: all others are answers of the service. */
+/** @param all how many hosts look */
+function ofSome(
+  seen: readonly { readonly host: string | null; readonly trouble: Trouble }[],
+  all: number,
+): readonly Trouble[] {
+  const [first] = seen;
+  if (first === undefined) return [];
+  const { trouble } = first;
+  if (seen.length === all) return [trouble];
+  const names = seen.map(({ host }) => escapeControls(host ?? '')).join(', ');
+  return [{ ...trouble, title: `${names}: ${trouble.title}` }];
+}
+
+function ofSilent({ name, heardAt }: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
+  const who = escapeControls(name);
+  return {
+    cause: `silent ${name}:`,
+    kind: 'host_silent',
+    holdMs: minuteMs,
+    title: `${who} is silent: last heard at ${clockTime(heardAt, now)}`,
+    body: 'Files of folders that other hosts watch too are taken over; those of its own folders wait for it. Look at the machine: systemctl status dropcast. If it is gone for good: dropcast hosts forget.',
+    overTitle: `${who} is heard again`,
+  };
+}
+
 function ofPause({ kind, holds, why, code }: Pause): Trouble {
   if (kind === 'suspended' && holds === 'everything' && !/^[A-Z]/.test(code))
     return {
@@ -69,7 +132,7 @@ function ofUnknown({ kind, name }: UnknownName): Trouble {
   };
 }
 
-function ofFolder({ path, why }: Seen['folders'][number]): Trouble {
+function ofFolder({ path, why }: Pick<SeenFolder, 'path' | 'why'>): Trouble {
   const name = escapeControls(path);
   return {
     cause: `folder: ${path}`,

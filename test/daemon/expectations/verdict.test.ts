@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verdict } from '../../../src/daemon/expectations/verdict.ts';
-import type { Counted, ExpectationState } from '../../../src/daemon/expectations/verdict.ts';
+import type { Counted } from '../../../src/daemon/expectations/verdict.ts';
+import type { ExpectationState } from '../../../src/pipeline/expectation.ts';
 
 const by = 100;
 const file = (arrivedAt: number, liveAt: number | null = null): Counted => ({ arrivedAt, liveAt });

@@ -1,6 +1,9 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { fleetTroubles } from '../../../src/daemon/fleet/host-words.ts';
+import { sightsNow } from '../../../src/daemon/fleet/sights.ts';
 import { statusOf } from '../../../src/daemon/view.ts';
 import { eventually, until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
@@ -43,6 +46,25 @@ test.each([
     await eventually('it is told', async () => expect(await said(host, fleet.share)).toEqual(theTruth(fleet.share)), {
       withinMs: 20_000,
     });
+});
+
+test('a host says what only another one can see: a folder of its own that is away', async () => {
+  await using fleet = await startFleet();
+  const { daemon } = await fleet.start('one');
+  const { inbox } = await fleet.start('two');
+  await rm(inbox, { recursive: true });
+  const words = async (): Promise<readonly string[]> => {
+    const { fleet: seen } = await statusOf(daemon.ledger, daemon);
+    return seen === null ? [] : fleetTroubles(seen, Date.now());
+  };
+  await eventually('it is told', async () =>
+    expect(await words()).toEqual([expect.stringMatching(`^two: ${inbox} cannot be used: .*[^.]\\.$`)]),
+  );
+  const sights = (): unknown => sightsNow(daemon).map(({ host, folders }) => [host, folders.map(({ path }) => path)]);
+  expect(sights()).toEqual([
+    ['one', []],
+    ['two', [inbox]],
+  ]);
 });
 
 const theTruth = (share: string): Awaited<ReturnType<typeof said>> => ({

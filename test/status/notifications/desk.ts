@@ -3,9 +3,10 @@ import type { MessageTarget } from '../../../src/config/notify-config.ts';
 import { newsKinds } from '../../../src/config/schema-notify.ts';
 import { secret } from '../../../src/config/secrets.ts';
 import { createEventStream } from '../../../src/daemon/events.ts';
-import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
+import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
+import type { Host } from '../../../src/fleet/fleet-view.ts';
 import type { NewsRows } from '../../../src/ledger/news-rows.ts';
 import type { Pause } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
@@ -48,7 +49,8 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
     pause: null as Pause | null,
     isHanging: false,
     turn: new AbortController().signal as AbortSignal | null,
-    isInFleet: false,
+    /** Its hosts; null: this one is alone. */
+    hosts: null as readonly Host[] | null,
     frozen: [] as string[],
     unknown: [] as UnknownName[],
     expectations: [] as ExpectationView[],
@@ -75,7 +77,8 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
         gate: { snapshot: () => world.gate },
         expectations: { list: () => world.expectations },
         get fleet() {
-          return world.isInFleet ? {} : null;
+          const { hosts } = world;
+          return hosts && { known: () => hosts };
         },
         turn: { signal: () => world.turn },
         messageTargets,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { secret } from '../../../src/config/secrets.ts';
-import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
+import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { startServer } from '../../support/server.ts';

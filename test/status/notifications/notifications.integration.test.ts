@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ExpectationView } from '../../../src/daemon/expectations/expectations.ts';
+import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
+import type { Host, HostSights } from '../../../src/fleet/fleet-view.ts';
+import { someHost } from '../../daemon/fleet/fake-fleet.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { eventually } from '../../support/until.ts';
@@ -9,7 +11,7 @@ describe('the hosts of a fleet', () => {
   test('tell what happens once: the one whose turn it is does, also of files of others', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
-    here.world.isInFleet = true;
+    here.world.hosts = [someHost('ingest1')];
     await here.settle();
     here.world.turn = null;
     await here.becomes('f_1', held);
@@ -33,6 +35,85 @@ describe('the hosts of a fleet', () => {
     here.world.turn = new AbortController().signal;
     await here.pass(5 * minute);
     expect(here.titles()).toEqual([]);
+  });
+});
+
+describe('what only another host of a fleet sees', () => {
+  const nothing: HostSights = { pause: null, unknown: [], folders: [], expected: [] };
+  const seeing = (name: string, more: Partial<HostSights> = {}, other: Partial<Host> = {}): Host =>
+    someHost(name, { doing: { slots: 4, places: [], work: [], sees: { ...nothing, ...more } }, ...other });
+  const frozen = { folders: [{ path: '/srv/in', state: 'frozen', why: 'it is not mounted' }] } as const;
+  const fleetOf = async (directory: string, ...hosts: readonly Host[]) => {
+    const here = await desk(directory, [target('a')]);
+    here.world.hosts = hosts;
+    return here;
+  };
+
+  test('is told with its name, once, also when the turn goes to another host; and when it is over', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen));
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: ingest2: /srv/in cannot be used: its files wait']);
+    here.world.turn = new AbortController().signal;
+    await here.pass(5 * minute);
+    expect(here.titles()).toHaveLength(1);
+    here.world.hosts = [seeing('ingest1'), seeing('ingest2')];
+    await here.pass(5 * minute);
+    expect(here.titles().slice(1)).toEqual(['a: ingest2: /srv/in is back']);
+  });
+
+  test('is not over because that host is silent, or is of a release that does not tell; that it is silent is told', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen));
+    await here.pass(5 * minute);
+    here.world.hosts = [seeing('ingest1'), someHost('ingest2')];
+    await here.pass(5 * minute);
+    expect(here.titles()).toHaveLength(1);
+    here.world.hosts = [seeing('ingest1'), seeing('ingest2', frozen, { isHeard: false })];
+    await here.pass(5 * minute);
+    expect(here.titles().slice(1)).toEqual(['a: ingest2 is silent: last heard at 12:00']);
+    here.world.hosts = [seeing('ingest1'), seeing('ingest2')];
+    await here.pass(5 * minute);
+    expect(here.titles().slice(2).toSorted()).toEqual(['a: ingest2 is heard again', 'a: ingest2: /srv/in is back']);
+  });
+
+  test('is over without a word with a host that is forgotten', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen, { isHeard: false }));
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: ingest2 is silent: last heard at 12:00']);
+    here.world.hosts = [seeing('ingest1')];
+    await here.pass(20 * minute);
+    expect(here.titles()).toHaveLength(1);
+  });
+
+  test('is told of a folder that two hosts watch once, when something is missing in it', async () => {
+    const missing: ExpectationView = {
+      key: '["nas1:","*.mp4"]',
+      folder: '/mnt/nas/in',
+      match: '*.mp4',
+      day: '2026-11-22',
+      from: noon - 60 * minute,
+      by: noon,
+      count: 1,
+      arrived: 0,
+      live: 0,
+      until: 'live',
+      state: 'missing',
+    };
+    await using scratch = await scratchDirectory();
+    const elsewhere = { ...missing, folder: '/media/nas/in' };
+    await using here = await fleetOf(
+      scratch.path,
+      seeing('ingest1', { expected: [elsewhere] }),
+      seeing('ingest2', { expected: [missing] }),
+    );
+    await here.pass(5 * minute);
+    expect(here.titles()).toEqual(['a: /media/nas/in/*.mp4 is missing: expected by 12:00']);
+    const recovered = [{ ...elsewhere, state: 'recovered' as const }];
+    here.world.hosts = [seeing('ingest1', { expected: recovered }), seeing('ingest2', { expected: recovered })];
+    await here.pass(5 * minute);
+    expect(here.titles().slice(1)).toEqual(['a: /media/nas/in/*.mp4 is there now, too late for 12:00']);
   });
 });
 

@@ -1,29 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import { troublesOf } from '../../../src/status/notifications/troubles.ts';
+import { hostOfCause, troublesOf } from '../../../src/status/notifications/troubles.ts';
+import type { Sight } from '../../../src/daemon/fleet/sights.ts';
 import type { Seen } from '../../../src/status/notifications/troubles.ts';
 import { failure } from '../../pipeline/some-facts.ts';
-import { pause } from './desk.ts';
+import { noon, pause } from './desk.ts';
 
+const sight: Sight = { host: null, pause: null, unknown: [], folders: [], expected: [] };
 const nothing: Seen = {
-  pause: null,
-  unknown: [],
-  folders: [],
+  sights: [sight],
+  silent: [],
   feeds: new Map(),
   budget: { isUsedUp: false, limit: 1_000 },
-  expectations: [],
 };
+/** What is seen with one host, which sees this. */
+const seenBy = (more: Partial<Sight>): Partial<Seen> => ({ sights: [{ ...sight, ...more }] });
 const feed = (kind: Parameters<typeof failure>[0]): Seen['feeds'] => new Map([['feed_a', failure(kind)]]);
 
 describe('what can be wrong with the daemon as a whole', () => {
-  test('nothing, also with folders that are only scanned or starting', () => {
-    const folders = (['watching', 'scanning', 'starting'] as const).map((state) => ({ path: '/in', state, why: null }));
-    expect(troublesOf({ ...nothing, folders })).toEqual([]);
+  test('nothing, also with folders that are only starting', () => {
+    const folders = [{ path: '/in', state: 'starting' as const, why: null }];
+    expect(troublesOf({ ...nothing, ...seenBy({ folders }) }, noon)).toEqual([]);
   });
 
   test.each<[string, Partial<Seen>, { kind: string; minutes: number; title: string; over: string }]>([
     [
       'the service is away',
-      { pause: pause() },
+      seenBy({ pause: pause() }),
       {
         kind: 'paused',
         minutes: 5,
@@ -33,17 +35,17 @@ describe('what can be wrong with the daemon as a whole', () => {
     ],
     [
       'no upload host takes anything',
-      { pause: pause({ holds: 'uploads' }) },
+      seenBy({ pause: pause({ holds: 'uploads' }) }),
       { kind: 'paused', minutes: 5, title: 'The service cannot be reached: uploads wait', over: 'Uploads go on' },
     ],
     [
       'the disk is full',
-      { pause: pause({ kind: 'suspended', code: 'ENOSPC' }) },
+      seenBy({ pause: pause({ kind: 'suspended', code: 'ENOSPC' }) }),
       { kind: 'paused', minutes: 5, title: 'This machine needs help: all work waits', over: 'All work goes on' },
     ],
     [
       'the key is refused',
-      { pause: pause({ kind: 'suspended', code: 'unauthorized' }) },
+      seenBy({ pause: pause({ kind: 'suspended', code: 'unauthorized' }) }),
       {
         kind: 'key_refused',
         minutes: 0,
@@ -53,17 +55,17 @@ describe('what can be wrong with the daemon as a whole', () => {
     ],
     [
       'an upload host refuses',
-      { pause: pause({ kind: 'suspended', holds: 'uploads', code: 'forbidden' }) },
+      seenBy({ pause: pause({ kind: 'suspended', holds: 'uploads', code: 'forbidden' }) }),
       { kind: 'paused', minutes: 5, title: 'This machine needs help: uploads wait', over: 'Uploads go on' },
     ],
     [
       'a folder is away',
-      { folders: [{ path: '/in', state: 'frozen', why: 'it is not mounted' }] },
+      seenBy({ folders: [{ path: '/in', state: 'frozen', why: 'it is not mounted' }] }),
       { kind: 'folder_away', minutes: 1, title: '/in cannot be used: its files wait', over: '/in is back' },
     ],
     [
       'there is no such channel',
-      { unknown: [{ kind: 'channel', name: 'c', since: 0 }] },
+      seenBy({ unknown: [{ kind: 'channel', name: 'c', since: 0 }] }),
       {
         kind: 'needs_you',
         minutes: 1,
@@ -73,7 +75,7 @@ describe('what can be wrong with the daemon as a whole', () => {
     ],
     [
       'there is no such feed',
-      { unknown: [{ kind: 'feed', name: 'f', since: 0 }] },
+      seenBy({ unknown: [{ kind: 'feed', name: 'f', since: 0 }] }),
       {
         kind: 'needs_you',
         minutes: 1,
@@ -110,25 +112,71 @@ describe('what can be wrong with the daemon as a whole', () => {
       },
     ],
   ])('%s', (_, seen, { kind, minutes, title, over }) => {
-    expect(troublesOf({ ...nothing, ...seen })).toMatchObject([
+    expect(troublesOf({ ...nothing, ...seen }, noon)).toMatchObject([
       { kind, holdMs: minutes * 60_000, title, overTitle: over },
     ]);
   });
 
   test('each has a cause of its own, and names cannot write to a terminal', () => {
-    const troubles = troublesOf({
-      ...nothing,
+    const seen = seenBy({
       pause: pause({ why: '\u001B[2Jboom' }),
       folders: ['/a\u001B', '/b'].map((path) => ({ path, state: 'frozen' as const, why: null })),
       unknown: [
         { kind: 'channel', name: 'x', since: 0 },
         { kind: 'feed', name: 'x', since: 0 },
       ],
-      feeds: feed('transient'),
     });
+    const troubles = troublesOf({ ...nothing, ...seen, feeds: feed('transient') }, noon);
     expect(new Set(troubles.map(({ cause }) => cause)).size).toBe(6);
     expect(JSON.stringify(troubles.map(({ title, body, overTitle }) => [title, body, overTitle]))).not.toContain(
       '\\u001b',
     );
   });
+});
+
+describe('what can be wrong with the hosts of a fleet', () => {
+  const on = (host: string, more: Partial<Sight> = {}): Sight => ({ ...sight, host, ...more });
+  const told = (...sights: readonly Sight[]) =>
+    troublesOf({ ...nothing, sights }, noon).map(({ cause, title, overTitle }) => [cause, title, overTitle]);
+
+  test('folders that are called the same are two troubles, and each names its host', () => {
+    const folders = [{ path: '/in', state: 'frozen' as const, why: null }];
+    expect(told(on('a', { folders }), on('b', { folders }))).toEqual([
+      ['on a: folder: /in', 'a: /in cannot be used: its files wait', 'a: /in is back'],
+      ['on b: folder: /in', 'b: /in cannot be used: its files wait', 'b: /in is back'],
+    ]);
+  });
+
+  test('a service that none can reach is one trouble; which hosts see it is said while some do', () => {
+    const title = 'The service cannot be reached: all work waits';
+    const away = { pause: pause() };
+    expect(told(on('a', away), on('b', away))).toEqual([['paused', title, 'All work goes on']]);
+    expect(told(on('a'), on('b', away), on('c', away))).toEqual([['paused', `b, c: ${title}`, 'All work goes on']]);
+  });
+
+  test('a machine that needs help is that of its host', () => {
+    const full = { pause: pause({ kind: 'suspended', code: 'ENOSPC' }) };
+    expect(told(on('a'), on('b', full))).toEqual([
+      ['on b: paused', 'b: This machine needs help: all work waits', 'b: All work goes on'],
+    ]);
+  });
+
+  test('a host that is silent', () => {
+    const silent = [{ name: 'b', heardAt: noon - 90_000 }];
+    expect(troublesOf({ ...nothing, silent }, noon)).toMatchObject([
+      {
+        cause: 'silent b:',
+        kind: 'host_silent',
+        title: 'b is silent: last heard at 11:58',
+        overTitle: 'b is heard again',
+      },
+    ]);
+  });
+
+  test.each([
+    ['on b: folder: /in', 'b'],
+    ['silent b:', 'b'],
+    ['paused', null],
+    ['folder: /on b: /in', null],
+  ])('the host of %j is %j', (cause, host) => expect(hostOfCause(cause)).toBe(host));
 });

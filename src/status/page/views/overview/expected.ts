@@ -2,7 +2,7 @@ import { badge, named, visibleText } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { expectationWords } from '../../../../daemon/expectations/expectation-words.ts';
-import type { ExpectationView } from '../../../../daemon/expectations/expectations.ts';
+import type { ExpectationView } from '../../../../pipeline/expectation.ts';
 import type { OverviewView } from '../../../../daemon/overview/overview-view.ts';
 import { filesAddress } from '../../files/address.ts';
 

@@ -1,0 +1,31 @@
+/**
+ * How it stands with what is expected of a day:
+ *
+ * - `expected`: not yet there, and there is time.
+ * - `arrived`: all files are in the folder, in time.
+ * - `live`: all are live, in time.
+ * - `missing`: the time is over, and not all are in the folder.
+ * - `late`: the time is over, all are in the folder, and not all are live as they should be.
+ * - `recovered`: too late, but now as it should be.
+ */
+export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
+
+/** How it stands with what a folder expects, as status, page and programs see it. Times are epoch milliseconds. */
+export interface ExpectationView {
+  /** The same as long as the expectation is the same. */
+  readonly key: string;
+  /** Absolute path of the folder. */
+  readonly folder: string;
+  readonly match: string;
+  /** `2026-11-22`, in its own time zone. */
+  readonly day: string;
+  readonly from: number;
+  /** By when, without grace. */
+  readonly by: number;
+  /** How many files. */
+  readonly count: number;
+  readonly arrived: number;
+  readonly live: number;
+  readonly until: 'live' | 'arrived';
+  readonly state: ExpectationState;
+}
