@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { suspectsOf } from '../../src/daemon/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorWorld } from '../../src/pipeline/parts.ts';
@@ -59,6 +59,7 @@ function open() {
   };
   let tokens = 0;
   const conductor = createConductor(world, settings);
+  onTestFinished(() => conductor.stop(AbortSignal.abort()));
   conductor.start();
   const turn = async (): Promise<void> => {
     clock.advance(500);

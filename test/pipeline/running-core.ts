@@ -1,6 +1,5 @@
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
 import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -16,11 +15,6 @@ import type { DropcastEvent } from '../../src/pipeline/events.ts';
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-
-const running: Conductor[] = [];
-afterEach(async () => {
-  for (const conductor of running.splice(0)) await conductor.stop(AbortSignal.abort());
-});
 
 /** So many new files, each of its own size. */
 export function files(count: number): Facts[] {
@@ -85,7 +79,7 @@ export function startCore(
       ...settings,
     },
   );
-  running.push(conductor);
+  onTestFinished(() => conductor.stop(AbortSignal.abort()));
   conductor.start();
   /** Lets time pass in small steps until it is so; fails the test if it never is. */
   const until = async (condition: () => boolean | Promise<boolean>, stepMs = 250): Promise<void> => {
