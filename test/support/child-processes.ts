@@ -51,6 +51,7 @@ afterAll(async () => {
 
 async function endAll(children: Children, { isLeak }: { readonly isLeak: boolean }): Promise<void> {
   const left = [...children];
+  if (left.length === 0) return;
   // Killed a moment ago, and not reaped yet.
   if (isLeak) await Promise.race([Promise.all(left.map(exited)), new Promise((resolve) => setTimeout(resolve, 2_000))]);
   const running = left.filter(isRunning);

@@ -1,5 +1,5 @@
-import { afterAll, expect, vi } from 'vitest';
-import { beginFile, takeStrays } from './timers-of-files.ts';
+import { afterAll, aroundEach, expect, vi } from 'vitest';
+import { asWorkOfFile, beginFile, takeStrays } from './timers-of-files.ts';
 
 /**
  * Setup file: a file that leaves another timer or clock in its worker fails. Files share workers. After each file Vitest puts back what
@@ -9,6 +9,8 @@ import { beginFile, takeStrays } from './timers-of-files.ts';
 const names = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'Date'] as const;
 const found = names.map((name): unknown => globalThis[name]);
 beginFile(expect.getState().testPath ?? '');
+
+aroundEach(asWorkOfFile);
 
 afterAll(() => {
   vi.restoreAllMocks();
