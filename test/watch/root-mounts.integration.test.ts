@@ -193,6 +193,7 @@ describe('a folder on a share', needs('mount'), () => {
     expect(await inbox.watcher.resume()).toMatchObject({ ok: true });
     await eventually('what is there is taken', () => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
     expect(inbox.gone).toEqual(['a.mp4']);
+    await folder.stop();
     folder.known.clear();
     const again = await folder.start();
     expect(again.states.at(-1)).toMatchObject({ state: 'watching' });
