@@ -5,7 +5,7 @@ import type { Logger } from '../log/logger.ts';
 import { errnoOf } from './path-entry.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';
-import { placeMark, readMark, removeMark } from './root-mark.ts';
+import { placeMark, readMark, replaceMark } from './root-mark.ts';
 import type { FolderClaimant, FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
@@ -104,16 +104,15 @@ export class RootClaim implements AsyncDisposable {
     readonly text?: string;
     readonly owner?: FolderOwner;
   }): Promise<boolean> {
+    const { fleet = null, ...owner } = this.#owner;
+    const ours = fleet === null ? owner : { ...owner, place: fleet.placeOf(this.#path) };
     try {
-      if (verdict.text !== undefined) {
-        await removeMark(this.#path, verdict.text);
-        if (verdict.is === 'stale')
-          this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
-      }
-      const { fleet = null, ...owner } = this.#owner;
-      await placeMark(this.#path, fleet === null ? owner : { ...owner, place: fleet.placeOf(this.#path) });
-      // Others who saw the old mark too may be moving ours aside for a moment: look again when they are through.
-      if (verdict.text !== undefined) await delay(takeOverMs);
+      const placed = await (verdict.text === undefined
+        ? placeMark(this.#path, ours)
+        : replaceMark(this.#path, verdict.text, ours));
+      if (placed === 'taken') await delay(takenMs);
+      else if (verdict.is === 'stale')
+        this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
       return true;
     } catch (error) {
       // Somebody else was faster with the mark of one who is gone.
@@ -132,8 +131,8 @@ export class RootClaim implements AsyncDisposable {
 }
 
 const mostTurns = 10;
-/** Far longer than it takes to move a mark aside and back. */
-const takeOverMs = 250;
+/** Whoever is at the mark is through by then, or the next turn waits again. */
+const takenMs = 50;
 
 /** What a folder without a mark is not protected from. */
 const unprotected = 'nothing keeps a dropcast of another user or machine from uploading the same files';

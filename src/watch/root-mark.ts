@@ -1,6 +1,6 @@
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { errnoOf } from './path-entry.ts';
 import { readSmallFile } from './small-file.ts';
 
@@ -63,9 +63,8 @@ const notAMark: FoundMark = { is: 'unclear', why: 'it is not a mark of dropcast'
  * @throws what the file system refuses
  */
 export async function placeMark(folder: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
-  const fresh = `${join(folder, markName)}.${randomBytes(6).toString('hex')}`;
+  const fresh = await writeFresh(folder, owner);
   try {
-    await writeDurably(fresh, `${JSON.stringify({ v: 1, ...owner, since: new Date().toISOString() })}\n`);
     await link(fresh, join(folder, markName)).catch((error: unknown) => renameInstead(error, fresh, folder));
     await syncDirectory(folder);
     return 'placed';
@@ -78,17 +77,42 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
 }
 
 /**
- * Takes the mark of an owner away who is gone. Two who do so at the same moment do not take each other's away.
+ * Puts our mark in the place of one whose owner is gone. Of several who saw that mark, one does so: whoever holds a file that is named
+ * after it, and still finds it. The folder is never without a mark.
  *
  * @param text of the mark as it was judged
+ * @returns `taken` when somebody else is at it, or was
  * @throws what the file system refuses
  */
-export async function removeMark(folder: string, text: string): Promise<void> {
-  const aside = `${markName}.${randomBytes(6).toString('hex')}`;
-  await rename(join(folder, markName), join(folder, aside));
-  if ((await readSmallFile(join(folder, aside))) !== text)
-    await link(join(folder, aside), join(folder, markName)).catch(() => undefined);
-  await rm(join(folder, aside), { force: true });
+export async function replaceMark(folder: string, text: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
+  const path = join(folder, markName);
+  const turn = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+  if (!(await hasTurn(turn))) return 'taken';
+  const fresh = await writeFresh(folder, owner);
+  try {
+    if ((await readSmallFile(path)) !== text) return 'taken';
+    await rename(fresh, path);
+    await syncDirectory(folder);
+    return 'placed';
+  } finally {
+    await rm(fresh, { force: true });
+    await rm(turn, { force: true });
+  }
+}
+
+/** One that is so old is of a process that was killed. Two may find so at once: then one of them sees at the next look who won. */
+const oldTurnMs = 60_000;
+
+async function hasTurn(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o644)).close();
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  }
+  const held = await lstat(path).catch(() => null);
+  if (held !== null && Math.abs(Date.now() - held.mtimeMs) > oldTurnMs) await rm(path, { force: true });
+  return false;
 }
 
 function ownerOf(text: string): FolderOwner | null {
@@ -102,12 +126,20 @@ function ownerOf(text: string): FolderOwner | null {
   }
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
-  await using file = await open(path, 'wx', 0o644);
-  // Whatever the umask: a dropcast of another user must be able to read whose folder it is.
-  await file.chmod(0o644).catch(() => undefined);
-  await file.writeFile(text);
-  await file.sync();
+/** @returns the path of a mark that is durable and has no name yet */
+async function writeFresh(folder: string, owner: FolderOwner): Promise<string> {
+  const path = `${join(folder, markName)}.${randomBytes(6).toString('hex')}`;
+  try {
+    await using file = await open(path, 'wx', 0o644);
+    // Whatever the umask: a dropcast of another user must be able to read whose folder it is.
+    await file.chmod(0o644).catch(() => undefined);
+    await file.writeFile(`${JSON.stringify({ v: 1, ...owner, since: new Date().toISOString() })}\n`);
+    await file.sync();
+    return path;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 /** Where a file cannot have two names (FAT, some shares). Who looks and renames at the same moment sees at the next look who won. */

@@ -1,7 +1,9 @@
-import { chmod, chown, cp, mkdir, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, chown, cp, mkdir, open, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { RootClaim } from '../../src/watch/root-claim.ts';
+import { replaceMark } from '../../src/watch/root-mark.ts';
 import type { FolderOwner } from '../../src/watch/root-mark.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
@@ -258,6 +260,26 @@ describe('two that run', () => {
       expect(all.filter((one) => one.lines()[1] === 'ours')).toHaveLength(1);
     },
   );
+
+  test('one that saw the mark of the one who is gone, and was held up, does not take it from who was faster', async () => {
+    await using scratch = await place();
+    const [gone, one, two] = [await owner(scratch, 'gone'), await owner(scratch, 'one'), await owner(scratch, 'two')];
+    const inbox = scratch.file('inbox');
+    await runOnce(inbox, gone);
+    const old = await readFile(`${inbox}/.dropcast`, 'utf8');
+    const turn = `${inbox}/.dropcast.${createHash('sha256').update(old).digest('hex').slice(0, 12)}`;
+    await writeFile(turn, '');
+    expect(await replaceMark(inbox, old, one)).toBe('taken');
+    expect(await readFile(`${inbox}/.dropcast`, 'utf8')).toBe(old);
+    // Of a process that was killed long ago.
+    await utimes(turn, 0, 0);
+    expect(await replaceMark(inbox, old, one)).toBe('taken');
+    expect(await replaceMark(inbox, old, one)).toBe('placed');
+    const taken = await readFile(`${inbox}/.dropcast`, 'utf8');
+    expect(await replaceMark(inbox, old, two)).toBe('taken');
+    expect(await readFile(`${inbox}/.dropcast`, 'utf8')).toBe(taken);
+    expect(await readdir(inbox)).toEqual(['.dropcast']);
+  });
 
   test('by another path to the same directory: a link or a bind mount', needs('mount'), async () => {
     await using scratch = await place();
