@@ -39,8 +39,8 @@ export function createSelection(store: Store): SelectionStore {
       return rows[0]?.n ?? 0;
     },
     facets: async (selection) => {
-      const { ids, text, since, needsPerson: isNeeding, working = [] } = selection;
-      const fixed = conditions(store, { ids, text, since, needsPerson: isNeeding });
+      const { ids, host, text, since, needsPerson: isNeeding, working = [] } = selection;
+      const fixed = conditions(store, { ids, host, text, since, needsPerson: isNeeding });
       const all = await countAlike(store, fixed);
       const steps = working.length === 0 ? [] : await countAlike(store, [...fixed, isAmong(store, working)]);
       return facetsOf(selection, all, steps);
@@ -124,6 +124,7 @@ function conditions(store: Store, selection: FileSelection): readonly Condition[
     ...(states === undefined ? [] : [isShownAs(store, states, working)]),
     ...(selection.needsPerson === true ? [needsOne(store)] : []),
     ...(folder === undefined ? [] : [sql<boolean>`folder = ${folder}`]),
+    ...(selection.host === undefined ? [] : [words.isOfHost(selection.host)]),
     ...(selection.channel === undefined ? [] : [sql<boolean>`${channel} = ${selection.channel}`]),
     ...(selection.feed === undefined
       ? []

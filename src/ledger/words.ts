@@ -46,6 +46,8 @@ export interface SqlWords {
   beside(facts: Facts): StoredRow;
   /** Each row of the table `queue` with those rows of `file` whose numbers a subquery tells of it. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** Whether a host wrote a row last. */
+  isOfHost(name: string): RawBuilder<boolean>;
   /** Whether nobody else holds a row that waits. */
   mayBeTaken(): RawBuilder<boolean>;
   /** Whether this host can read the files of a folder. */

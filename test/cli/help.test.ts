@@ -39,7 +39,7 @@ test.each(['ls', 'retry', 'ignore', 'reapply'])('`%s --help` lists what chooses 
       ?.helpInformation() ?? '';
   const [own = '', which = ''] = help.split('\nWhich files:\n');
   expect(own).not.toContain('--channel');
-  for (const option of ['--state', '--folder', '--channel', '--feed', '--cause', '--since', '--query'])
+  for (const option of ['--state', '--folder', '--host', '--channel', '--feed', '--cause', '--since', '--query'])
     expect(which).toContain(option);
   expect(which).not.toContain('--json');
 });

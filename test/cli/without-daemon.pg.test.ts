@@ -9,10 +9,12 @@ import { plan } from '../../src/cli/configure/plan.ts';
 import { hosts } from '../../src/cli/hosts/hosts.ts';
 import { failures } from '../../src/cli/look/failures.ts';
 import { ls } from '../../src/cli/look/ls.ts';
+import type { LsOptions } from '../../src/cli/look/ls.ts';
 import { show } from '../../src/cli/look/show.ts';
 import { status } from '../../src/cli/look/status.ts';
 import { exitCodes } from '../../src/cli/shell.ts';
 import { systemClock } from '../../src/daemon/daemon.ts';
+import type { FilesView } from '../../src/daemon/files/files-view.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
 import { emptyWindow, usageOf } from '../../src/host/budget-window.ts';
 import { openFleetToRead } from '../../src/fleet/read-fleet.ts';
@@ -85,6 +87,14 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
   expect(listed.err).toBe(
     'The daemon of this host (ingest1) is not running. Reading the ledger of the fleet: ingest2 running.\n',
   );
+  const found = async (options: Partial<LsOptions>): Promise<number> => {
+    const { out } = await run(scratch, (shell, config) => ls(shell, { config, limit: 20, json: true, ...options }));
+    return (JSON.parse(out) as FilesView).files.length;
+  };
+  expect([await found({ host: 'ingest2' }), await found({ host: 'ingest1' })]).toEqual([1, 0]);
+  // By its name for all hosts, and by its path on this one.
+  expect([await found({ folder: 'nas1:' }), await found({ folder: 'nas' })]).toEqual([1, 1]);
+  expect(await found({ folder: 'ingest2:/srv/in' })).toBe(0);
   expect((await run(scratch, looks['show'])).out).toContain(scratch.file('nas', 'clip.mp4'));
   const overview = await run(scratch, looks['status']);
   expect(overview.result).toBe(exitCodes.notRunning);

@@ -7,7 +7,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { userName } from './user-name.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
-import type { SelectionOptions } from './wanted-files.ts';
+import type { SelectionOptions } from '../query-given.ts';
 
 export interface IgnoreOptions extends SelectionOptions {
   readonly config?: string;

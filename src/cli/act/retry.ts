@@ -6,7 +6,7 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
-import type { SelectionOptions } from './wanted-files.ts';
+import type { SelectionOptions } from '../query-given.ts';
 
 export interface RetryOptions extends SelectionOptions {
   readonly config?: string;

@@ -1,17 +1,13 @@
-import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
 import type { CommandResult, WantedFiles } from '../../daemon/commands/wanted.ts';
-import { readQuery } from '../../daemon/files/query.ts';
-import type { QueryWord } from '../../daemon/files/query.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemon } from '../control.ts';
 import { counted } from '../output/format.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { queryGiven } from '../query-given.ts';
+import type { SelectionOptions } from '../query-given.ts';
+import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { nameOf } from '../look/show.ts';
-
-/** What files can be selected by, as in `dropcast ls`. */
-export type SelectionOptions = Readonly<Partial<Record<Exclude<QueryWord, 'q'> | 'query', string>>>;
 
 /**
  * The files that somebody named or selected.
@@ -19,10 +15,7 @@ export type SelectionOptions = Readonly<Partial<Record<Exclude<QueryWord, 'q'> |
  * @throws {CommandError} when nothing was, or what was cannot be meant
  */
 export function wantedOf(shell: Shell, names: readonly string[], options: SelectionOptions): WantedFiles {
-  const { folder, query: q } = options;
-  const words = { ...options, q, ...(folder !== undefined && { folder: resolve(shell.cwd, folder) }) };
-  const { selection, problems } = readQuery(words, Date.now());
-  if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
+  const { selection } = queryGiven(shell, options);
   const isSelected = Object.values(selection).some((value) => value !== undefined);
   return { names: names.map((name) => nameOf(shell, name)), ...(isSelected && { selection }) };
 }

@@ -1,20 +1,17 @@
-import { resolve } from 'node:path';
 import type { FilesView } from '../../daemon/files/files-view.ts';
 import { filesOf } from '../../daemon/files/files-view.ts';
-import { queryWords, readQuery } from '../../daemon/files/query.ts';
-import type { QueryWord } from '../../daemon/files/query.ts';
+import { queryWords } from '../../daemon/files/query.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { fileTable, tableOptions } from '../output/file-table.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { renderTable } from '../output/table.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
-import { CommandError, exitCodes } from '../shell.ts';
+import { queryGiven } from '../query-given.ts';
+import type { SelectionOptions } from '../query-given.ts';
 import type { Shell } from '../shell.ts';
 
-export interface LsOptions extends Readonly<Partial<Record<Exclude<QueryWord, 'q'>, string>>> {
-  readonly query?: string;
+export interface LsOptions extends SelectionOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly after?: string;
@@ -24,13 +21,11 @@ export interface LsOptions extends Readonly<Partial<Record<Exclude<QueryWord, 'q
 
 /** `dropcast ls`: the files, newest first. */
 export async function ls(shell: Shell, options: LsOptions): Promise<void> {
-  const { after, limit, counts: isCounted = false, folder, query: q } = options;
-  const words = { ...options, q, ...(folder !== undefined && { folder: resolve(shell.cwd, folder) }) };
-  const { selection, problems } = readQuery(words, Date.now());
-  if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
+  const { after, limit, counts: isCounted = false } = options;
+  const { query, selection } = queryGiven(shell, options);
   const config = await requireDaemonPlace(shell, options.config);
   const asked = new URLSearchParams({ limit: String(limit), ...(isCounted && { counts: '1' }) });
-  for (const word of queryWords) if (words[word] !== undefined) asked.set(word, words[word]);
+  for (const word of queryWords) if (query[word] !== undefined) asked.set(word, query[word]);
   if (after !== undefined) asked.set('after', after);
   const view = await queryDaemonOrLedger<FilesView>(shell, config, `/files?${asked.toString()}`, (ledger) =>
     ledger === null

@@ -78,8 +78,8 @@ export function shownNow(daemon: Daemon | null, selection: FileSelection): FileS
 
 /** What settles has a folder, a path, and nothing else to select by. */
 function settlingOf(daemon: Daemon | null, selection: FileSelection): readonly SettlingFile[] {
-  const { ids, states, folder, channel, feed, cause, text, needsPerson } = selection;
-  const isRowWanted = [ids, channel, feed, cause, needsPerson].some((value) => value !== undefined);
+  const { ids, states, folder, host, channel, feed, cause, text, needsPerson } = selection;
+  const isRowWanted = [ids, host, channel, feed, cause, needsPerson].some((value) => value !== undefined);
   if (daemon === null || isRowWanted || states?.includes('settling') === false) return [];
   const part = text?.toLowerCase();
   return daemon.folders.settling().filter((file) => {

@@ -5,7 +5,7 @@ import { knownStates } from './known-states.ts';
 import { stages } from './stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
-export const queryWords = ['state', 'stage', 'folder', 'channel', 'feed', 'cause', 'since', 'q'] as const;
+export const queryWords = ['state', 'stage', 'folder', 'host', 'channel', 'feed', 'cause', 'since', 'q'] as const;
 
 /** Among the states of a question: whatever state a file is in that needs a person. */
 export const needsYou = 'needs-you';
@@ -40,6 +40,7 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
       states,
       ...(isNeeding && { needsPerson: true }),
       folder: given('folder'),
+      host: given('host'),
       channel: given('channel'),
       feed: given('feed'),
       cause: given('cause'),

@@ -81,6 +81,7 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     // As a condition of a join it would be asked for each row of each queue.
     queueWith: (numbers) =>
       sql`queue cross join lateral (${numbers}) as head (head_seq) join file on file.seq = head.head_seq`,
+    isOfHost: (name) => sql<boolean>`host = ${name}`,
     mayBeTaken: () => sql<boolean>`not exists (select 1 from dropcast_jobs.job
       where job.name = 'file' and job.singleton_key = file.id and job.state = 'active')`,
     canRead: (folder) => {

@@ -65,6 +65,8 @@ export const sqliteWords: SqlWords = {
   allColumns: rowColumns,
   beside: () => ({}),
   queueWith: (numbers) => sql`queue join file on seq in (${numbers})`,
+  // No row of a ledger of one host names a host.
+  isOfHost: () => sql<boolean>`0`,
   mayBeTaken: () => sql<boolean>`1`,
   canRead: () => sql<boolean>`1`,
 };

@@ -10,6 +10,8 @@ export interface FileSelection {
   readonly needsPerson?: boolean | undefined;
   /** The watched folder. */
   readonly folder?: string | undefined;
+  /** The host of a fleet that works on it, or did so last. */
+  readonly host?: string | undefined;
   readonly channel?: string | undefined;
   /** A feed that the file is to be published in, or was. */
   readonly feed?: string | undefined;

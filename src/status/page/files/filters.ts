@@ -50,6 +50,7 @@ const names: Readonly<Record<QueryWord, string>> = {
   state: 'State',
   stage: 'Stage',
   folder: 'Folder',
+  host: 'Host',
   channel: 'Channel',
   feed: 'Feed',
   cause: 'Cause',

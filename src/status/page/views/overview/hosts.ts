@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import type { FleetStatus, HostView } from '../../../../daemon/fleet/host-view.ts';
 import { fleetTroubles, hostWords } from '../../../../daemon/fleet/host-words.ts';
 import { rate } from '../../../../daemon/words/amounts.ts';
+import { filesAddress } from '../../files/address.ts';
 import { hostName } from '../../host-name.ts';
 import { moment } from '../../moment.ts';
 
@@ -40,7 +41,8 @@ const BADGES: Readonly<Record<HostView['state'], BadgeKind>> = {
 };
 
 function nameCell({ name, here }: HostView): Html {
-  return html`${hostName(name)}${here ? html` <span class="muted">this one</span>` : ''}`;
+  return html`<a href="${filesAddress({ host: name })}">${hostName(name)}</a
+    >${here ? html` <span class="muted">this one</span>` : ''}`;
 }
 
 function doesCell(host: HostView, now: number): Html {

@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { readQuery } from '../daemon/files/query.ts';
+import type { FileQuery, QueryWord } from '../daemon/files/query.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import type { FileSelection } from '../pipeline/file/selection.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/** What files can be selected by, as in `dropcast ls`. */
+export type SelectionOptions = Readonly<Partial<Record<Exclude<QueryWord, 'q'> | 'query', string>>>;
+
+export interface QueryGiven {
+  readonly query: FileQuery;
+  readonly selection: FileSelection;
+}
+
+/** @throws {CommandError} what was given cannot be meant */
+export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven {
+  const { folder, query: q } = options;
+  const query = { ...options, q, ...(folder !== undefined && { folder: folderNamed(shell, folder) }) };
+  const { selection, problems } = readQuery(query, Date.now());
+  if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
+  return { query, selection };
+}
+
+/** A folder that only another host has is named as `ls` shows it: `ingest2:/srv/in`, or `nas1:` for a share. */
+function folderNamed(shell: Shell, folder: string): string {
+  return /^[^./][^/]*:(?:\/|$)/.test(folder) ? folder : resolve(shell.cwd, folder);
+}
