@@ -53,11 +53,13 @@ export async function identify(migration: Migration): Promise<{ readonly schema:
 }
 
 async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<{ readonly schema: number }> {
-  const [found] = await ask<{ tables: number; marked: string | null }>(
-    `SELECT count(*) AS tables, to_regclass('${ledgerSchema}.schema_step')::text AS marked
+  const [found] = await ask<{ tables: number; marked: string | null; path: string }>(
+    `SELECT count(*) AS tables, to_regclass('${ledgerSchema}.schema_step')::text AS marked, current_setting('search_path') AS path
       FROM pg_class WHERE relnamespace = to_regnamespace('${ledgerSchema}') AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
   );
-  if (found === undefined || found.tables === 0) return { schema: 0 };
+  if (found?.path.startsWith(ledgerSchema) !== true)
+    throw new LedgerError(`${name} lets go of our settings, as poolers do: ledger must name PostgreSQL itself`);
+  if (found.tables === 0) return { schema: 0 };
   if (found.marked === null) {
     throw new LedgerError(
       `${name} has a schema ${ledgerSchema} of another program: set another database in ledger, or remove that schema`,

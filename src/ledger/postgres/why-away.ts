@@ -51,6 +51,8 @@ function fromServer(code: string, message: string, { user, database }: PostgresP
   switch (code) {
     case '28P01':
       return at('away', `it refuses the password of the user ${quoted(user)}; check ledger.password`, true);
+    case '08P01':
+      return at('away', `${message}${/startup parameter/.test(message) ? poolerWords : ''}`, true);
     case '28000':
       return at(
         'away',
@@ -84,6 +86,8 @@ function fromServer(code: string, message: string, { user, database }: PostgresP
       return /^(?:08|57P|25P03)/.test(code) ? at('away', message, true) : null;
   }
 }
+
+const poolerWords = ', as poolers say: ledger must name PostgreSQL itself';
 
 function fromNetwork(code: string, { host }: PostgresPlace): string | null {
   switch (code) {

@@ -97,6 +97,21 @@ test('a schema of another program is left alone', async () => {
   await database.migrate();
 });
 
+test('a pooler that drops the settings of our sessions is not worked with', async () => {
+  await using database = await openDatabase();
+  const dropping = {
+    ...database.pool,
+    rows: (text: string) =>
+      database.pool.transaction(async (ask) => {
+        await ask('SET LOCAL search_path = public');
+        return await ask<never>(text);
+      }),
+  };
+  await expect(database.migrate([], dropping)).rejects.toThrow(
+    /lets go of our settings, as poolers do: ledger must name PostgreSQL itself/,
+  );
+});
+
 test('a user that may not create is told what an administrator has to run, and with that it works', async () => {
   await using database = await openDatabase();
   const { pool, url } = database;

@@ -187,6 +187,15 @@ describe('at the start, one sentence says what is wrong:', needs('postgres'), ()
     expect(await refusal(placeAt(cluster.url, { tls: true }))).toMatch(/it offers no TLS/);
   });
 
+  test('a pooler, which refuses the settings of our sessions', async () => {
+    const words = 'SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0';
+    const refused = Buffer.concat([Buffer.from('E'), Buffer.from([0, 0, 0, words.length + 4]), Buffer.from(words)]);
+    await using server = await listen(createServer((socket) => socket.once('data', () => socket.end(refused))));
+    expect(await refusal(placeAt(`postgres://dropcast@127.0.0.1:${server.port}/ledger`))).toBe(
+      `the ledger cannot be opened: PostgreSQL at 127.0.0.1:${server.port}: unsupported startup parameter: statement_timeout, as poolers say: ledger must name PostgreSQL itself`,
+    );
+  });
+
   test('something that takes connections and never answers', async () => {
     await using server = await listen(createServer());
     const place = placeAt(`postgres://dropcast@127.0.0.1:${server.port}/ledger`);
