@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Action, Trace } from './shim.ts';
+import type { Plan, Trace } from './shim.ts';
 
 /** A place in a run where something happens: `before/137`. */
-export interface Point {
-  readonly action: Action;
-  readonly at: number;
-}
+export type Point = Pick<Plan, 'action' | 'at' | 'only'>;
 
 /** Every kill that a run offers: before and after each call, and in the middle of each that sends bytes. */
 export function killPoints({ calls }: Trace): readonly Point[] {
@@ -21,7 +18,7 @@ export function errorPoints({ calls }: Trace): readonly Point[] {
   return calls.flatMap((call, n) => errnosOf(call.split(' ')[0] ?? '').map((action) => ({ action, at: n + 1 })));
 }
 
-function errnosOf(call: string): readonly Action[] {
+function errnosOf(call: string): readonly Plan['action'][] {
   if (call === 'open') return ['EMFILE', 'EACCES', 'EIO'];
   if (call === 'create' || call === 'mkdir') return ['EMFILE', 'EACCES', 'ENOSPC', 'EIO'];
   if (call === 'read' || call === 'fsync') return ['EIO'];

@@ -68,7 +68,8 @@ export interface Tools {
 
 /** `plain:before/137,after/12@seed`: what `--replay` takes. */
 export function nameOf({ workload, points, seed, isPowerCut = false }: KillRun): string {
-  return `${isPowerCut ? 'power ' : ''}${workload}:${points.map(({ action, at }) => `${action}/${at}`).join(',')}@${seed}`;
+  const list = points.map(({ action, at, only }) => [action, at, ...(only === undefined ? [] : [only])].join('/'));
+  return `${isPowerCut ? 'power ' : ''}${workload}:${list.join(',')}@${seed}`;
 }
 
 export function parseRun(name: string): KillRun {
@@ -76,8 +77,8 @@ export function parseRun(name: string): KillRun {
   if (workload === undefined || !(workload in workloads || workload === 'single'))
     throw new Error(`not a run: ${name}`);
   const list = (points ?? '').split(',').map((point) => {
-    const [action, at] = point.split('/');
-    return { action, at: Number(at) } as Point;
+    const [action, at, ...only] = point.split('/');
+    return { action, at: Number(at), ...(only.length > 0 && { only: only.join('/') }) } as Point;
   });
   return { workload: workload as Workload, points: list, seed: seed ?? '', isPowerCut: power !== undefined };
 }

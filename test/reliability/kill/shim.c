@@ -5,6 +5,7 @@
  *   SHIM_ROOTS  directories, separated by ':'
  *   SHIM_CALLS  names of calls that count, separated by ',' (see `NAMES`)
  *   SHIM_AT     number of the call, from 1; 0 only counts
+ *   SHIM_ONLY   of that number: counts only this call of a path with this ending, like `write /receipts.jsonl`
  *   SHIM_DO     before | after | tear (half of the bytes, then the end) | NAME OF AN ERROR, like EIO | swap
  *   SHIM_REPEAT 1: an error comes back from every further call as well
  *   SHIM_WHILE  errors come only while there is a file of this name
@@ -42,8 +43,9 @@ struct trace {
 };
 
 static struct trace unmapped, *trace = &unmapped;
-static const char *roots, *calls, *action, *match, *swap, *condition;
+static const char *roots, *calls, *action, *match, *swap, *condition, *only;
 static uint32_t at;
+static _Atomic uint32_t of_only;
 static int failure, is_repeated, is_on;
 
 static int errno_of(const char *name) {
@@ -64,6 +66,7 @@ __attribute__((constructor)) static void begin(void) {
   match = getenv("SHIM_MATCH");
   swap = getenv("SHIM_SWAP");
   condition = getenv("SHIM_WHILE");
+  only = getenv("SHIM_ONLY");
   if (roots == NULL || calls == NULL || action == NULL || number == NULL || file == NULL) return;
   at = (uint32_t)strtoul(number, NULL, 10);
   failure = errno_of(action);
@@ -129,6 +132,14 @@ static int name_path(int directory, const char *path, char *into, size_t size) {
   return is_below_root(into);
 }
 
+/* Whether a call is the one that `SHIM_ONLY` is about. */
+static int is_only(const char *name, const char *what) {
+  size_t length = strlen(name), all = strlen(what);
+  if (strncmp(only, name, length) != 0 || only[length] != ' ') return 0;
+  const char *ending = only + length + 1;
+  return all >= strlen(ending) && strcmp(what + all - strlen(ending), ending) == 0;
+}
+
 static void end(void) {
   kill(getpid(), SIGKILL);
   for (;;) pause();
@@ -140,7 +151,8 @@ enum verdict { PASS, FAIL, TEAR, END_AFTER };
 static enum verdict judge(const char *name, const char *what) {
   uint32_t number = atomic_fetch_add(&trace->count, 1) + 1;
   if (number <= MOST_LINES) snprintf(trace->lines[number - 1], LINE, "%s %s", name, what);
-  int is_this = number == at || (is_repeated && failure != 0 && at != 0 && number > at);
+  if (only != NULL) number = is_only(name, what) ? atomic_fetch_add(&of_only, 1) + 1 : 0;
+  int is_this = (number != 0 && number == at) || (is_repeated && failure != 0 && at != 0 && number > at);
   if (!is_this || (condition != NULL && access(condition, F_OK) != 0)) return PASS;
   atomic_store(&trace->is_hit, 1);
   if (failure != 0) return FAIL;

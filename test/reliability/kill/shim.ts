@@ -12,6 +12,8 @@ export interface Plan {
   readonly action: Action;
   /** Number of the call, from 1; 0 only counts. */
   readonly at: number;
+  /** Of this call with a path of this ending, like `write /receipts.jsonl`: on a busy machine, the others are not always as many. */
+  readonly only?: string | undefined;
   /** From that call on every one fails. */
   readonly isRepeated?: boolean;
 }
@@ -47,7 +49,7 @@ export async function compile(source: string, target: string, options: readonly 
 
 /** The environment of a process that the shim watches. @param roots directories of interest */
 export function shimEnv(
-  { action, at, isRepeated = false }: Plan,
+  { action, at, only, isRepeated = false }: Plan,
   library: string,
   roots: readonly string[],
   trace: string,
@@ -59,6 +61,7 @@ export function shimEnv(
     SHIM_AT: String(at),
     SHIM_DO: action,
     SHIM_TRACE: trace,
+    ...(only !== undefined && { SHIM_ONLY: only }),
     ...(isRepeated && { SHIM_REPEAT: '1' }),
   };
 }
