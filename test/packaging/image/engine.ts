@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { readdir, readFile } from 'node:fs/promises';
 import { execute } from '../../systemd/execute.ts';
 import type { Ended } from '../../systemd/execute.ts';
+import { buildah, inStorage } from './storage.ts';
+import type { Storage } from './storage.ts';
 
-const root = join(import.meta.dirname, '../../..');
-
-/** An image, and one container of it. Leaving its block removes both. */
+/** An image, and one container of it. Leaving its block removes the container. */
 export interface Image extends AsyncDisposable {
   /** What an engine does by itself. */
   readonly config: ImageConfig;
@@ -35,35 +33,18 @@ export interface Started {
 }
 
 /**
- * Builds packaging/Containerfile with buildah, which needs no daemon and no OCI runtime. A directory takes the place of the
- * base image, so that no registry is asked. Containers have the network of the host.
- *
- * @param base a Debian as a directory
- * @param deb the package
+ * A container of the image `localhost/dropcast`. buildah runs it, which needs no daemon and no OCI runtime. It has the network of
+ * the host.
  */
-export async function buildImage(base: string, deb: string): Promise<Image> {
+export async function openImage(storage: Storage): Promise<Image> {
   await using making = new AsyncDisposableStack();
-  const scratch = making.use(await scratchDirectory());
-  const storage = ['buildah', '--root', scratch.file('root'), '--runroot', scratch.file('run')] as const;
-  making.defer(() => execute([...storage, 'rm', '--all']).then(() => undefined));
-  const buildah = async (...args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await execute([...storage, ...args], { timeoutMs: 600_000 });
-    if (code !== 0) throw new Error(`buildah ${args.join(' ')} ended with ${code}: ${stderr}`);
-    return stdout.trim();
-  };
-  await mkdir(scratch.file('context', 'build'), { recursive: true });
-  await cp(deb, scratch.file('context', 'build', 'dropcast_0_test.deb'));
-  const empty = await buildah('from', 'scratch');
-  await buildah('add', '--quiet', empty, base, '/');
-  await buildah('commit', '--quiet', empty, 'base');
-  const recipe = ['-f', join(root, 'packaging/Containerfile'), '-t', 'dropcast', scratch.file('context')];
-  await buildah('bud', '--quiet', '--isolation', 'chroot', '--format', 'docker', '--from', 'localhost/base', ...recipe);
-  const container = await buildah('from', 'localhost/dropcast');
-  const inspected = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } };
+  const container = await buildah(storage, 'from', 'localhost/dropcast');
+  making.defer(() => buildah(storage, 'rm', container).then(() => undefined));
+  const inspected = JSON.parse(await buildah(storage, 'inspect', container)) as { Docker: { config: ImageConfig } };
   const { config } = inspected.Docker;
   const running = (volumes: Readonly<Record<string, string>>) => {
     const mounts = Object.entries(volumes).flatMap(([from, to]) => ['--volume', `${from}:${to}`]);
-    return [...storage, 'run', '--isolation', 'chroot', ...mounts, container, '--'] as const;
+    return ['buildah', ...inStorage(storage), 'run', '--isolation', 'chroot', ...mounts, container, '--'] as const;
   };
   let mounted: Readonly<Record<string, string>> = {};
   const made = making.move();

@@ -1,19 +1,20 @@
 import { chmod, chown, copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import type { VideoHost } from '../../e2e/video-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
+import { openImage } from './engine.ts';
 import type { Image, Started } from './engine.ts';
-import { prepareImage } from './prepare.ts';
+import type { Storage } from './storage.ts';
 
-const prepared = await prepareImage();
-if (typeof prepared === 'string') process.stderr.write(`\n*** NOT CHECKED in a container: ${prepared}\n\n`);
+const images = inject('images');
+if (typeof images === 'string') process.stderr.write(`\n*** NOT CHECKED in a container: ${images}\n\n`);
 
-describe.skipIf(typeof prepared === 'string')('the image', () => {
-  const image = prepared as Image;
+describe.skipIf(typeof images === 'string')('the image', () => {
+  let image: Image;
   const own = new AsyncDisposableStack();
   const upload = { arrived: Promise.withResolvers<void>(), mayEnd: Promise.withResolvers<void>() };
   let host: VideoHost;
@@ -22,7 +23,7 @@ describe.skipIf(typeof prepared === 'string')('the image', () => {
   let link: string;
 
   beforeAll(async () => {
-    own.use(image);
+    image = own.use(await openImage(images as Storage));
     scratch = own.use(await scratchDirectory());
     host = own.use(await startVideoHost({ meddleUpload: () => heldBack(upload) }));
     const volumes = await volumesFor(image, scratch, host);

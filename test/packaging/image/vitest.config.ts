@@ -5,7 +5,11 @@ export default defineConfig({
   test: {
     name: 'container',
     include: ['test/packaging/image/*.container.test.ts'],
-    testTimeout: 120_000,
+    globalSetup: ['test/packaging/image/global-setup.ts'],
+    // One file at a time: each starts what would keep a small machine busy by itself.
+    fileParallelism: false,
+    // They only end what hangs.
+    testTimeout: 600_000,
     hookTimeout: 900_000,
   },
 });
