@@ -1,9 +1,9 @@
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Selectable } from 'kysely';
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 import { forgetLedgerElsewhere, noteLedgerElsewhere, placeElsewhere } from '../ledger-elsewhere.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError, refusal } from '../ledger-error.ts';
 import { writeLedgerId } from '../ledger-id.ts';
 import { openLedger } from '../ledger.ts';
 import { derivedOf } from '../postgres/derived.ts';
@@ -13,8 +13,8 @@ import { factsOf } from '../row.ts';
 import type { FileTable } from '../schema.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { ledgerPath } from '../sqlite/recovery.ts';
-import { makeStateDirectory, sizeOfUsableFile } from '../state-directory.ts';
-import { copyLedger, type Copied, type CopyOptions } from './copy-ledger.ts';
+import { makeStateDirectory, sizeOfUsableFile, stateDirectory } from '../state-directory.ts';
+import { copyLedger, identityOf, requireEmpty, type Copied, type CopyOptions } from './copy-ledger.ts';
 import { postgresSide } from './postgres-side.ts';
 import type { Side } from './side.ts';
 import { inTransaction, sqliteSide } from './sqlite-side.ts';
@@ -29,22 +29,24 @@ export interface Fleet {
 }
 
 /**
- * Copies the ledger of a state directory to an empty database, all of it or nothing. It stays where it is, and so do the receipts.
+ * Copies the ledger of a state directory to an empty database, all of it or nothing. It stays where it is, and so do the receipts. A copy
+ * that is there already is compared, and noted: so this can be repeated when nobody knows what came of it.
  *
- * @throws {LedgerError} with the reason; nothing was copied
+ * @throws {LedgerError} with the reason
  */
 export async function copyToPostgres(stateDir: string, fleet: Fleet, options: CopyOptions): Promise<readonly Copied[]> {
   await migrate(fleet);
   // Opened once as always: what a crash left is put right, and the tables are of this version.
   await (await openLedger(stateDir))[Symbol.asyncDispose]();
-  const copied = await withDatabase(stateDir, (database, name) =>
+  const path = ledgerPath(stateDir);
+  const copied = await withDatabase(path, (database) =>
     fleet.pool.transaction(async (ask) => {
       await requireNoMembers(ask, fleet);
       const to = postgresSide(ask, fleet.name, writtenBy(fleet.hostName));
-      return inTransaction(database, () => copyLedger(sqliteSide(database, name), to, options));
+      return inTransaction(database, () => copyLedger(sqliteSide(database, path), to, options));
     }),
   );
-  await noteLedgerElsewhere(stateDir, fleet.name);
+  await inStateDirectory(stateDir, () => noteLedgerElsewhere(stateDir, fleet.name));
   return copied;
 }
 
@@ -56,50 +58,83 @@ export async function copyToPostgres(stateDir: string, fleet: Fleet, options: Co
  */
 export async function copyToSqlite(fleet: Fleet, stateDir: string, options: CopyOptions): Promise<readonly Copied[]> {
   await makeStateDirectory(stateDir);
-  if ((await placeElsewhere(stateDir)) !== null) await setAside(ledgerPath(stateDir));
-  const copied = await withDatabase(stateDir, async (database, name) => {
+  const isOld = (await placeElsewhere(stateDir)) !== null;
+  const path = ledgerPath(stateDir);
+  if (!isOld && (await isLedgerFile(path)))
+    await withDatabase(path, (database) => requireEmpty(sqliteSide(database, path)));
+  // Beside the ledger until it is whole: whoever starts dropcast after a cut has what was there before.
+  const fresh = `${path}.copy`;
+  await removeLedger(fresh);
+  try {
+    const { copied, id } = await copyToFile(fleet, { fresh, path }, options);
+    await inStateDirectory(stateDir, async () => {
+      // First, or the next start would give the copy the identity of the ledger before.
+      await writeLedgerId(stateDir, id);
+      if (isOld) await setAside(path);
+      await rename(fresh, path);
+      await forgetLedgerElsewhere(stateDir);
+    });
+    return copied;
+  } finally {
+    await removeLedger(fresh);
+  }
+}
+
+async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: string }, options: CopyOptions) {
+  return withDatabase(fresh, async (database) => {
+    const to = sqliteSide(database, path);
     const copied = await inTransaction(database, () =>
+      // Of one moment, also while a host writes that nobody has heard for a while.
       fleet.pool.transaction(async (ask) => {
         await requireNoMembers(ask, fleet);
-        return copyLedger(
-          postgresSide(ask, fleet.name, (_, row) => row),
-          sqliteSide(database, name),
-          options,
-        );
-      }),
+        const from = postgresSide(ask, fleet.name, (_, row) => row);
+        return copyLedger(from, to, options);
+      }, 'read'),
     );
-    // Beside the ledger, or the next start would give the copy the identity of the empty one.
-    const row = database.prepare('SELECT ledger FROM identity').get();
-    await writeLedgerId(stateDir, String(row?.['ledger']));
-    return copied;
+    return { copied, id: await identityOf(to) };
   });
-  await forgetLedgerElsewhere(stateDir);
-  return copied;
+}
+
+/** An empty file is what an interrupted first start leaves. */
+async function isLedgerFile(path: string): Promise<boolean> {
+  return ((await sizeOfUsableFile(path)) ?? 0) > 0;
 }
 
 /** Beside it, with what a crash left. */
 async function setAside(path: string): Promise<void> {
   const since = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
-  for (const file of [path, `${path}-wal`]) {
-    if ((await sizeOfUsableFile(file)) !== null) await rename(file, `${file}.old-${since}`);
+  for (const end of ['', '-wal']) {
+    if ((await sizeOfUsableFile(`${path}${end}`)) !== null) await rename(`${path}${end}`, `${path}.old-${since}${end}`);
   }
 }
 
-async function withDatabase<T>(
-  stateDir: string,
-  work: (database: DatabaseSync, name: string) => Promise<T>,
-): Promise<T> {
-  const path = ledgerPath(stateDir);
+async function removeLedger(path: string): Promise<void> {
+  for (const end of ['', '-wal']) await rm(`${path}${end}`, { force: true });
+}
+
+async function withDatabase<T>(path: string, work: (database: DatabaseSync) => Promise<T>): Promise<T> {
   const database = await openDatabase(path);
   try {
-    return await work(database, path);
+    return await work(database);
   } catch (error) {
     if (!(error instanceof LedgerUnavailableError)) throw error;
-    const what =
-      error instanceof OutcomeUnknownError ? 'it is unknown whether the ledger was copied' : 'nothing was copied';
+    const isUnknown = error instanceof OutcomeUnknownError;
+    const what = isUnknown
+      ? 'it is unknown whether the ledger was copied; run the same command again, which finds out, before you start dropcast'
+      : 'nothing was copied';
     throw new LedgerError(`${what}: ${error.message}`, { cause: error });
   } finally {
     database.close();
+  }
+}
+
+/** @throws {LedgerError} what the file system refuses */
+async function inStateDirectory(stateDir: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const refused = await refusal(stateDir, error, stateDirectory(stateDir));
+    throw new LedgerError(`${refused.message}; run the same command again once that is mended`, { cause: error });
   }
 }
 

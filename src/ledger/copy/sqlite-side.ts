@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { checksumOf, checksumOfLine } from '../checksum.ts';
+import { translated } from '../unavailable.ts';
 import type { StoredRow } from '../work.ts';
 import { insertion, type Side } from './side.ts';
 
 /** A ledger in a file that nobody else has open. */
 export function sqliteSide(database: DatabaseSync, name: string): Side {
-  const ask: Side['ask'] = async (text, values = []) => database.prepare(text).all(...values) as StoredRow[];
+  const ask: Side['ask'] = async (text, values = []) =>
+    refusing(() => database.prepare(text).all(...values) as StoredRow[]);
   return {
     name,
     ask,
@@ -27,13 +29,22 @@ export function sqliteSide(database: DatabaseSync, name: string): Side {
 
 /** @param work throws to undo all of it */
 export async function inTransaction<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  database.exec('BEGIN IMMEDIATE');
+  refusing(() => database.exec('BEGIN IMMEDIATE'));
   try {
     const result = await work();
-    database.exec('COMMIT');
+    refusing(() => database.exec('COMMIT'));
     return result;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
+  }
+}
+
+/** @throws {LedgerUnavailableError} when the machine refuses */
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw translated(error);
   }
 }

@@ -7,11 +7,17 @@ interface CopiedTable {
   readonly folder?: string;
   /** The column with an expectation, which begins with its folder. */
   readonly expectation?: string;
+  /** Columns with JSON that PostgreSQL looks into, or that is taken apart for it: even there it takes no NUL. */
+  readonly json?: readonly string[];
 }
 
 export const tables: Readonly<Record<Table, CopiedTable>> = {
-  file: { key: ['seq'], folder: 'folder' },
-  history: { key: ['seq'] },
+  file: {
+    key: ['seq'],
+    folder: 'folder',
+    json: ['plan', 'after_ready', 'suspects', 'published', 'last_failure', 'amendment'],
+  },
+  history: { key: ['seq'], json: ['failure'] },
   budget: { key: ['id'] },
   create_request: { key: ['token'] },
   deletion: { key: ['video_id'] },

@@ -1,8 +1,6 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { copyToPostgres, copyToSqlite, type Fleet } from '../../../src/ledger/copy/move.ts';
-import { tables } from '../../../src/ledger/copy/tables.ts';
+import { copyToPostgres, copyToSqlite } from '../../../src/ledger/copy/move.ts';
 import { LedgerError } from '../../../src/ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../../../src/ledger/ledger.ts';
 import { openSharedRows } from '../../../src/ledger/postgres/open.ts';
@@ -10,60 +8,11 @@ import { openPool, type PostgresPool } from '../../../src/ledger/postgres/pool.t
 import { placeAt } from '../../support/postgres/place.ts';
 import { freshDatabase } from '../../support/postgres/server.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { besideRows, everyState } from '../every-state.ts';
+import { everyState } from '../every-state.ts';
+import { dump, fill, fillBeside, fleetAt, folder, hostName } from './copying.ts';
 
-const hostName = 'ingest1';
 const toPlaces = { translated: (folder: string) => `${hostName}:${folder}` };
 const toFolders = { translated: (place: string) => place.slice(hostName.length + 1) };
-const folder = '/srv/media/inbox';
-
-async function fleetAt(url: string): Promise<Fleet & AsyncDisposable> {
-  const pool = await openPool(placeAt(url), { hostName });
-  return {
-    pool,
-    name: 'PostgreSQL at db',
-    user: 'postgres',
-    hostName,
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
-  };
-}
-
-/** Everything that a ledger can have in it. */
-async function fill(stateDir: string): Promise<string> {
-  await using ledger = await openLedger(stateDir);
-  for (const facts of everyState()) await ledger.insert({ ...facts, folder });
-  const [first] = everyState();
-  if (first !== undefined) await ledger.save({ ...first, folder, why: 'again' }, 'a note');
-  await ledger.budget.save([1, 2, 3]);
-  await ledger.roots.save(folder, besideRows.root);
-  await ledger.saveFirstStart(folder, besideRows.firstStart);
-  await ledger.addListed([besideRows.video], besideRows.listing);
-  return ledger.id;
-}
-
-/** What no port of the ledger writes in a few lines. */
-function fillBeside(stateDir: string): void {
-  const database = new DatabaseSync(`${stateDir}/ledger.db`);
-  database.exec(`
-    INSERT INTO pause VALUES ('${folder}', 5, NULL, 'ann'), ('', 6, 7, 'bob');
-    INSERT INTO deletion VALUES ('vid_gone', 8);
-    INSERT INTO feed_due (feed, first_at, last_at, is_now) VALUES ('feed_news', 1, 2, 1);
-    INSERT INTO outbox (target, message, at, tried_at, refusals) VALUES ('ntfy', '{"a":"ü' || char(0) || '"}', 3, NULL, 2);
-    INSERT INTO news_memory VALUES ('told', '{}');
-    INSERT INTO expected_file VALUES ('["${folder}","*.mp4",null]', 'f_1', 4);
-  `);
-  database.close();
-}
-
-function dump(stateDir: string): Record<string, unknown> {
-  using database = new DatabaseSync(`${stateDir}/ledger.db`);
-  return Object.fromEntries(
-    Object.entries(tables).map(([table, { key }]) => [
-      table,
-      database.prepare(`SELECT * FROM ${table} ORDER BY ${key.join(', ')}`).all(),
-    ]),
-  );
-}
 
 test('a ledger goes to PostgreSQL and back, every row and its number, its checksums and its identity', async () => {
   await using scratch = await scratchDirectory();
