@@ -7,6 +7,7 @@ import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
+import { Contents } from '../fleet/contents.ts';
 import { createLeftBehind } from '../intake/left-behind.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
@@ -35,10 +36,12 @@ export interface Parts {
   readonly rows: Rows;
   readonly conductor: Conductor;
   readonly folders: Folders;
+  /** Null: this host has its ledger for itself. */
+  readonly contents: Contents | null;
 }
 
 /** The way of a file: folders → intake → rows → conductor. */
-export function assemble(config: Config, { ledger, service, fleet, ...world }: AssemblyWorld): Parts {
+export function assemble(config: Config, { ledger, service, fleet, places, ...world }: AssemblyWorld): Parts {
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
@@ -50,9 +53,20 @@ export function assemble(config: Config, { ledger, service, fleet, ...world }: A
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
-  const whyNotTouched = (folder: string): string | null =>
-    world.places?.whyNotHere(folder) ?? folders.whyOffLimits(folder);
+  const whyNotTouched = (folder: string): string | null => places?.whyNotHere(folder) ?? folders.whyOffLimits(folder);
   const local = keptOff(files, whyNotTouched);
+  const contents =
+    fleet &&
+    places &&
+    new Contents({
+      fleet,
+      logger,
+      clock,
+      isHere: places.isHere,
+      load: ledger.load,
+      hash: local.hash,
+      tell: () => fleet.tell(),
+    });
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -71,7 +85,11 @@ export function assemble(config: Config, { ledger, service, fleet, ...world }: A
       uploadsStartAt: () => service.times.startAt(),
       mayTake: () => fleet?.mayTake() ?? true,
       turn: world.turn,
-      elsewhere: fleet && { isHeld: (id) => workerOf(fleet, id) !== null },
+      elsewhere: fleet &&
+        contents && {
+          isHeld: (id) => workerOf(fleet, id) !== null,
+          hashOf: (facts, signal) => contents.hashOf(facts, signal),
+        },
       isOffLimits: (folder) => whyNotTouched(folder) !== null,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
@@ -100,7 +118,7 @@ export function assemble(config: Config, { ledger, service, fleet, ...world }: A
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });
-  return { rows, conductor, folders };
+  return { rows, conductor, folders, contents };
 }
 
 /** What the conductor goes by. */

@@ -160,10 +160,18 @@ export async function startDaemon(
     if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts });
   });
   stack.use(parts.folders);
+  stack.use(parts.contents);
   const elsewhere = fleet && stack.use(followRowsElsewhere({ rows: ledger.news, fleet, events, logger }));
   await elsewhere?.start();
+  // Each member reads them every few seconds anyway.
+  const readHosts = (): unknown =>
+    fleet?.hosts().then(
+      () => parts.contents?.look(),
+      () => undefined,
+    );
   state.listen((what) => {
     if (what === 'budget') return service.gate.changedElsewhere();
+    if (what === 'hosts') return void readHosts();
     if (what === 'moved') parts.folders.findLostRows();
     parts.conductor.wake();
     return elsewhere?.look();
@@ -343,7 +351,7 @@ class RunningDaemon implements Daemon {
 
   /** The other hosts are told what this one does, and people what becomes of the others. */
   #joinIn(): void {
-    const { fleet, places, elsewhere } = this.#world;
+    const { fleet, places, elsewhere, contents } = this.#world;
     if (fleet === null) return;
     const told = createHostNews(fleet, this.news);
     let couldTake = fleet.mayTake();
@@ -356,6 +364,7 @@ class RunningDaemon implements Daemon {
         ),
       () => {
         told();
+        contents?.look();
         // A hint may be lost.
         elsewhere?.look();
         // It was drained, or may take up files again.

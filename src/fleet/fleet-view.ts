@@ -5,6 +5,7 @@ import type { UnknownName } from '../pipeline/service-names.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../pipeline/rounds/sweep.ts';
+import type { ContentWords } from './contents.ts';
 
 /** A member of the fleet, as its row in the database says. Times are epoch milliseconds by the clock of whoever reads it. */
 export interface Host {
@@ -44,6 +45,8 @@ export interface Doing {
   readonly proofs?: Proofs;
   /** Absent: of a release that does not tell. */
   readonly sees?: HostSights;
+  /** Absent: of a release that tells nothing of contents. */
+  readonly contents?: ContentWords;
 }
 
 /** What is wrong where only this host can see it. The host that sends notifications for all tells people. */

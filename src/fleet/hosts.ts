@@ -18,6 +18,8 @@ export interface Member extends Fleet, AsyncDisposable {
    * @param heard called after each row, and when the database stops to answer or answers again
    */
   start(doing: () => Doing, heard: () => void): void;
+  /** Its row is written now, and the others are told to read it. @throws {LedgerUnavailableError} they could not be told */
+  tell(): Promise<void>;
 }
 
 export interface MemberWorld extends TableFleetWorld {
@@ -28,6 +30,8 @@ export interface MemberWorld extends TableFleetWorld {
   /** Keeps the new one, for the next start. */
   keep(instance: string): Promise<void>;
   readonly logger: Logger;
+  /** Tells the other members to read the rows. */
+  announce(): Promise<void>;
   /** Told once when the name has to become free first. */
   waits(sentence: string): void;
   readonly found?: Pick<FoundPlaces, 'words' | 'look'>;
@@ -144,6 +148,13 @@ class BeatingMember implements Member {
     this.#heard = heard;
     this.#timer = setInterval(() => void (this.#beating ??= this.#beat()), beatMs).unref();
     this.#beating ??= this.#beat();
+  }
+
+  async tell(): Promise<void> {
+    // One that is under way may lack what there is to tell.
+    await this.#beating;
+    await (this.#beating ??= this.#beat());
+    await this.#world.announce();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

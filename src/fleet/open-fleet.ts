@@ -40,7 +40,7 @@ export interface OpenFleet extends AsyncDisposable {
  * The turn came here, another host wrote rows, the budget was blocked, or the database may lack rows that it had (`moved`). Something may have been
  * missed: `rows`.
  */
-export type Heard = (what: 'turn' | 'rows' | 'budget' | 'moved') => void;
+export type Heard = (what: 'turn' | 'rows' | 'budget' | 'moved' | 'hosts') => void;
 
 export interface FleetWorld {
   readonly place: PostgresPlace;
@@ -135,7 +135,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
     }),
   );
   stack.use(
-    pool.listen('dropcast', (payload) => void (payload === hostName || hear(payload === 'budget' ? 'budget' : 'rows'))),
+    pool.listen('dropcast', (payload) => void (payload === hostName || hear(isWord(payload) ? payload : 'rows'))),
   );
   const budget = sharedBudget(pool.rows, () => clock.elapsed());
   const { claim } = leases;
@@ -159,6 +159,11 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/** All others are names of hosts that wrote rows. */
+function isWord(payload: string): payload is 'budget' | 'hosts' {
+  return payload === 'budget' || payload === 'hosts';
 }
 
 /** Once for an outage: whatever fails meanwhile says nothing new. */

@@ -27,6 +27,7 @@ export async function openMember(
     before: await readFile(file, 'utf8').catch(() => null),
     // Without it, the next start waits 15 s after a crash.
     keep: (instance) => writeFile(file, instance, { mode: 0o600 }).catch(() => undefined),
+    announce: async () => void (await pool.rows(`SELECT pg_notify('dropcast', 'hosts')`)),
     rest: (ms) => delay(ms),
   });
 }

@@ -26,7 +26,7 @@ export interface OperatorPausesWorld {
   readonly store: PauseStore;
   readonly clock: Clock;
   /** Null: nobody else writes them. */
-  readonly elsewhere: Elsewhere | null;
+  readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly events: Events;
   /** Files may begin that had to wait. */
   readonly ended: () => void;

@@ -97,6 +97,7 @@ async function join(
     clock,
     logger: silentLogger,
     waits: (sentence) => waited.push(sentence),
+    announce: async () => undefined,
     rest: async (ms) => {
       table.now += ms;
       during();

@@ -11,7 +11,7 @@ import { TestClock } from './test-clock.ts';
 function open() {
   const [clock, store, events] = [new TestClock(1_000_000), new MemoryStore(), recordingEvents()];
   const woken: string[] = [];
-  const start = (elsewhere: Elsewhere | null = null) =>
+  const start = (elsewhere: Pick<Elsewhere, 'isHeld'> | null = null) =>
     createOperatorPauses({ store, clock, elsewhere, events, ended: () => woken.push('woken') });
   return { woken, clock, store, told: events.told, start, pauses: start() };
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import type { Contents } from '../../fleet/contents.ts';
 import type { Doing, HostRounds } from '../../fleet/fleet-view.ts';
 import type { Turn } from '../../pipeline/rounds/turn.ts';
 import type { MessageTargets } from '../message-targets.ts';
@@ -13,6 +14,7 @@ interface Here extends RoundsHere, Pick<Parameters<typeof sightToTell>[0], 'fold
   readonly rows: Pick<Rows, 'held'>;
   readonly conductor: RoundsHere['conductor'] & Pick<Conductor, 'uploads' | 'pause' | 'names'>;
   readonly turn: Pick<Turn, 'signal'>;
+  readonly contents: Pick<Contents, 'words'> | null;
 }
 
 interface RoundsHere {
@@ -26,10 +28,11 @@ export function doingOf(
   { uploads, folders }: Pick<Config, 'uploads' | 'folders'>,
   placeOf: (folder: string) => string,
 ): Doing {
-  const { rows, conductor, turn, messageTargets } = here;
+  const { rows, conductor, turn, messageTargets, contents } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
   return {
     slots: uploads.concurrency,
+    ...(contents !== null && { contents: contents.words() }),
     ...(turn.signal() !== null && { rounds: roundsOf({ conductor, messageTargets }) }),
     places: folders.map(({ path }) => placeOf(path)),
     sees: sightToTell(here, placeOf),

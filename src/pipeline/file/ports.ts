@@ -94,6 +94,8 @@ export interface Claim {
 export interface Elsewhere {
   /** Whether one of them works on a file. */
   isHeld(id: string): boolean;
+  /** The SHA-256 of a file that only another host can read, which is asked; null: it is of this host, or no host that runs can read it. */
+  hashOf(facts: Facts, signal: AbortSignal): Promise<string | null>;
 }
 
 /** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */

@@ -1,4 +1,4 @@
-import type { Budget, FileStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import type { Budget, Elsewhere, FileStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
@@ -13,6 +13,7 @@ export interface StepsWorld {
   readonly store: Pick<FileStore, 'twins'>;
   readonly host: VideoHost;
   readonly local: LocalFiles;
+  readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;
   readonly budget: Pick<Budget, 'take'>;
   readonly receipts: Receipts;
   readonly clock: Clock;
@@ -30,6 +31,11 @@ export interface StepsWorld {
  */
 export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWorld['steps'] {
   const passing = new Set<string>();
+  const ownHash = rememberingHashes(world.local.hash);
+  const hashAnywhere: LocalFiles['hash'] = async (facts, signal) => {
+    const told = await world.elsewhere?.hashOf(facts, AbortSignal.any([signal, stopping]));
+    return told ? { ok: true, value: told } : ownHash(facts, signal);
+  };
   const create = {
     ...world,
     passing,
@@ -37,7 +43,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
       ...world.local,
       // Before the request is paid for: those that wait for a channel cost nothing.
       check: async (facts: Facts) => whyNoChannel(facts, world) ?? world.local.check(facts),
-      hash: rememberingHashes(world.local.hash),
+      hash: hashAnywhere,
     },
     budget: {
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),

@@ -24,7 +24,7 @@ const toldAfterMs = 10_000;
 export function createUnconfirmedCreates(world: {
   readonly store: Pick<LeftoverStore, 'unanswered'>;
   readonly rows: Pick<Rows, 'isHeld'>;
-  readonly elsewhere: Elsewhere | null;
+  readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly clock: Clock;
   readonly logger: Logger;
 }): UnconfirmedCreates {

@@ -1,0 +1,169 @@
+import type { Logger } from '../log/logger.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { Clock, LocalFiles } from '../pipeline/file/ports.ts';
+import type { FleetView, Host } from './fleet-view.ts';
+
+/** What hosts ask each other of the content of files, by their ids. */
+export interface ContentWords {
+  readonly asked: readonly string[];
+  /** SHA-256, in hexadecimal digits; null: it cannot be read. */
+  readonly known: Readonly<Record<string, string | null>>;
+}
+
+export interface ContentsWorld {
+  readonly fleet: Pick<FleetView, 'self' | 'known' | 'hosts'>;
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, 'elapsed'>;
+  isHere(folder: string): boolean;
+  load(id: string): Promise<Facts | null>;
+  /** Reads a file of this host. */
+  readonly hash: LocalFiles['hash'];
+  /** The row of this host is written now, and the others read it. */
+  tell(): Promise<void>;
+}
+
+/** A question is repeated while its file waits, which is every 20 s; so long an answer stays in the row of whoever gave it. */
+const askedMs = 60_000;
+
+/** Of one host at a time: its row is written with all of them. */
+const mostAsked = 200;
+
+/** An answer takes as long as reading the file there. A disk that hangs on that host must not hold up this one. */
+const patienceOf = (sizeBytes: number): number => 60_000 + sizeBytes / slowestBytesPerMs;
+const slowestBytesPerMs = 10_000;
+
+/**
+ * What is in files that only another host can read: it is asked for their hash, by its row among the hosts, and answers the same way. So two
+ * hosts that get one content into folders of their own upload it once. Without an answer a file goes on: twice is better than never
+ * (docs/decisions/0078-hosts-ask-each-other-for-hashes.md).
+ */
+export class Contents implements AsyncDisposable {
+  readonly #world: ContentsWorld;
+  readonly #closing = new AbortController();
+  readonly #asked = new Map<string, number>();
+  readonly #known = new Map<string, string | null>();
+  /** Asked for, and of a folder of somebody else. */
+  readonly #ofOthers = new Set<string>();
+  readonly #toRead = new Set<string>();
+  #reading: Promise<void> | null = null;
+  #looked = Promise.withResolvers<void>();
+
+  constructor(world: ContentsWorld) {
+    this.#world = world;
+  }
+
+  words(): ContentWords {
+    const since = this.#world.clock.elapsed() - askedMs;
+    for (const [id, at] of this.#asked) if (at < since) this.#asked.delete(id);
+    return { asked: [...this.#asked.keys()], known: Object.fromEntries(this.#known) };
+  }
+
+  /**
+   * Waits for the host that can read a file to read it.
+   *
+   * @returns null: this host can read it itself, or no host that runs can, or none answered in time, or nobody waits any more
+   * @throws {LedgerUnavailableError}
+   */
+  async hashOf(facts: Facts, signal: AbortSignal): Promise<string | null> {
+    if (this.#world.isHere(facts.folder)) return null;
+    // A host that started a moment ago may have found the other file.
+    await this.#world.fleet.hosts();
+    const given = AbortSignal.any([signal, this.#closing.signal]);
+    const endsAt = this.#world.clock.elapsed() + patienceOf(facts.version.size);
+    while (!given.aborted && this.#world.clock.elapsed() < endsAt) {
+      const reader = this.#readerOf(facts.folder);
+      if (reader === null || !this.#ask(facts.id)) return null;
+      const answer = reader.doing.contents?.known[facts.id];
+      if (answer !== undefined) return answer;
+      await this.#nextLook(given);
+    }
+    return null;
+  }
+
+  /** The rows of the hosts were read. */
+  look(): void {
+    this.#answer();
+    this.#looked.resolve();
+    this.#looked = Promise.withResolvers();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#reading;
+  }
+
+  /** A host that runs and watches the place, or has not said yet what it watches. One of a release that answers nothing is not asked. */
+  #readerOf(folder: string): Host | null {
+    const reads = ({ name, doing: { contents, places, slots } }: Host): boolean =>
+      contents === undefined ? slots === 0 && folder.startsWith(`${name}:`) : places.includes(folder);
+    return this.#others().find(reads) ?? null;
+  }
+
+  #others(): readonly Host[] {
+    const { self } = this.#world.fleet;
+    return this.#world.fleet.known().filter(({ name, isHeard, isStopped }) => name !== self && isHeard && !isStopped);
+  }
+
+  /** @returns whether it could be asked */
+  #ask(id: string): boolean {
+    const isNew = !this.#asked.has(id);
+    if (isNew && this.#asked.size >= mostAsked) return false;
+    this.#asked.set(id, this.#world.clock.elapsed());
+    if (isNew) void this.#tell();
+    return true;
+  }
+
+  #answer(): void {
+    const asked = new Set(this.#others().flatMap(({ doing }) => doing.contents?.asked ?? []));
+    for (const of of [this.#known, this.#ofOthers, this.#toRead])
+      for (const id of of.keys()) if (!asked.has(id)) of.delete(id);
+    for (const id of asked) if (!this.#known.has(id) && !this.#ofOthers.has(id)) this.#toRead.add(id);
+    this.#readOn();
+  }
+
+  #readOn(): void {
+    if (this.#toRead.size === 0 || this.#closing.signal.aborted) return;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = null;
+      // Something may have come after the last one was read.
+      this.#readOn();
+    });
+  }
+
+  /** One after the other: others read from the same disk. Never rejects. */
+  async #readAll(): Promise<void> {
+    for (const id of this.#toRead) {
+      if (this.#closing.signal.aborted) return;
+      try {
+        await this.#read(id);
+      } catch (err) {
+        this.#world.logger.warn('The content of a file cannot be told to another host', { file: id, err });
+      }
+      this.#toRead.delete(id);
+    }
+  }
+
+  async #read(id: string): Promise<void> {
+    const facts = await this.#world.load(id);
+    if (facts === null || !this.#world.isHere(facts.folder)) {
+      this.#ofOthers.add(id);
+      return;
+    }
+    const answer = await this.#world.hash(facts, this.#closing.signal);
+    this.#known.set(id, answer.ok ? answer.value : null);
+    await this.#tell();
+  }
+
+  /** A host that is not told now reads it a few seconds later. */
+  async #tell(): Promise<void> {
+    await this.#world.tell().catch((err: unknown) => this.#world.logger.debug('The other hosts are not told', { err }));
+  }
+
+  async #nextLook(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<void>();
+    const abort = (): void => aborted.resolve();
+    signal.addEventListener('abort', abort, { once: true });
+    await Promise.race([this.#looked.promise, aborted.promise]);
+    signal.removeEventListener('abort', abort);
+  }
+}
