@@ -49,6 +49,12 @@ test.for(Object.keys(fleetInvariants) as FleetInvariant[])('the judge of a fleet
   expect(found.map((one) => one.invariant)).toContain(invariant);
 });
 
+test('the judge of a fleet sees a lease that is taken late from a member that was cut off, where another one looked', () => {
+  const troubles = [{ from: -9_000, to: -2_000, member: 'ingest1' }];
+  const found = fleetViolations({ ...good, troubles, losses: [] });
+  expect(found.map((one) => one.invariant)).toEqual(['what a living member holds stays its own']);
+});
+
 describe('the judge of a fleet finds nothing', () => {
   test('where something else went wrong before the lease was over', () => {
     const observed = good.observed.slice(0, 2);
@@ -58,6 +64,17 @@ describe('the judge of a fleet finds nothing', () => {
 
   test('where a lease that was lost while PostgreSQL was away is over before the members look again', () => {
     const troubles = [{ from: -9_000, to: -2_000, member: null }];
+    expect(fleetViolations({ ...good, troubles, losses: [] })).toEqual([]);
+  });
+
+  test.for([
+    ['nobody else was there', -10_000, 500],
+    ['the other one died before the lease was over', 4_000, 20_000],
+  ] as const)('where a member could not go on for a while, and %s to look', ([, from, to]) => {
+    const troubles = [
+      { from: -9_000, to: -2_000, member: 'ingest1' },
+      { from, to, member: 'ingest2' },
+    ];
     expect(fleetViolations({ ...good, troubles, losses: [] })).toEqual([]);
   });
 

@@ -68,7 +68,7 @@ export const takeoverMs = 15_000;
 /** A lease that ran out was not beaten for so long: the heartbeat, and the look of the monitor. */
 const leaseMs = 12_500;
 
-/** After PostgreSQL was away nobody looks for the length of a lease. What was given up meanwhile is taken away then. */
+/** Whoever did not reach PostgreSQL looks for silent members only after the length of a lease. What was given up meanwhile is taken away then. */
 const looksAgainMs = 2_000;
 
 const hourMs = 3_600_000;
@@ -127,10 +127,11 @@ export const fleetInvariants = {
       if (what === 'granted') holders.set(file, by);
       if (isEnd(what)) holders.delete(file);
       if (what !== 'expired' || holder === undefined) continue;
-      const isExcused = troubles.some(
-        ({ member, from, to }) =>
-          from <= at && (member === null ? to > at - leaseMs - looksAgainMs : member === holder && to > at - leaseMs),
-      );
+      const isExcused = troubles.some(({ member, from, to }) => {
+        if (from > at || (member !== null && member !== holder)) return false;
+        const looksLate = member === null || !isWatched(holder, { from: to, to: at }, { observed, troubles });
+        return to > at - leaseMs - (looksLate ? looksAgainMs : 0);
+      });
       if (!isExcused) found.push(`${file}: taken from ${holder} at ${at}, with which nothing was wrong`);
     }
     return found;
@@ -175,6 +176,19 @@ function heldAt(observed: readonly Observed[], at: number): ReadonlyMap<string, 
     if (isEnd(one.what)) holders.delete(one.file);
   }
   return holders;
+}
+
+/** Whether another member could see all the time that this one was silent. */
+function isWatched(
+  holder: string,
+  { from, to }: Pick<Trouble, 'from' | 'to'>,
+  { observed, troubles }: Pick<FleetEvidence, 'observed' | 'troubles'>,
+): boolean {
+  const members = new Set(observed.filter(({ what }) => what === 'granted').map(({ by }) => by));
+  const meanwhile = troubles.filter((one) => one.from <= to && one.to > from);
+  return [...members].some(
+    (other) => other !== holder && meanwhile.every(({ member }) => member !== null && member !== other),
+  );
 }
 
 function isIn(moment: number, from: number, to: number): boolean {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { startCluster } from '../../support/postgres/cluster.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
+import { keptSeeds } from '../simulation/kept-seeds.ts';
 import type { Report } from '../simulation/play.ts';
 import { playAll } from '../simulation/players.ts';
 import { missingStates } from '../simulation/sometimes.ts';
@@ -26,8 +27,9 @@ describe('leases of three members on a real PostgreSQL, in simulated time', need
   test(
     `${schedules} schedules of faults: each file is completed once, by whoever holds it, and taken over in time`,
     async () => {
+      const seeds = [...(await keptSeeds('leases')), ...Array.from({ length: schedules }, (_, n) => n + 1)];
       const { reports } = await playAll({
-        seeds: Array.from({ length: schedules }, (_, n) => n + 1),
+        seeds,
         jobs: 2,
         isLogged: false,
         twiceEvery: Infinity,
@@ -38,7 +40,7 @@ describe('leases of three members on a real PostgreSQL, in simulated time', need
         violations.map(({ invariant, found }) => `${invariant}: ${found}; ${replay(seed)}`),
       );
       expect(broken).toEqual([]);
-      expect(reports).toHaveLength(schedules);
+      expect(reports).toHaveLength(seeds.length);
       expect(missingStates(reports, leaseStates)).toEqual([]);
     },
     patienceMs,

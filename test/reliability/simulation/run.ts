@@ -49,7 +49,7 @@ async function one(seed: number): Promise<number> {
 async function many(): Promise<number> {
   const count = Number(values.seeds);
   const fresh = Array.from({ length: count }, (_, n) => Number(values.from) + n);
-  const kept = isFleet ? [] : await keptSeeds();
+  const kept = await keptSeeds(world);
   const seeds = [...new Set([...kept, ...fresh])];
   const started = performance.now();
   const { reports } = await playAll({
@@ -80,6 +80,6 @@ async function many(): Promise<number> {
     `${isFleet ? world : 'simulation'}: ${reports.length - bad.length} of ${seeds.length} seeds without a violation ` +
       `(${values.from} to ${Number(values.from) + count - 1}, and ${kept.length} kept), ${twice} played twice with the same log, ${seconds} s`,
   );
-  if (values.plant === undefined && !isFleet) await keepSeeds(bad.filter(({ violations }) => violations.length > 0));
+  if (values.plant === undefined) await keepSeeds(world, reports);
   return bad.length === 0 && missing.length === 0 && reports.length === seeds.length ? 0 : 1;
 }
