@@ -50,8 +50,10 @@ const defaultBlockMs = 60_000;
  */
 export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
-  const ceiling = ceilingOf(priority, sharesNow(current, nowMs, limit));
-  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceiling));
+  const shares = sharesNow(current, nowMs, limit);
+  const roomMs = untilRoom(current, nowMs, ceilingOf(priority, shares));
+  // What others use fades meanwhile.
+  const waitMs = Math.max(current.blockedUntil - nowMs, shares.others > 0 ? Math.min(roomMs, minuteMs) : roomMs);
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }

@@ -159,6 +159,21 @@ describe('lanes are kept over all hosts', () => {
 });
 
 describe('a 429 that one host gets', () => {
+  test('says that others use the key: there is room again as that fades, and not only when the hour is over', async () => {
+    const { members, end } = await fleet(2, { limit: 1_000 });
+    const [one, other] = members as [Member, Member];
+    one.ask('finish');
+    await pass(10);
+    one.gate.throttled(11_000);
+    await pass(12_000);
+    for (const member of [one, other]) member.ask('create');
+    await pass(10_000);
+    expect(times([one, other])).toHaveLength(1);
+    await pass(10 * 60_000);
+    expect(times([one, other])).toHaveLength(3);
+    await end();
+  });
+
   test('pauses all of them, and then one request of one host goes first', async () => {
     const { members, end } = await fleet(4);
     const [one, ...others] = members as [Member, Member, Member, Member];
