@@ -43,6 +43,14 @@ export function replaceGlobals(): void {
     isFirstOfProcess: (what: string) => runningMachine()?.process?.isFirst(what) ?? false,
     memoryOfProcess: () => runningMachine()?.process?.memory ?? {},
   });
+  const realSignal = AbortSignal.timeout.bind(AbortSignal);
+  AbortSignal.timeout = (ms) => {
+    const machine = runningMachine();
+    if (machine === null) return realSignal(ms);
+    const end = new AbortController();
+    machine.time.after(ms, () => end.abort(new DOMException('signal timed out', 'TimeoutError')), machine.process);
+    return end.signal;
+  };
   Math.random = () => runningMachine()?.ownRandom.next() ?? realRandom();
   // Counts from the start of the process, as the real one does.
   performance.now = () => {

@@ -3,6 +3,7 @@ import { openSync, writeSync } from 'node:fs';
 import pg from 'pg';
 import { machine } from './machine.ts';
 import type { Process } from './machine.ts';
+import { OneByOne } from './one-by-one.ts';
 import { idle, standStill } from './timeline.ts';
 
 /** A real server beside the machine. */
@@ -23,9 +24,11 @@ export interface Line {
   lost: number;
   /** How likely it breaks after the statement was done. */
   answerLost: number;
+  /** Statements need no time of the machine, as those of SQLite. */
+  isInstant: boolean;
 }
 
-export const line: Line = { isAway: false, cutOff: new Set(), lost: 0, answerLost: 0 };
+export const line: Line = { isAway: false, cutOff: new Set(), lost: 0, answerLost: 0, isInstant: false };
 
 let server: Server | null = null;
 let clock = -1;
@@ -33,11 +36,19 @@ let shown = '';
 const free: pg.Client[] = [];
 const opened = new Set<pg.Client>();
 const connections = new Set<Connection>();
+/** Asks the server what its connections do. */
+let watcher: pg.Client | null = null;
+const inOrder = new OneByOne(async (pid) => {
+  watcher ??= await connected();
+  const { rows } = await watcher.query<Row>('SELECT cardinality(pg_blocking_pids($1)) > 0 AS is_blocked', [pid]);
+  return rows[0]?.['is_blocked'] === true;
+});
 
 /** Connects the machine to a server. */
 export async function usePostgres(next: Server | null): Promise<void> {
   await Promise.all([...opened].map((client) => client.end()));
   opened.clear();
+  watcher = null;
   free.length = 0;
   connections.clear();
   line.cutOff.clear();
@@ -57,9 +68,9 @@ export async function freeConnections(): Promise<void> {
 
 /** A superuser's statement, which is not the machine's. */
 export async function askPostgres(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-  const client = await standStill(borrow());
+  const client = await borrow();
   try {
-    return (await standStill(client.query<Row>(text, [...values]))).rows;
+    return (await queried<Row>(client, text, [...values])).rows;
   } finally {
     free.push(client);
   }
@@ -102,11 +113,31 @@ function showTime(): void {
 async function borrow(): Promise<pg.Client> {
   const known = free.pop();
   if (known !== undefined) return known;
+  const client = newClient();
+  await standStill(inOrder.ask(client, () => client.connect()));
+  return client;
+}
+
+async function connected(): Promise<pg.Client> {
+  const client = newClient();
+  await client.connect();
+  return client;
+}
+
+function newClient(): pg.Client {
   const client = new pg.Client({ connectionString: server?.url });
   client.on('error', () => undefined);
   opened.add(client);
-  await client.connect();
   return client;
+}
+
+/** Time stands still until the answer is there, and nobody else is answered first. */
+function queried<T extends Row>(
+  client: pg.Client,
+  text: string | pg.QueryConfig,
+  values?: unknown[],
+): Promise<pg.QueryResult<T>> {
+  return standStill(inOrder.ask(client, () => client.query<T>(text, values)));
 }
 
 interface Statement {
@@ -146,12 +177,12 @@ class Connection {
       await this.#host.time.sleep(timeoutMs || 120_000, this.process);
       throw new Error('timeout expired');
     }
-    this.#real = await standStill(borrow());
+    this.#real = await borrow();
     // For what the database writes down of who does what.
     const { name = '' } = this.process ?? {};
-    if (name !== '') await standStill(this.#real.query(`SELECT set_config('machine.member', '${name}', false)`));
+    if (name !== '') await queried(this.#real, `SELECT set_config('machine.member', '${name}', false)`);
     for (const [, key = '', value = ''] of settings.matchAll(/-c (\w+)=((?:\\ |\S)+)/g))
-      await standStill(this.#real.query('SELECT set_config($1, $2, false)', [key, value.replaceAll('\\ ', ' ')]));
+      await queried(this.#real, 'SELECT set_config($1, $2, false)', [key, value.replaceAll('\\ ', ' ')]);
     connections.add(this);
     void this.process?.death.promise.then(() => this.#giveBack());
   }
@@ -216,7 +247,7 @@ class Connection {
     if (this.#real !== real) return { error: terminated() };
     const { text, values, rowMode, types } = statement;
     const asked = { text: text.replaceAll(clocks, 'machine.now()'), values, rowMode, types };
-    const answer = standStill(real.query(asked as pg.QueryConfig)).then(
+    const answer = queried(real, asked as pg.QueryConfig).then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
@@ -235,9 +266,9 @@ class Connection {
     for (;;) {
       const real = this.#real;
       if (real === null || isLast(this.process)) return;
-      const answer = real.query<Row>(tried, values);
+      const answer = queried<Row>(real, tried, values);
       this.#answering = answer.catch(() => undefined);
-      const { rows } = await standStill(answer);
+      const { rows } = await answer;
       if (rows[0]?.['is_ours'] === true) return;
       await this.#host.time.sleep(lookForLockMs, this.process);
     }
@@ -260,9 +291,8 @@ class Connection {
     const real = this.#real;
     this.#real = null;
     if (real === null) return;
-    await standStill(
-      this.#answering.then(() => real.query('ROLLBACK; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all()')),
-    );
+    await standStill(this.#answering);
+    await queried(real, 'ROLLBACK; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all()');
     free.push(real);
   }
 
@@ -270,8 +300,8 @@ class Connection {
     return this.process !== null && line.cutOff.has(this.process);
   }
 
-  #travel(): Promise<void> {
-    return this.#host.time.sleep(this.#host.random.between(0.1, 1.5), this.process);
+  async #travel(): Promise<void> {
+    if (!line.isInstant) await this.#host.time.sleep(this.#host.random.between(0.1, 1.5), this.process);
   }
 }
 
