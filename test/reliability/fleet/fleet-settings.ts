@@ -19,4 +19,14 @@ export const leaseStates: readonly string[] = [
   'taken over',
 ];
 
+export const engineStates: readonly string[] = [
+  'killed at create',
+  'killed at put begins',
+  'killed at body taken',
+  'killed at publish',
+  'killed at row',
+  'late POST',
+  '429',
+];
+
 export const fleetStates: readonly string[] = [...leaseStates, 'skipped as a duplicate'];

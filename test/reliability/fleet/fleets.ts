@@ -1,12 +1,14 @@
 import { openDatabases } from '../simulation/databases.ts';
+import { liveOnEngines, openEngineTables } from '../engines/engines.ts';
 import type { Lives } from '../simulation/life.ts';
 import { liveAsFleet, openOnce } from './fleet-life.ts';
 import { liveOnLeases, openLeaseTables } from './lease-life.ts';
 
 /** Lives on a PostgreSQL server. */
-export type FleetWorldName = 'fleet' | 'leases';
+export type FleetWorldName = 'fleet' | 'leases' | 'engines';
 
 const worlds = {
+  engines: { open: openEngineTables, live: liveOnEngines },
   fleet: { open: openOnce, live: liveAsFleet },
   leases: { open: openLeaseTables, live: liveOnLeases },
 } as const;

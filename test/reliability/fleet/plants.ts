@@ -9,7 +9,7 @@ export interface FleetPlant {
   /** The smallest world that shows it. */
   readonly world: FleetWorldName;
   /** Any of these is right. */
-  readonly breaks: readonly (FleetInvariant | SpecId)[];
+  readonly breaks: readonly (FleetInvariant | SpecId | 'same')[];
   /** Seeds that showed it last. */
   readonly seen: readonly number[];
   readonly changes: readonly Replacement[];

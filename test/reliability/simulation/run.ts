@@ -4,14 +4,16 @@ import type { World } from './play.ts';
 import { playAll } from './players.ts';
 import { keepSeeds, keptSeeds } from './kept-seeds.ts';
 import { startCluster } from '../../support/postgres/cluster.ts';
+import { enginePlants } from '../engines/plants.ts';
 import { fleetPlants } from '../fleet/plants.ts';
-import { fleetStates, inMemory, leaseStates } from '../fleet/fleet-settings.ts';
+import { engineStates, fleetStates, inMemory, leaseStates } from '../fleet/fleet-settings.ts';
 import { changesOf, plants } from './plants.ts';
 import { missingStates } from './sometimes.ts';
 
 // node test/reliability/simulation/run.ts --seeds 100000 --from 1
 // node test/reliability/simulation/run.ts --replay 114
-// node test/reliability/simulation/run.ts --world fleet --seeds 5000
+// node test/reliability/simulation/run.ts --world fleet --seeds 1000
+// node test/reliability/simulation/run.ts --world engines --seeds 500
 
 const { values } = parseArgs({
   options: {
@@ -20,20 +22,24 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     /** Every n-th seed is played twice and must do the same. */
-    'twice-every': { type: 'string', default: process.argv.includes('fleet') ? '10' : '1' },
+    'twice-every': {
+      type: 'string',
+      default: process.argv.some((one) => one === 'fleet' || one === 'engines') ? '10' : '1',
+    },
     /** One seed, with all that happens. */
     replay: { type: 'string' },
     /** Puts a bug into the product first. */
     plant: { type: 'string' },
-    /** `one host`, or `fleet`: three members on a PostgreSQL server, which is started here; `leases`: what they hold alone. */
+    /** `one host`, or `fleet`: three members on a PostgreSQL server, which is started here; `leases`: what they hold alone; `engines`: one host with SQLite, and with PostgreSQL. */
     world: { type: 'string', default: 'one host' },
   },
 });
 
 const world = values.world as World;
 const isFleet = world !== 'one host';
-const statesOf = { 'one host': undefined, fleet: fleetStates, leases: leaseStates } as const;
-const changes = values.plant === undefined ? [] : changesOf(values.plant, isFleet ? fleetPlants : plants);
+const statesOf = { 'one host': undefined, engines: engineStates, fleet: fleetStates, leases: leaseStates } as const;
+const changes =
+  values.plant === undefined ? [] : changesOf(values.plant, isFleet ? [...fleetPlants, ...enginePlants] : plants);
 await using cluster = isFleet ? await startCluster({ settings: inMemory }) : null;
 const where = cluster === null ? {} : { world, postgres: cluster.url };
 const replayed = `node test/reliability/simulation/run.ts ${isFleet ? `--world ${world} ` : ''}--replay`;

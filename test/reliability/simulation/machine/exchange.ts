@@ -9,15 +9,21 @@ import {
 import type { Answer } from '../../../../packages/client/src/transport/answer.ts';
 import type { Exchange } from '../../../../packages/client/src/transport/exchange.ts';
 import type { Reply, Service } from '../service.ts';
-import type { Fate, Part, Weather } from '../weather.ts';
+import type { Fate, Part } from '../weather.ts';
 import { machine } from './machine.ts';
 import type { Machine } from './machine.ts';
 
+/** Decides what becomes of each request. */
+export interface Fates {
+  /** @param about the title of a new video, else the id of a video or feed; empty for a list */
+  fateOf(part: Part, about: string): Fate;
+}
+
 let service: Service;
-let weather: Weather;
+let weather: Fates;
 
 /** Connects the machine to a service, through some weather. */
-export function connectNetwork(to: Service, through: Weather): void {
+export function connectNetwork(to: Service, through: Fates): void {
   service = to;
   weather = through;
 }
@@ -59,7 +65,7 @@ class Trip {
     this.#process = host.process;
     this.#request = request;
     this.#part = partOf(request);
-    this.#fate = weather.fateOf(this.#part);
+    this.#fate = weather.fateOf(this.#part, subjectOf(request, this.#part));
   }
 
   async run(): Promise<Answer> {
@@ -247,6 +253,12 @@ function partOf({ method, url }: Exchange): Part {
   if (method === 'DELETE') return 'delete';
   if (method === 'PATCH') return 'amend';
   return url.pathname.endsWith('/videos') ? 'list' : 'get';
+}
+
+function subjectOf({ url, json }: Exchange, part: Part): string {
+  if (part === 'create') return typeof json?.title === 'string' ? json.title : '';
+  if (part === 'list') return '';
+  return part === 'put' ? videoOf(url) : (url.pathname.split('/')[3] ?? '');
 }
 
 function videoOf(url: URL): string {

@@ -91,11 +91,15 @@ export class Machine {
   readonly #hash = createHash('sha256');
   #lines = 0;
 
-  constructor(seed: number) {
+  /** Whether calls to the disk need no time. */
+  readonly isInstant: boolean;
+
+  constructor(seed: number, own: Partial<Pick<Machine, 'random' | 'ownRandom' | 'isInstant'>> = {}) {
     this.seed = seed;
     this.time = new Timeline();
-    this.random = new Random(seed, 'machine');
-    this.ownRandom = new Random(seed, 'daemon');
+    this.random = own.random ?? new Random(seed, 'machine');
+    this.ownRandom = own.ownRandom ?? new Random(seed, 'daemon');
+    this.isInstant = own.isInstant ?? false;
   }
 
   /** The process that runs, or the one whose code runs. */
@@ -168,6 +172,7 @@ export class Machine {
   }
 
   #duration(): number {
+    if (this.isInstant) return 0;
     return this.random.chance(0.02) ? this.random.between(5, 120) : this.random.between(0.01, 0.8);
   }
 }

@@ -37,3 +37,35 @@ export class Random {
     return found;
   }
 }
+
+/** Draws the same always: what happens does not depend on how often somebody draws. */
+export class Steady extends Random {
+  readonly drawn: number;
+
+  constructor(drawn: number) {
+    super(0);
+    this.drawn = drawn;
+  }
+
+  override next(): number {
+    return this.drawn;
+  }
+}
+
+/** Draws the middle, but for numbers of which no two may be alike, as those that names are made of. */
+export class SteadyButNames extends Random {
+  readonly #names: Random;
+
+  constructor(seed: number, stream: string) {
+    super(seed, stream);
+    this.#names = new Random(seed, stream);
+  }
+
+  override next(): number {
+    return 0.5;
+  }
+
+  override below(count: number): number {
+    return this.#names.below(count);
+  }
+}

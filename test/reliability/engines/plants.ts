@@ -1,0 +1,83 @@
+import type { FleetPlant } from '../fleet/plants.ts';
+
+/** Differences between the engines: each of them has PostgreSQL alone. */
+export const enginePlants: readonly FleetPlant[] = [
+  {
+    name: 'a column that is not kept',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [1],
+    changes: [
+      {
+        file: 'src/ledger/postgres/words.ts',
+        from: 'beside: (facts) => ({ ...derivedOf(facts), host }),',
+        to: 'beside: (facts) => ({ ...derivedOf(facts), host, disposal: null }),',
+      },
+    ],
+  },
+  {
+    name: 'the newest file first',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [2],
+    changes: [
+      {
+        file: 'src/ledger/postgres/words.ts',
+        from: 'orderIn: (column) => `${column}, seq`,',
+        to: 'orderIn: (column) => `${column}, seq desc`,',
+      },
+    ],
+  },
+  {
+    name: 'letters in another form',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [1],
+    changes: [
+      {
+        file: 'src/ledger/postgres/statement.ts',
+        from: "value.toWellFormed().replaceAll('\\0', '\\uFFFD')",
+        to: "value.toWellFormed().normalize('NFD')",
+      },
+    ],
+  },
+  {
+    name: 'no duplicates',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [4],
+    changes: [
+      {
+        file: 'src/fleet/in-places.ts',
+        from: 'twins: (facts, passing) => all(ledger.twins(there(facts), passing)),',
+        to: 'twins: async () => [],',
+      },
+    ],
+  },
+  {
+    name: 'new titles that are never sent',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [2],
+    changes: [
+      {
+        file: 'src/fleet/in-places.ts',
+        from: 'toAmend: (limit) => all(ledger.toAmend(limit)),',
+        to: 'toAmend: async () => [],',
+      },
+    ],
+  },
+  {
+    name: 'a pause that holds nothing',
+    world: 'engines',
+    breaks: ['same'],
+    seen: [1],
+    changes: [
+      {
+        file: 'src/fleet/in-places.ts',
+        from: 'savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) })',
+        to: 'savePause({ ...pause, folder: pause.folder })',
+      },
+    ],
+  },
+];
