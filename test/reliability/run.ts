@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { programFiles } from '../../scripts/package/contents.ts';
 import { writeTree } from '../../scripts/package/packaged-file.ts';
+import { has } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
 import { longParts, replay } from './long.ts';
@@ -12,8 +13,8 @@ import type { Tools } from './kill/runs.ts';
 import { compileLibrary, compileShim } from './kill/shim.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
-// `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100 storms over a fleet, 100,000 simulated seeds, 5,000 schedules of leases
-// `npm run test:reliability -- --long --only leases`   those schedules alone
+// `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100 storms over a fleet, 100,000 simulated seeds, 5,000 schedules of leases, 1,000 lives of whole fleets, 500 lives on both engines
+// `npm run test:reliability -- --long --only leases`   those schedules alone; likewise `engines`, and `fleet` with the storms over one
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`
 
 const root = join(import.meta.dirname, '../..');
@@ -31,6 +32,13 @@ const { values: options } = parseArgs({
   },
 });
 
+/** Lives on PostgreSQL, in simulated time: how many, and every how many one is played again and must do the same. */
+const longWorlds = {
+  leases: { seeds: 5_000, twiceEvery: 50 },
+  engines: { seeds: 500, twiceEvery: 10 },
+  fleet: { seeds: 1_000, twiceEvery: 10 },
+} as const;
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -46,8 +54,17 @@ async function main(): Promise<number> {
   const simulation = join(import.meta.dirname, 'simulation/run.ts');
   if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
     bad += await command([simulation, '--seeds', '100000', '--from', '1']);
-  if ((options.only ?? 'leases') === 'leases')
-    bad += await command([simulation, '--world', 'leases', '--seeds', '5000', '--twice-every', '1000000']);
+  for (const [world, { seeds, twiceEvery }] of has('postgres') ? Object.entries(longWorlds) : [])
+    if ((options.only ?? world) === world)
+      bad += await command([
+        simulation,
+        '--world',
+        world,
+        '--seeds',
+        String(seeds),
+        '--twice-every',
+        String(twiceEvery),
+      ]);
   return bad === 0 ? 0 : 1;
 }
 
