@@ -60,6 +60,8 @@ export interface LedgerConfig extends LedgerAddress {
   /** PEM text of the authorities to trust; null: those of the system. */
   readonly ca: string | null;
   readonly tls: boolean;
+  /** Why a command that needs no key could not read the password or the authorities; null: it could, or there are none. */
+  readonly unread: string | null;
 }
 
 export interface ServiceConfig {

@@ -11,6 +11,8 @@ export interface LedgerSecrets {
   readonly password: Secret | null;
   /** PEM text of the authorities to trust; null: those of the system. */
   readonly ca: string | null;
+  /** Why one of them cannot be read, where a command may do without; null: they were read, or there are none. */
+  readonly unread: string | null;
 }
 
 /** Finds the password of the ledger and the authorities for its server. No finding holds any part of the password. */
@@ -23,9 +25,20 @@ export async function resolveLedgerSecrets(
   const password = await resolvePassword(ledger, source);
   const ca = await readAuthorities(textOf(property(ledger, 'ca')), source);
   return {
-    secrets: { password: password.value === null ? null : hide(password.value), ca: ca.text },
+    secrets: { password: password.value === null ? null : hide(password.value), ca: ca.text, unread: null },
     findings: [...password.findings, ...ca.findings],
   };
+}
+
+/** For a command that needs them only while no daemon runs: who steers a daemon need not be able to read them. */
+export async function ledgerSecretsIfReadable(
+  tree: unknown,
+  source: SecretSource,
+  hide: (value: string) => Secret,
+): Promise<LedgerSecrets> {
+  const { secrets, findings } = await resolveLedgerSecrets(tree, source, hide);
+  const refused = findings.find(({ severity }) => severity === 'error');
+  return { ...secrets, unread: refused === undefined ? null : `${refused.path.join('.')}: ${refused.message}` };
 }
 
 async function resolvePassword(

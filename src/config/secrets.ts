@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Secret, SecretOrigin } from './config.ts';
 import { variable, type Environment } from './environment.ts';
-import { resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
+import { ledgerSecretsIfReadable, resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
 import { resolveNotifySecrets } from './notify-secrets.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, TaggedValue } from './raw-tree.ts';
@@ -26,7 +26,7 @@ interface ResolvedSecret {
 /**
  * Finds every secret that the tree refers to. No finding holds any part of one.
  *
- * @param use `without key` reads nothing and gives an empty key
+ * @param use `without key` reads only what a ledger needs, if it may, and gives an empty key
  * @returns `secrets` is null when there is no key
  */
 export async function resolveSecrets(
@@ -40,7 +40,7 @@ export async function resolveSecrets(
         apiKey: secret(''),
         apiKeyFrom: 'file',
         webhookSecret: null,
-        ledger: { password: null, ca: null },
+        ledger: await ledgerSecretsIfReadable(tree, source, secret),
         notify: new Map(),
       },
       findings: [],

@@ -70,6 +70,22 @@ describe('ledger', () => {
     expect(paths?.secretFiles).toEqual([here.file('ca.pem')]);
   });
 
+  it('has what a command needs that looks while no daemon runs, or why it cannot be read', async () => {
+    const file = await here.write(
+      'dropcast.yaml',
+      text('ledger: { url: "postgres://dropcast@db.example.com/ledger", password: !file later }'),
+    );
+    const looking = async () => (await loadConfig(file, here.environment, 'without key')).config?.ledger;
+    expect(await looking()).toMatchObject({
+      password: null,
+      unread: expect.stringContaining('ledger.password: cannot read'),
+    });
+    await here.write('later', 'hidden word\n');
+    const ledger = await looking();
+    expect(ledger?.password?.reveal()).toBe('hidden word');
+    expect(ledger?.unread).toBeNull();
+  });
+
   it('has the files of the password and of the authority among those that the unit must read', async () => {
     await here.write('password', 'hidden word\n');
     const { config, paths } = await here.load(

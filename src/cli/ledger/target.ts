@@ -37,6 +37,7 @@ export async function databaseOf(
     ...place,
     password: password === null ? (isOwn ? own.password : null) : secret(password),
     ca: authorities ?? (isOwn ? own.ca : null),
+    unread: null,
     tls: isOwn && ca === undefined ? own.tls : ca !== undefined || !isOnThisMachine(place.host),
   };
 }

@@ -3,6 +3,7 @@ import type { Fleet } from '../../fleet/fleet-view.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
 import type { BudgetWindow } from '../../host/budget-window.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
 import { isLedgerThere } from '../../ledger/sqlite/recovery.ts';
 
 /** Which ledger it is, and how this host names what is in it. */
@@ -27,6 +28,7 @@ export interface LedgerToRead extends Ledger {
 export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead | null> {
   const { stateDir, ledger: database, hostName, folders } = place;
   if (database !== null) {
+    if (database.unread !== null) throw new LedgerError(`the ledger cannot be opened: ${database.unread}`);
     const { openFleetToRead } = await import('../../fleet/read-fleet.ts');
     const found = await openFleetToRead({ place: database, hostName, stateDir, folders });
     return found && { ...found.ledger, fleet: found.fleet, budgetNow: found.budgetNow };

@@ -264,4 +264,5 @@ const ledger: Config['ledger'] = {
   password: null,
   ca: null,
   tls: false,
+  unread: null,
 };

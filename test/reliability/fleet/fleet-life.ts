@@ -366,6 +366,7 @@ const ledger: Config['ledger'] = {
   password: null,
   ca: null,
   tls: false,
+  unread: null,
 };
 
 /** No two members share what is kept by clock. */
