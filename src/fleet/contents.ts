@@ -115,8 +115,8 @@ export class Contents implements AsyncDisposable {
 
   #answer(): void {
     const asked = new Set(this.#others().flatMap(({ doing }) => doing.contents?.asked ?? []));
-    for (const of of [this.#known, this.#ofOthers, this.#toRead])
-      for (const id of of.keys()) if (!asked.has(id)) of.delete(id);
+    for (const files of [this.#known, this.#ofOthers, this.#toRead])
+      for (const id of files.keys()) if (!asked.has(id)) files.delete(id);
     for (const id of asked) if (!this.#known.has(id) && !this.#ofOthers.has(id)) this.#toRead.add(id);
     this.#readOn();
   }
