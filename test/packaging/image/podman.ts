@@ -28,8 +28,13 @@ export async function podmanObstacle(): Promise<string | null> {
     const { code } = await execute(['sh', '-c', `command -v ${program}`]);
     if (code !== 0) return `${program} is not installed: apt-get install ${packages}`;
   }
-  return null;
+  const { code, stderr } = await execute(['unshare', ...namespaces, 'sh', '-c', networks]);
+  return code === 0 ? null : `this machine lets no container have a network of its own: ${stderr.trim()}`;
 }
+
+/** What Podman makes for each network and container. */
+const networks =
+  'ip link add bridge0 type bridge && ip link add one type veth peer other && iptables -t nat -L >/dev/null';
 
 /**
  * Everything it starts lives in namespaces of one holder process that ends when its input does: so nothing is left even if this
