@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readQuery } from '../daemon/files/query.ts';
+import { queryWords, readQuery } from '../daemon/files/query.ts';
 import type { FileQuery, QueryWord } from '../daemon/files/query.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import type { FileSelection } from '../pipeline/file/selection.ts';
@@ -17,6 +17,10 @@ export interface QueryGiven {
 /** @throws {CommandError} what was given cannot be meant */
 export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven {
   const { folder, query: q } = options;
+  // As with a shell variable that is not set: a command must not act on all files then.
+  const empty = [...queryWords, 'query' as const].find((word) => options[word as keyof SelectionOptions] === '');
+  if (empty !== undefined)
+    throw new CommandError(`--${empty} is empty: give a value, or leave it out`, exitCodes.usage);
   const query = { ...options, q, ...(folder !== undefined && { folder: folderNamed(shell, folder) }) };
   const { selection, problems } = readQuery(query, Date.now());
   if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
@@ -25,5 +29,5 @@ export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven 
 
 /** A folder that only another host has is named as `ls` shows it: `ingest2:/srv/in`, or `nas1:` for a share. */
 function folderNamed(shell: Shell, folder: string): string {
-  return /^[^./][^/]*:(?:\/|$)/.test(folder) ? folder : resolve(shell.cwd, folder);
+  return /^[^./][^/]*:(?:\/|$)/.test(folder) ? folder.replace(/\/+$/, '') : resolve(shell.cwd, folder);
 }

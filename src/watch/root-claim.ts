@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
+import { shellWord } from '../shell-word.ts';
 import { errnoOf } from './path-entry.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';
@@ -95,7 +96,7 @@ export class RootClaim implements AsyncDisposable {
       if (above !== null) return above;
       if (!(await this.#take(verdict))) return null;
     }
-    return 'others change its mark at the same time';
+    return `others change its mark at the same time; if this lasts, run \`rm -r ${shellWord(this.#path)}/.dropcast.*\``;
   }
 
   /** @returns false when the folder cannot be marked: then only the lock protects it */

@@ -87,31 +87,35 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
 export async function replaceMark(folder: string, text: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
   const path = join(folder, markName);
   const turn = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
-  if (!(await hasTurn(turn))) return 'taken';
   const fresh = await writeFresh(folder, owner);
+  let isOurTurn = false;
   try {
+    isOurTurn = await hasTurn(turn, fresh);
+    if (!isOurTurn) return 'taken';
     if ((await readSmallFile(path)) !== text) return 'taken';
     await rename(fresh, path);
     await syncDirectory(folder);
     return 'placed';
   } finally {
     await rm(fresh, { force: true });
-    await rm(turn, { force: true });
+    if (isOurTurn) await rm(turn, { force: true });
   }
 }
 
 /** One that is so old is of a process that was killed. Two may find so at once: then one of them sees at the next look who won. */
 const oldTurnMs = 60_000;
 
-async function hasTurn(path: string): Promise<boolean> {
+/** @param fresh a file that was written just now: its file system may have another clock than this machine */
+async function hasTurn(path: string, fresh: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o644)).close();
     return true;
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
   }
-  const held = await lstat(path).catch(() => null);
-  if (held !== null && Math.abs(Date.now() - held.mtimeMs) > oldTurnMs) await rm(path, { force: true });
+  const [held, { mtimeMs: now }] = await Promise.all([lstat(path).catch(() => null), lstat(fresh)]);
+  // What is no file of ours, or may not be removed, keeps everybody off until a person removes it.
+  if (held !== null && Math.abs(now - held.mtimeMs) > oldTurnMs) await rm(path, { force: true }).catch(() => undefined);
   return false;
 }
 

@@ -93,7 +93,11 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
   };
   expect([await found({ host: 'ingest2' }), await found({ host: 'ingest1' })]).toEqual([1, 0]);
   // By its name for all hosts, and by its path on this one.
-  expect([await found({ folder: 'nas1:' }), await found({ folder: 'nas' })]).toEqual([1, 1]);
+  expect([await found({ folder: 'nas1:' }), await found({ folder: 'nas1:/' }), await found({ folder: 'nas' })]).toEqual(
+    [1, 1, 1],
+  );
+  // As with a shell variable that is not set.
+  await expect(found({ host: '' })).rejects.toThrow('--host is empty');
   expect(await found({ folder: 'ingest2:/srv/in' })).toBe(0);
   expect((await run(scratch, looks['show'])).out).toContain(scratch.file('nas', 'clip.mp4'));
   const overview = await run(scratch, looks['status']);

@@ -281,6 +281,25 @@ describe('two that run', () => {
     expect(await readdir(inbox)).toEqual(['.dropcast']);
   });
 
+  test.each([
+    ['a named pipe', 'one of two gets the folder', (path: string) => Promise.resolve(spawnSync('mkfifo', [path]))],
+    ['a link', 'one of two gets the folder', (path: string) => symlink('/nowhere', path)],
+    ['a directory', 'nobody gets the folder, until a person removes it', (path: string) => mkdir(path)],
+  ])('where %s lies at the place of a turn: %s', async (_, expected, make) => {
+    await using scratch = await place();
+    const inbox = scratch.file('inbox');
+    const gone = await owner(scratch, 'gone');
+    await runOnce(inbox, gone);
+    await rm(gone.stateDir, { recursive: true });
+    const old = await readFile(`${inbox}/.dropcast`, 'utf8');
+    const turn = `${inbox}/.dropcast.${createHash('sha256').update(old).digest('hex').slice(0, 12)}`;
+    await make(turn);
+    spawnSync('touch', ['-h', '-d', '1 hour ago', turn]);
+    const said = [await runOnce(inbox, await owner(scratch, 'one')), await runOnce(inbox, await owner(scratch, 'two'))];
+    expect(said.filter((one) => one === 'ours')).toHaveLength(expected.startsWith('one') ? 1 : 0);
+    if (!expected.startsWith('one')) expect(said[0]).toContain(`rm -r '${inbox}'/.dropcast.*`);
+  });
+
   test('by another path to the same directory: a link or a bind mount', needs('mount'), async () => {
     await using scratch = await place();
     const [one, two] = [await owner(scratch, 'one'), await owner(scratch, 'two')];

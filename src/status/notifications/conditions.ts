@@ -13,6 +13,8 @@ export interface Trouble {
   readonly overTitle: string;
   /** When this changes, it is told again: missing, late. */
   readonly stage?: string;
+  /** The hosts that saw it last, of a trouble that is not of one host; absent on a single host. */
+  readonly seenBy?: readonly string[];
 }
 
 /** What is remembered of it, over restarts. Times are epoch milliseconds. */

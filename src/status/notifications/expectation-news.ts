@@ -31,3 +31,8 @@ export function expectationTroubles(views: readonly ExpectationView[], now: numb
 export function causeOf({ key, day }: Pick<ExpectationView, 'key' | 'day'>): string {
   return `expected: ${day} ${key}`;
 }
+
+/** `2026-11-22` */
+export function dayOfCause(cause: string): string {
+  return cause.split(' ')[1] ?? '';
+}

@@ -9,7 +9,7 @@ import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';
 import type { LastReceipt } from './daily.ts';
-import { causeOf, expectationTroubles } from './expectation-news.ts';
+import { causeOf, dayOfCause, expectationTroubles } from './expectation-news.ts';
 import { droppedName } from './delivery.ts';
 import { fileMessages } from './file-news.ts';
 import { newsOfFiles } from './news-of-files.ts';
@@ -109,15 +109,17 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
     const sights = sightsNow(daemon);
     const hosts = daemon.fleet?.known() ?? [];
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
-    if (blockedUntil > at || (waiting > 0 && used >= limit * 0.95)) usedUpAt = at;
+    // What waits on another host is not known here: what was told lasts until there are requests again.
+    const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
+    if (blockedUntil > at || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
     const silent = hosts.filter(({ isHeard, isStopped }) => !isHeard && !isStopped);
     const troubles = troublesOf({ sights, silent, feeds, budget }, at);
-    const isKnown = knownFrom(sights, published);
-    const before = withoutPast(current.conditions, {
-      expected: new Set(sights.flatMap((sight) => sight.expected.map(causeOf))),
-      hosts: new Set(hosts.map(({ name }) => name)),
-    });
+    const expected = new Set(sights.flatMap((sight) => sight.expected.map(causeOf)));
+    const members = new Set(hosts.map(({ name }) => name));
+    const isPast = (cause: string): boolean => !expected.has(cause) && (daemon.fleet === null || isLongPast(cause, at));
+    const before = withoutPast(current.conditions, { isPast, members });
+    const isKnown = knownFrom(sights, { published, expected, members, conditions: before });
     // Kept when the ledger refuses what follows from it: since when it has lasted is known all the same.
     current.conditions = looked(before, troubles, at, isKnown);
     const next = toTell(current.conditions, at);
@@ -154,10 +156,10 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   const receiptOf = async (target: MessageTarget, since: number, until: number) => {
     const counts = await daemon.ledger.counts();
     const expected = [...daemon.expectations.list(), ...sightsNow(daemon).flatMap((sight) => sight.expected)];
-    const missing = [...new Set(expectationTroubles(expected, until).map(({ title }) => title))];
+    const missing = new Map(expectationTroubles(expected, until).map(({ cause, title }) => [cause, title]));
     const needsYou = needsYouIn(counts);
     const isWanted = target.daily.isForIdleDays || expected.some(({ by }) => by > since && by <= until);
-    return receipt(await rows.totals(since, until), { needsYou, missing, isWanted }, until);
+    return receipt(await rows.totals(since, until), { needsYou, missing: [...missing.values()], isWanted }, until);
   };
 
   const readAgain = (): void => {
@@ -187,7 +189,12 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
       for (const name of known) receipts.delete(name);
       await rows.commit({ remember: Object.fromEntries(known.map((name) => [name, null])) });
     },
-    takeOver: readAgain,
+    takeOver: () => {
+      readAgain();
+      // Another host has published since.
+      feeds.clear();
+      published.clear();
+    },
     close: async () => {
       if (isClosed) return;
       await rows.commit({ remember: { [memory.cursor]: null, [memory.conditions]: null } });
@@ -199,8 +206,19 @@ export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
   };
 }
 
-/** Whether it can be seen that something is over: a folder that starts, or a host that is silent, says nothing of it. */
-function knownFrom(sights: readonly Sight[], published: ReadonlySet<string>): (cause: string) => boolean {
+/**
+ * Whether it can be seen that something is over: a folder that starts says nothing of it, and neither does a host that is silent or has
+ * stopped, of what it saw.
+ */
+function knownFrom(
+  sights: readonly Sight[],
+  of: {
+    readonly published: ReadonlySet<string>;
+    readonly expected: ReadonlySet<string>;
+    readonly members: ReadonlySet<string>;
+    readonly conditions: Conditions;
+  },
+): (cause: string) => boolean {
   const starting = new Set(
     sights.flatMap(({ host, folders }) =>
       folders
@@ -209,25 +227,33 @@ function knownFrom(sights: readonly Sight[], published: ReadonlySet<string>): (c
     ),
   );
   const seeing = new Set(sights.map(({ host }) => host));
+  const isHidden = (host: string): boolean => of.members.has(host) && !seeing.has(host);
   return (cause) => {
     // A feed that failed before a restart is known again once it is published.
-    if (cause.startsWith('feed: ')) return published.has(cause);
-    const isHidden = cause.startsWith('on ') && !seeing.has(hostOfCause(cause));
-    return !isHidden && !starting.has(cause);
+    if (cause.startsWith('feed: ')) return of.published.has(cause);
+    if (cause.startsWith('expected: ')) return of.expected.has(cause);
+    if (of.conditions[cause]?.trouble.seenBy?.some(isHidden) === true) return false;
+    const host = cause.startsWith('on ') ? hostOfCause(cause) : null;
+    return (host === null || seeing.has(host)) && !starting.has(cause);
   };
 }
 
 /** What was expected of a day that is past and never came is over without a word, and so is what a host said that is no member any more. */
 function withoutPast(
   conditions: Conditions,
-  now: { readonly expected: ReadonlySet<string>; readonly hosts: ReadonlySet<string> },
+  now: { isPast(cause: string): boolean; readonly members: ReadonlySet<string> },
 ): Conditions {
-  const isPast = (cause: string): boolean => cause.startsWith('expected: ') && !now.expected.has(cause);
+  const isPast = (cause: string): boolean => cause.startsWith('expected: ') && now.isPast(cause);
   const isGone = (cause: string): boolean => {
     const host = hostOfCause(cause);
-    return host !== null && !now.hosts.has(host);
+    return host !== null && !now.members.has(host);
   };
   return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause) && !isGone(cause)));
+}
+
+/** Of what another host expects: it may be silent, or have started a moment ago, and says nothing of the day until later. */
+function isLongPast(cause: string, now: number): boolean {
+  return now - Date.parse(dayOfCause(cause)) > 3 * 24 * 60 * 60_000;
 }
 
 function isSame(one: Conditions, other: Conditions): boolean {

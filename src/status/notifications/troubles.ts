@@ -24,20 +24,33 @@ export interface Seen {
 export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number): readonly Trouble[] {
   return onceEach([
     ...pausesOf(sights),
-    ...sights.flatMap(({ unknown }) => unknown.map(ofUnknown)),
+    ...sights.flatMap(({ host, unknown }) => unknown.map((name) => seenBy([host], ofUnknown(name)))),
     ...sights.flatMap(({ host, folders }) =>
       folders.filter(({ state }) => state === 'frozen').map((folder) => ofHost(host, ofFolder(folder))),
     ),
     ...silent.map((host) => ofSilent(host, now)),
     ...[...feeds].map(([feed, failure]) => ofFeed(feed, failure)),
     ...(budget.isUsedUp ? [ofBudget(budget.limit)] : []),
-    ...sights.flatMap(({ expected }) => expectationTroubles(expected, now)),
+    ...sights.flatMap(({ host, expected }) =>
+      expected.flatMap((view) => {
+        const isLocal = host !== null && view.key.includes(`"${host}:/`);
+        return expectationTroubles([view], now).map((trouble) => (isLocal ? named(host, trouble) : trouble));
+      }),
+    ),
   ]);
 }
 
 /** What several hosts see is told in the words of the first. */
 function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
-  return [...Map.groupBy(troubles, ({ cause }) => cause).values()].flatMap((same) => same.slice(0, 1));
+  return [...Map.groupBy(troubles, ({ cause }) => cause).values()].flatMap((same) => {
+    const hosts = same.flatMap((trouble) => trouble.seenBy ?? []);
+    return same.slice(0, 1).map((trouble) => seenBy(hosts, trouble));
+  });
+}
+
+function seenBy(hosts: readonly (string | null)[], trouble: Trouble): Trouble {
+  const names = hosts.filter((host) => host !== null);
+  return names.length === 0 ? trouble : { ...trouble, seenBy: [...new Set(names)].toSorted() };
 }
 
 /** The host whose trouble it is; null: the service's, or that of a single host. */
@@ -47,10 +60,12 @@ export function hostOfCause(cause: string): string | null {
 
 /** Hosts may have folders of the same name. */
 function ofHost(host: string | null, trouble: Trouble): Trouble {
-  if (host === null) return trouble;
-  const { cause, title, overTitle } = trouble;
+  return host === null ? trouble : { ...named(host, trouble), cause: `on ${host}: ${trouble.cause}` };
+}
+
+function named(host: string, trouble: Trouble): Trouble {
   const who = escapeControls(host);
-  return { ...trouble, cause: `on ${host}: ${cause}`, title: `${who}: ${title}`, overTitle: `${who}: ${overTitle}` };
+  return { ...trouble, title: `${who}: ${trouble.title}`, overTitle: `${who}: ${trouble.overTitle}` };
 }
 
 /** A service that several hosts cannot reach is one trouble; a machine that needs help is its own. */
@@ -77,7 +92,10 @@ function ofSome(
 ): readonly Trouble[] {
   const [first] = seen;
   if (first === undefined) return [];
-  const { trouble } = first;
+  const trouble = seenBy(
+    seen.map(({ host }) => host),
+    first.trouble,
+  );
   if (seen.length === all) return [trouble];
   const names = seen.map(({ host }) => escapeControls(host ?? '')).join(', ');
   return [{ ...trouble, title: `${names}: ${trouble.title}` }];
