@@ -48,8 +48,9 @@ class MountedFolder implements AsyncDisposable {
     this.#mount('--bind', this.#base.file(disk, 'share'), this.root);
   }
 
-  unmount(): void {
-    expect(spawnSync('umount', [this.root]).status).toBe(0);
+  /** What looks at it keeps it busy for a moment. */
+  async unmount(): Promise<void> {
+    await eventually('it is unmounted', () => expect(spawnSync('umount', [this.root]).status).toBe(0));
     this.#mounts.splice(this.#mounts.lastIndexOf(this.root), 1);
   }
 
@@ -117,7 +118,7 @@ describe('a folder on a share', needs('mount'), () => {
         await eventually('it was taken', () => expect(inbox.paths).toEqual(['a.mp4']));
       }
       if (moment !== 'live') await folder.stop();
-      folder.unmount();
+      await folder.unmount();
       if (change === 'another disk') folder.mount('two');
       if (moment !== 'live') inbox = await folder.start();
       const before = inbox.paths;
@@ -128,7 +129,7 @@ describe('a folder on a share', needs('mount'), () => {
       await inbox.watcher.rescan();
       expect([inbox.paths, inbox.gone]).toEqual([before, []]);
 
-      if (change === 'another disk') folder.unmount();
+      if (change === 'another disk') await folder.unmount();
       folder.mount('one');
       await folder.drop('one', 'later.mp4');
       await inbox.watcher.rescan();
@@ -151,7 +152,7 @@ describe('a folder on a share', needs('mount'), () => {
     await inbox.watcher.rescan();
     await eventually('the file on the share is taken', () => expect(inbox.paths).toEqual(['a.mp4']));
     await folder.stop();
-    folder.unmount();
+    await folder.unmount();
     const again = await folder.start();
     expect(again.states.at(-1)).toMatchObject({
       state: 'frozen',
@@ -185,7 +186,7 @@ describe('a folder on a share', needs('mount'), () => {
     folder.mount('one');
     const inbox = await folder.start();
     await eventually('it was taken', () => expect(inbox.paths).toEqual(['a.mp4']));
-    folder.unmount();
+    await folder.unmount();
     folder.mount('two');
     await inbox.watcher.rescan();
     expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen' });

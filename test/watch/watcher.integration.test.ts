@@ -761,7 +761,7 @@ describe('a folder that goes missing', () => {
       await using inbox = await WatchedDirectory.create({ folder: { path: root } });
       await inbox.watcher.start();
       await until(() => expect(inbox.paths).toEqual(['a.mp4']));
-      spawnSync('umount', [root]);
+      await until(() => expect(spawnSync('umount', [root]).status).toBe(0));
       await inbox.watcher.rescan();
       expect(inbox.states.at(-1)?.state).toBe('frozen');
       mount();
