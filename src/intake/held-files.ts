@@ -1,7 +1,7 @@
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
-import { mayBeHeldBySidecar } from './reroute.ts';
+import { isRoutedRegularly } from './reroute.ts';
 
 export interface HeldFilesOptions {
   readonly store: Pick<IntakeStore, 'unrouted'>;
@@ -13,8 +13,9 @@ export interface HeldFilesOptions {
 }
 
 /**
- * Files that are held because nothing says where they go. Owns the timer of the regular check, which ends with it: no event comes for a
- * sidecar that is removed before it has settled, so what a sidecar holds is checked again from time to time.
+ * Files that wait because nothing says where they go, or a channel that the service does not have. Owns the timer of the regular check,
+ * which ends with it: no event comes for a sidecar that is removed before it has settled, nor for a channel that is refused after the rules
+ * have changed.
  */
 export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
@@ -59,7 +60,7 @@ export class HeldFiles implements AsyncDisposable {
     const isAll = this.#finished < wanted;
     const rows = await this.#options.store.unrouted();
     let areAllRouted = true;
-    for (const facts of isAll ? rows : rows.filter(mayBeHeldBySidecar)) {
+    for (const facts of isAll ? rows : rows.filter(isRoutedRegularly)) {
       if (this.#isClosed) return;
       if (!(await this.#options.reroute(facts))) areAllRouted = false;
     }

@@ -17,10 +17,13 @@ export function holdOf({ flaw, route, leaving }: Pick<Arrival, 'flaw' | 'route' 
 
 const hold = (code: HoldCode | 'flawed', message: string): Failure => ({ kind: 'permanent', code, message });
 
-/** Whether a sidecar may be what holds a file. Version 0.1.0 wrote no code for what its rules or sidecars held. */
-export function mayBeHeldBySidecar({ lastFailure }: Facts): boolean {
-  const others: readonly (string | undefined)[] = ['no_rule', 'flawed', unknownNameCodes.channel];
-  return !others.includes(lastFailure?.code);
+/**
+ * Whether a file that waits for a rule, a sidecar or a channel is routed again from time to time: a sidecar may hold it, and the rules may
+ * have changed while the service was asked for the record that it then refused. Version 0.1.0 wrote no code for what its rules or sidecars
+ * held.
+ */
+export function isRoutedRegularly({ lastFailure }: Facts): boolean {
+  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed';
 }
 
 /** Whether a record with the present metadata is on the service, or may be. */

@@ -138,6 +138,33 @@ test('a start is refused for a channel that the service does not have, unless fi
   expect(new Set((await rows(daemon)).map(({ plan }) => plan?.channel))).toEqual(new Set(['ch_main', 'ch_other']));
 });
 
+test('a file whose record is being asked for while the rules change goes where they say now once it is refused', async () => {
+  const channels = ['ch_main', 'ch_other'];
+  const asked = Promise.withResolvers<void>();
+  const isReloaded = Promise.withResolvers<void>();
+  await using host = await startVideoHost({
+    channels: () => channels,
+    meddle: async (request, response, body) => {
+      if (request.method !== 'POST' || !body.includes('"ch_main"')) return false;
+      asked.resolve();
+      await isReloaded.promise;
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { code: 'invalid_channel', message: 'no such channel' } }));
+      return true;
+    },
+  });
+  await using scratch = await makeInbox();
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  await writeFile(scratch.file('inbox/one.mpg'), 'its channel is deleted meanwhile');
+  await asked.promise;
+  channels.shift();
+  await daemon.reload(await configOf(scratch, host, { channel: 'ch_other' }));
+  await until('the folder is watched by the new rules', async () => !daemon.folders.isSettling());
+  isReloaded.resolve();
+  await allDone(daemon, 1);
+  expect((await rows(daemon)).map(({ plan }) => plan?.channel)).toEqual(['ch_other']);
+});
+
 test('a reload that lets another origin see the key takes effect at once', async () => {
   await using host = await startVideoHost();
   await using scratch = await makeInbox();

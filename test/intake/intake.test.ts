@@ -3,7 +3,7 @@ import type { Arrival } from '../../src/intake/arrival.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import type { Accepted } from '../../src/intake/intake.ts';
 import { reapplied } from '../../src/intake/reapplied.ts';
-import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
+import { isRoutedRegularly, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { differentFrom } from '../../src/pipeline/file/checksums.ts';
 import type { Checksum } from '../../src/pipeline/file/checksums.ts';
@@ -562,11 +562,12 @@ describe('another route', () => {
     ['of version 0.1.0, without a code', withoutCode, true],
     ['that waits for its sidecar', { ...held, lastFailure: failure('permanent', { code: 'sidecar' }) }, true],
     ['of version 0.1.0 that had another failure before', { ...held, lastFailure: failure('transient') }, true],
+    ['that waits for a channel', someFacts({ lastFailure: failure('suspended', { code: 'unknown_channel' }) }), true],
     ['that no rule takes', held, false],
     ['that is flawed', { ...held, lastFailure: failure('permanent', { code: 'flawed' }) }, false],
     ['that no rule takes, of a name with the word sidecar', { ...held, why: 'no rule matches sidecar.mp4' }, false],
-  ])('is looked for again and again for a file %s: %#', (_name, facts, isChecked) => {
-    expect(mayBeHeldBySidecar(facts)).toBe(isChecked);
+  ])('is looked for from time to time for a file %s: %#', (_name, facts, isChecked) => {
+    expect(isRoutedRegularly(facts)).toBe(isChecked);
   });
 
   test('does not free a file that is flawed', async () => {

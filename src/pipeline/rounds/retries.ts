@@ -53,9 +53,15 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
 
   const releaseForService = async (): Promise<void> => {
     if (!isServiceBack) return;
-    // A folder that is missing says itself when it is back.
-    await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
+    // Before the wait: it may be back again meanwhile, for those that this look did not see.
     isServiceBack = false;
+    try {
+      // A folder that is missing says itself when it is back.
+      await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
+    } catch (error) {
+      isServiceBack = true;
+      throw error;
+    }
   };
 
   /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their own wait was long. */
@@ -73,8 +79,13 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   const releaseFolders = async (): Promise<void> => {
     if (foldersBack.size === 0) return;
     const back = new Set(foldersBack);
-    await releaseEach(({ folder, lastFailure }) => back.has(folder) && lastFailure?.code === folderAway);
-    for (const folder of back) foldersBack.delete(folder);
+    foldersBack.clear();
+    try {
+      await releaseEach(({ folder, lastFailure }) => back.has(folder) && lastFailure?.code === folderAway);
+    } catch (error) {
+      for (const folder of back) foldersBack.add(folder);
+      throw error;
+    }
   };
 
   const releaseDue = async (now: number): Promise<void> => {
