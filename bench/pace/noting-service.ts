@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Noted } from './noted.ts';
 
 /*
- * A service that keeps no body and has a video ready with its last byte. It notes when what came, and tells it at `/noted`. A process of
+ * A service that keeps no body, has a video ready with its last byte, and lists the newest first. It notes when what came, and tells it at `/noted`. A process of
  * its own: its work must not delay the benchmark that measures, nor be delayed by it.
  */
+const perPage = 100;
 const videos: (Noted & { readonly id: string })[] = [];
 
 const uploads = createServer((request, response) => {
@@ -39,8 +40,13 @@ const api = createServer((request, response) => {
       answer(response, { ...shown(video), upload_url: `${uploadOrigin}/${video.id}` }, 201);
     } else if (id?.startsWith('vid_') === true) answer(response, shown(byId(id)));
     else {
-      const newest = videos.toReversed().slice(0, 100).map(shown);
-      answer(response, newest, 200, { page: 1, per_page: 100, total: videos.length });
+      const page = Number(new URL(request.url ?? '', origin).searchParams.get('page') ?? 1);
+      const end = videos.length - (page - 1) * perPage;
+      const newest = videos
+        .slice(Math.max(0, end - perPage), Math.max(0, end))
+        .toReversed()
+        .map(shown);
+      answer(response, newest, 200, { page, per_page: perPage, total: videos.length });
     }
   });
 });
@@ -53,8 +59,8 @@ function byId(id: string | undefined): (typeof videos)[number] | undefined {
 }
 
 function shown(video: (typeof videos)[number] | undefined) {
-  const { id = '', title = '', status = 'pending' } = video ?? {};
-  return { id, title, status, channel_id: 'ch_main', tags: [], created_at: new Date().toISOString() };
+  const { id = '', title = '', status = 'pending', createdAtMs = 0 } = video ?? {};
+  return { id, title, status, channel_id: 'ch_main', tags: [], created_at: new Date(createdAtMs).toISOString() };
 }
 
 function answer(response: ServerResponse, data: unknown, status = 200, meta?: unknown): void {
