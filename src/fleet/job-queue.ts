@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 import type { Db, JobWithMetadata } from 'pg-boss';
-import { channel } from '../ledger/postgres/connection.ts';
+import { notifyOf } from './hints.ts';
 import { locks } from '../ledger/postgres/migrations.ts';
 import type { Ask, PostgresPool } from '../ledger/postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
@@ -109,7 +109,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const supervise = async (isSomebodySilent: boolean): Promise<void> => {
     await boss.supervise();
     supervisedAt = elapsed();
-    if (isSomebodySilent) await pool.rows(`select pg_notify('${channel}', 'free')`);
+    if (isSomebodySilent) await pool.rows(`SELECT ${notifyOf('free')}`);
   };
   const look = async (): Promise<void> => {
     const askedAt = elapsed();

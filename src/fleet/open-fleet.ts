@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import { channel } from '../ledger/postgres/connection.ts';
 import { knownSchema } from '../ledger/postgres/migrations.ts';
 import { openSharedRows } from '../ledger/postgres/open.ts';
 import { openPool } from '../ledger/postgres/pool.ts';
@@ -16,6 +17,7 @@ import { openJobQueue } from './job-queue.ts';
 import type { JobQueue } from './job-queue.ts';
 import { createLeases } from './leases.ts';
 import type { Leases } from './leases.ts';
+import { heardIn } from './hints.ts';
 import { openMember } from './open-member.ts';
 import { toPlace } from './placed-facts.ts';
 import { createPlaces } from './places.ts';
@@ -135,7 +137,10 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
     }),
   );
   stack.use(
-    pool.listen('dropcast', (payload) => void (payload === hostName || hear(isWord(payload) ? payload : 'rows'))),
+    pool.listen(channel, (payload) => {
+      const what = heardIn(payload, hostName);
+      if (what !== null) hear(what);
+    }),
   );
   const budget = sharedBudget(pool.rows, () => clock.elapsed());
   const { claim } = leases;
@@ -159,11 +164,6 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
-}
-
-/** All others are names of hosts that wrote rows. */
-function isWord(payload: string): payload is 'budget' | 'hosts' {
-  return payload === 'budget' || payload === 'hosts';
 }
 
 /** Once for an outage: whatever fails meanwhile says nothing new. */

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PostgresPool } from '../ledger/postgres/pool.ts';
+import { notifyOf } from './hints.ts';
 import { createHostTable } from './host-table.ts';
 import { joinFleet } from './hosts.ts';
 import type { Member, MemberWorld } from './hosts.ts';
@@ -27,7 +28,7 @@ export async function openMember(
     before: await readFile(file, 'utf8').catch(() => null),
     // Without it, the next start waits 15 s after a crash.
     keep: (instance) => writeFile(file, instance, { mode: 0o600 }).catch(() => undefined),
-    announce: async () => void (await pool.rows(`SELECT pg_notify('dropcast', 'hosts')`)),
+    announce: async () => void (await pool.rows(`SELECT ${notifyOf('hosts')}`)),
     rest: (ms) => delay(ms),
   });
 }

@@ -5,6 +5,7 @@ import type { BudgetWindow } from '../host/budget-window.ts';
 import { momentOf } from './budget-clock.ts';
 import type { BudgetMoment } from './budget-clock.ts';
 import type { Ask } from './host-table.ts';
+import { notifyOf } from './hints.ts';
 
 /** One row, which the gates of all hosts write. */
 export const budgetTable = `
@@ -36,7 +37,7 @@ WITH swapped AS (
   UPDATE dropcast.budget SET spent = $2, rev = greatest(rev, $3::bigint) + 1
   WHERE id = 1 AND rev = $1::bigint
     AND floor((extract(epoch FROM clock_timestamp()) * 1000 + $4::bigint) / ${minuteMs}) = $5::bigint
-  RETURNING rev, CASE WHEN $6::boolean THEN pg_notify('dropcast', 'budget') END
+  RETURNING rev, CASE WHEN $6::boolean THEN ${notifyOf('budget')} END
 )
 SELECT (SELECT rev FROM swapped) AS swapped, ${answer} FROM dropcast.budget WHERE id = 1`;
 

@@ -20,7 +20,10 @@ export interface IgnoreOptions extends SelectionOptions {
 export async function ignore(shell: Shell, names: readonly string[], options: IgnoreOptions): Promise<number> {
   const wanted = wantedOf(shell, names, options);
   if (wanted.names.length === 0 && wanted.selection === undefined)
-    throw new CommandError('name a file, or select files by --state, --folder, --cause or --query', exitCodes.usage);
+    throw new CommandError(
+      'name a file, or select files by --state, --folder, --host, --cause or --query',
+      exitCodes.usage,
+    );
   const config = await requireDaemonPlace(shell, options.config);
   const { plan: isPlanned = false, undo: isUndone = false } = options;
   const body = { ...wanted, by: userName(shell), isUndone, isPlanned };

@@ -33,7 +33,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: options.state ?? allStates }) });
   if (wanted.names.length === 0 && wanted.selection === undefined)
     throw new CommandError(
-      'name a file, select files by --state, --folder, --cause or --query, or pass --all',
+      'name a file, select files by --state, --folder, --host, --cause or --query, or pass --all',
       exitCodes.usage,
     );
   const config = await requireDaemonPlace(shell, options.config);

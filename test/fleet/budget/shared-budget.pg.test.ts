@@ -150,7 +150,7 @@ test('a host that is told of a block hears it from PostgreSQL', async () => {
     await until('it was told', () => heard.length > 0);
   }
   await client.query('SELECT 1');
-  expect(heard).toEqual(['budget']);
+  expect(heard).toEqual([':budget']);
   await client.end();
 });
 

@@ -8,7 +8,7 @@ import { connectNetwork } from '../simulation/machine/exchange.ts';
 import { insertDisk } from '../simulation/machine/file-system.ts';
 import { Machine, switchOn } from '../simulation/machine/machine.ts';
 import type { Process } from '../simulation/machine/machine.ts';
-import { line } from '../simulation/machine/postgres.ts';
+import { line, machineLedger } from '../simulation/machine/postgres.ts';
 import { Random, Steady, SteadyButNames } from '../simulation/machine/random.ts';
 import { freeNames } from '../simulation/machine/small-modules.ts';
 import { idle } from '../simulation/machine/timeline.ts';
@@ -250,19 +250,6 @@ function configFor(engine: Engine, { seed, folders, onDuplicate, onChange, after
   }));
   return {
     ...configOf({ stateDir, folders: watched, requestsPerHour: 100_000 }),
-    ledger: engine === 'SQLite' ? null : ledger,
+    ledger: engine === 'SQLite' ? null : machineLedger,
   };
 }
-
-/** Of no server: the machine's line leads to its own. */
-const ledger: Config['ledger'] = {
-  url: 'postgres://postgres@127.0.0.1:5432/machine',
-  host: '127.0.0.1',
-  port: 5432,
-  user: 'postgres',
-  database: 'machine',
-  password: null,
-  ca: null,
-  tls: false,
-  unread: null,
-};

@@ -9,7 +9,7 @@ import { connectNetwork } from '../simulation/machine/exchange.ts';
 import { insertDisk } from '../simulation/machine/file-system.ts';
 import { Machine, switchOn } from '../simulation/machine/machine.ts';
 import type { Process } from '../simulation/machine/machine.ts';
-import { askPostgres } from '../simulation/machine/postgres.ts';
+import { askPostgres, machineLedger } from '../simulation/machine/postgres.ts';
 import { Random } from '../simulation/machine/random.ts';
 import { freeNames } from '../simulation/machine/small-modules.ts';
 import { idle } from '../simulation/machine/timeline.ts';
@@ -297,7 +297,7 @@ class FleetLife {
       const config: Config = {
         ...configOf({ stateDir: `/${name}/state`, folders, requestsPerHour }),
         hostName: name,
-        ledger,
+        ledger: machineLedger,
       };
       return { index, name, config, process: null, daemon: null, restAt: 0 };
     });
@@ -355,19 +355,6 @@ function localised(row: JudgedRow): JudgedRow {
       .replaceAll('//', '/'),
   };
 }
-
-/** Of no server: the machine's line leads to its own. */
-const ledger: Config['ledger'] = {
-  url: 'postgres://postgres@127.0.0.1:5432/machine',
-  host: '127.0.0.1',
-  port: 5432,
-  user: 'postgres',
-  database: 'machine',
-  password: null,
-  ca: null,
-  tls: false,
-  unread: null,
-};
 
 /** No two members share what is kept by clock. */
 function ownClock(): { now(): number; elapsed(): number } {

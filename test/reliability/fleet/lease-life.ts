@@ -10,7 +10,7 @@ import type { Claim, Clock } from '../../../src/pipeline/file/ports.ts';
 import type { Lived } from '../simulation/life.ts';
 import { Machine, switchOn } from '../simulation/machine/machine.ts';
 import type { Process } from '../simulation/machine/machine.ts';
-import { askPostgres } from '../simulation/machine/postgres.ts';
+import { askPostgres, machineLedger } from '../simulation/machine/postgres.ts';
 import { Random } from '../simulation/machine/random.ts';
 import { idle } from '../simulation/machine/timeline.ts';
 import { fleetViolations } from './judge.ts';
@@ -51,17 +51,6 @@ export async function openLeaseTables(): Promise<void> {
   }
 }
 
-const place = {
-  url: 'postgres://postgres@127.0.0.1:5432/machine',
-  host: '127.0.0.1',
-  port: 5432,
-  user: 'postgres',
-  database: 'machine',
-  password: null,
-  ca: null,
-  tls: false,
-};
-
 interface Host {
   readonly pool: PostgresPool;
   readonly queue: JobQueue;
@@ -71,7 +60,7 @@ interface Host {
 
 async function openHost(hostName: string): Promise<Host> {
   const clock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
-  const pool = await openPool(place, { hostName });
+  const pool = await openPool(machineLedger, { hostName });
   const queue = await openJobQueue({
     pool,
     name: 'file',

@@ -37,6 +37,21 @@ export const target = (name: string, more: Partial<MessageTarget> = {}): Message
     ...more,
   }) as MessageTarget;
 
+/** A file that was expected at noon and is missing. @param place how the fleet names the folder */
+export const missingFile = (place: string, folder: string): ExpectationView => ({
+  key: `["${place}","*.mp4"]`,
+  folder,
+  match: '*.mp4',
+  day: '2026-11-22',
+  from: noon - 60 * minute,
+  by: noon,
+  count: 1,
+  arrived: 0,
+  live: 0,
+  until: 'live',
+  state: 'missing',
+});
+
 /** Notifications on a real ledger, beside a daemon that is only told about, with a clock that stands still. */
 export async function desk(directory: string, notify: Config['notify'], at = noon) {
   const stack = new AsyncDisposableStack();

@@ -4,22 +4,13 @@ import type { Host, HostSights } from '../../../src/fleet/fleet-view.ts';
 import { someHost } from '../../daemon/fleet/fake-fleet.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { desk, minute, noon, pause, target } from './desk.ts';
+import { desk, minute, missingFile, pause, target } from './desk.ts';
 
 const nothing: HostSights = { pause: null, unknown: [], folders: [], expected: [] };
 const seeing = (name: string, more: Partial<HostSights> = {}, other: Partial<Host> = {}): Host =>
   someHost(name, { doing: { slots: 4, places: [], work: [], sees: { ...nothing, ...more } }, ...other });
 const missing = (host: string, state: ExpectationView['state'] = 'missing'): ExpectationView => ({
-  key: `["${host}:/srv/in","*.mp4"]`,
-  folder: '/srv/in',
-  match: '*.mp4',
-  day: '2026-11-22',
-  from: noon - 60 * minute,
-  by: noon,
-  count: 1,
-  arrived: 0,
-  live: 0,
-  until: 'live',
+  ...missingFile(`${host}:/srv/in`, '/srv/in'),
   state,
 });
 const fleetOf = async (directory: string, ...hosts: readonly Host[]) => {

@@ -5,7 +5,7 @@ import { someHost } from '../../daemon/fleet/fake-fleet.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { eventually } from '../../support/until.ts';
-import { away, desk, done, held, minute, noon, pause, taken, target } from './desk.ts';
+import { away, desk, done, held, minute, missingFile, noon, pause, taken, target } from './desk.ts';
 
 describe('the hosts of a fleet', () => {
   test('tell what happens once: the one whose turn it is does, also of files of others', async () => {
@@ -88,19 +88,7 @@ describe('what only another host of a fleet sees', () => {
   });
 
   test('is told of a folder that two hosts watch once, when something is missing in it', async () => {
-    const missing: ExpectationView = {
-      key: '["nas1:","*.mp4"]',
-      folder: '/mnt/nas/in',
-      match: '*.mp4',
-      day: '2026-11-22',
-      from: noon - 60 * minute,
-      by: noon,
-      count: 1,
-      arrived: 0,
-      live: 0,
-      until: 'live',
-      state: 'missing',
-    };
+    const missing = missingFile('nas1:', '/mnt/nas/in');
     await using scratch = await scratchDirectory();
     const elsewhere = { ...missing, folder: '/media/nas/in' };
     await using here = await fleetOf(

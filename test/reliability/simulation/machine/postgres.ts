@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { openSync, writeSync } from 'node:fs';
 import pg from 'pg';
+import type { Config } from '../../../../src/config/config.ts';
 import { machine } from './machine.ts';
 import type { Process } from './machine.ts';
 import { OneByOne } from './one-by-one.ts';
@@ -13,6 +14,19 @@ export interface Server {
   /** Where the server reads what the machine's time is; see `prepareDatabase`. */
   readonly clock: string;
 }
+
+/** The ledger of a process, of no server: the line leads to the machine's own. */
+export const machineLedger: NonNullable<Config['ledger']> = {
+  url: 'postgres://postgres@127.0.0.1:5432/machine',
+  host: '127.0.0.1',
+  port: 5432,
+  user: 'postgres',
+  database: 'machine',
+  password: null,
+  ca: null,
+  tls: false,
+  unread: null,
+};
 
 /** What goes wrong between processes and the database. */
 export interface Line {
