@@ -32,6 +32,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       ...secrets,
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
+      honoursIdempotencyKey: tree.service.idempotency_key,
     },
     stateDir,
     ledger: assembleLedger(tree.ledger, ledger),

@@ -74,6 +74,8 @@ export interface ServiceConfig {
   readonly requestsPerHour: number;
   /** Further origins that may see the key. */
   readonly sendKeyTo: readonly string[];
+  /** The service makes one record for all create requests with the same `Idempotency-Key`. */
+  readonly honoursIdempotencyKey: boolean;
 }
 
 /** Where a secret came from. Each reload reads files again; the other two stay as they were at the start. */

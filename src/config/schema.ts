@@ -36,6 +36,10 @@ const service = z.strictObject({
     .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
     .prefault([])
     .describe('Other origins that may see the key, like an upload host that requires it.'),
+  idempotency_key: z
+    .boolean()
+    .default(false)
+    .describe('Send an Idempotency-Key with each create request: for a service that makes one record per key.'),
 });
 
 const limit = { type: 'string' as const, examples: ['unlimited', '20MB/s', '8Mbit/s'] };

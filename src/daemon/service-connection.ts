@@ -57,6 +57,7 @@ export function connectToService(
       baseUrl: service.baseUrl,
       apiKey: service.apiKey.reveal(),
       sendKeyTo: service.sendKeyTo,
+      honoursIdempotencyKey: service.honoursIdempotencyKey,
       requestGate: clientGateOf(gate),
       bandwidth,
       onResponse: (note) => {
@@ -75,6 +76,7 @@ export function connectToService(
       failureOfFile,
       heardLink: (kind, id, url) => links.heard(kind, id, url),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,
+      honoursIdempotencyKey: () => config.service.honoursIdempotencyKey,
       howToRenewKey: () => howToRenewKey(config),
     });
   return {
@@ -115,6 +117,7 @@ function isOtherService(one: Config, other: Config): boolean {
   return (
     one.service.baseUrl !== other.service.baseUrl ||
     one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
+    one.service.honoursIdempotencyKey !== other.service.honoursIdempotencyKey ||
     one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
   );
 }

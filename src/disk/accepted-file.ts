@@ -58,7 +58,7 @@ async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signa
   const hashes = [createHash(algorithm), createHash('sha256')] as const;
   const buffer = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, reader.sizeBytes));
   for (let position = 0; position < reader.sizeBytes; position += PART_BYTES) {
-    if (signal.aborted) throw new AbortedError('hashing');
+    if (signal.aborted) throw new AbortedError('hashing', signal);
     const part = buffer.subarray(0, reader.sizeBytes - position);
     await reader.read(position, part, signal);
     for (const hash of hashes) hash.update(part);

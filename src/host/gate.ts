@@ -90,7 +90,7 @@ class PersistedGate implements Gate {
   }
 
   take(priority: RequestPriority, signal?: AbortSignal): Promise<void> {
-    if (this.#isClosed || signal?.aborted === true) return Promise.reject(brokenOff());
+    if (this.#isClosed || signal?.aborted === true) return Promise.reject(brokenOff(signal));
     const left = this.#waiters.add(priority, signal);
     this.#wake();
     return left;

@@ -26,6 +26,8 @@ export interface VideoHostParts {
   stallTimeoutMs(): number;
   /** Told of every address of a video or feed that an answer has. */
   heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
+  /** Whether each create request carries its token as `Idempotency-Key`; default: not. */
+  honoursIdempotencyKey?(): boolean;
   /** How a person replaces the key, as part of a sentence. */
   howToRenewKey(): string;
 }
@@ -44,13 +46,16 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     }
   };
   const heard = (video: Video): RemoteVideo => {
-    parts.heardLink?.('video', video.id, video.embedUrl);
+    parts.heardLink?.('video', video.id, video.embedUrl || undefined);
     return remoteOf(video);
   };
   return {
     create: async (facts, token, signal) => {
       const created = await answer(() =>
-        createRecord(client(), facts, { ...asks('create', signal), idempotencyKey: token }),
+        createRecord(client(), facts, {
+          ...asks('create', signal),
+          ...(parts.honoursIdempotencyKey?.() === true && { idempotencyKey: token }),
+        }),
       );
       if (created.ok || created.failure.kind !== 'gone') return created;
       return { ok: false, failure: createNotFound(created.failure, facts) };
@@ -93,7 +98,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         const { channels, feeds } = client();
         if (kind === 'channel') return (await channels.list(asks('finish', signal))).map(({ id }) => id);
         const list = await feeds.list(asks('finish', signal));
-        for (const { id, url } of list) parts.heardLink?.('feed', id, url);
+        for (const { id, url } of list) parts.heardLink?.('feed', id, url || undefined);
         return list.map(({ id }) => id);
       }),
     probe: async (signal) => {
@@ -166,7 +171,7 @@ function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
   return {
     id: video.id,
-    ...(video.title !== undefined && { title: video.title }),
+    ...(video.title !== undefined && video.title !== '' && { title: video.title }),
     status: video.status,
     ...(video.message !== undefined && { message: video.message }),
     ...(Number.isFinite(createdAt) && { createdAt }),

@@ -54,7 +54,7 @@ export class Waiters {
         go: () => (leave(), resolve()),
         refuse: (reason) => (leave(), reject(reason)),
       };
-      const abort = () => waiter.refuse(brokenOff());
+      const abort = () => waiter.refuse(brokenOff(signal));
       signal?.addEventListener('abort', abort, { once: true });
       lane.set(waiter, this.#elapsed());
     });
@@ -73,6 +73,7 @@ export class Waiters {
   }
 }
 
-export function brokenOff(): AbortedError {
-  return new AbortedError('waiting for the request budget');
+/** @param signal what broke it off; undefined: the end of the gate */
+export function brokenOff(signal?: AbortSignal): AbortedError {
+  return new AbortedError('waiting for the request budget', signal);
 }

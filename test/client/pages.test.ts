@@ -96,6 +96,19 @@ describe('the list of videos', () => {
     await expect(list.toArray({ limit: -1 })).rejects.toThrow(TypeError);
   });
 
+  test('ends after as many as the query wants, and reads no page beyond them', async () => {
+    await using opened = openClient(base);
+    serve([
+      ['a', 'b'],
+      ['b', 'c'],
+    ]);
+    const list = opened.client.videos.list({ limit: 3 });
+    expect(await idsOf(list)).toEqual(['a', 'b', 'c']);
+    expect(opened.requests).toHaveLength(2);
+    expect(await idsOf(opened.client.videos.list({ limit: 0 }))).toEqual([]);
+    for (const limit of [-1, 1.5, Number.NaN]) expect(() => opened.client.videos.list({ limit })).toThrow(TypeError);
+  });
+
   test('can be asked for one page', async () => {
     await using opened = openClient(base);
     const query: VideoQuery = { channelId: 'ch_1', status: 'failed', perPage: 10 };

@@ -49,13 +49,32 @@ describe('videos', () => {
     nock(base, { reqheaders: common, badheaders: ['idempotency-key'] })
       .post('/videos', { title: 'T' })
       .reply(201, created);
-    nock(base, { reqheaders: { 'idempotency-key': 'mine' } })
+    nock(base, { badheaders: ['idempotency-key'] })
       .post('/videos', { title: 'T', description: 'D', channel_id: 'ch_1', tags: ['a', 'b'] })
       .reply(200, { data: created });
     const expected = { id: 'vid_1', uploadUrl: 'https://up.example.com/1', status: 'pending' };
     expect(await opened.client.videos.create({ title: 'T' })).toEqual(expected);
     const fields = { title: 'T', description: 'D', channelId: 'ch_1', tags: ['a', 'b'] };
-    expect(await opened.client.videos.create(fields, { idempotencyKey: 'mine' })).toEqual(expected);
+    expect(await opened.client.videos.create(fields)).toEqual(expected);
+  });
+
+  test('an idempotency key goes only to a service that honours it, where it makes a create request repeatable', async () => {
+    const created = { id: 'vid_1', upload_url: 'https://up.example.com/1', status: 'pending' };
+    await using opened = openClient(base);
+    const refused = await failure(opened.client.videos.create({ title: 'T' }, { idempotencyKey: 'mine' }));
+    expect(refused).toBeInstanceOf(TypeError);
+    await using honoured = openClient(base, { honoursIdempotencyKey: true });
+    const keys: string[] = [];
+    const noted = { 'idempotency-key': (key: string) => keys.push(key) > 0 } as never;
+    nock(base, { reqheaders: noted }).post('/videos').reply(503).post('/videos').reply(201, created);
+    nock(base, { reqheaders: { 'idempotency-key': 'mine' } })
+      .post('/videos')
+      .reply(201, created);
+    expect(await honoured.client.videos.create({ title: 'T' })).toMatchObject({ id: 'vid_1' });
+    expect(new Set(keys.filter((key) => key !== 'mine')).size).toBe(1);
+    expect(await honoured.client.videos.create({ title: 'T' }, { idempotencyKey: 'mine' })).toMatchObject({
+      id: 'vid_1',
+    });
   });
 
   test('one that was created has an upload address, an import need not', async () => {
@@ -132,7 +151,7 @@ describe('what cannot be sent', () => {
     ['settings with a bigint', ({ channels }) => channels.update('ch_1', { defaultPlayerSettings: { a: 1n } })],
     ['a key of two lines', ({ videos }) => videos.create({ title: 'T' }, { idempotencyKey: 'a\nb' })],
   ])('is a mistake of the caller and none of the line: %s', async (_, call) => {
-    await using opened = openClient(base);
+    await using opened = openClient(base, { honoursIdempotencyKey: true });
     expect(await failure(call(opened.client))).toBeInstanceOf(TypeError);
     expect(opened.sleeps).toEqual([]);
   });
@@ -241,5 +260,67 @@ describe('analytics', () => {
       .get('/analytics/videos?video_id=v')
       .reply(200, { data: { video_id: 'v', views: 'many' } });
     await expect(opened.client.analytics.video('v')).rejects.toThrow(UnreadableAnswerError);
+  });
+
+  const figures = (id: string | null, views: number): object => ({
+    ...(id !== null && { video_id: id }),
+    period,
+    views,
+    unique_viewers: 1,
+    avg_watch_time_seconds: 2.5,
+    completion_rate: 0.5,
+  });
+
+  test('of a video are found in a list as well', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos?video_id=b')
+      .reply(200, { data: [figures('a', 1), figures('b', 2)] })
+      .get('/analytics/videos?video_id=b')
+      .reply(200, [figures(null, 3)])
+      .get('/analytics/videos?video_id=b')
+      .reply(200, { data: [figures('a', 4)] });
+    expect(await opened.client.analytics.video('b')).toMatchObject({ videoId: 'b', views: 2 });
+    expect(await opened.client.analytics.video('b')).toMatchObject({ videoId: 'b', views: 3 });
+    await expect(opened.client.analytics.video('b')).rejects.toThrow(UnreadableAnswerError);
+  });
+
+  test('of a channel are read page by page, as long as the service counts more', async () => {
+    await using opened = openClient(base);
+    const asked = { channel_id: 'ch_1', from: '2026-11-01', to: '2026-11-20' };
+    nock(base)
+      .get('/analytics/videos')
+      .query(asked)
+      .reply(200, { data: [figures('a', 3), figures('b', 2)], meta: { page: 1, per_page: 2, total: 3 } })
+      .get('/analytics/videos')
+      .query({ ...asked, page: 2 })
+      .reply(200, { data: [figures('c', 1)], meta: { page: 2, per_page: 2, total: 3 } });
+    const records = await opened.client.analytics.videos({ channelId: 'ch_1', ...period }).toArray();
+    expect(records.map(({ videoId, views }) => [videoId, views])).toEqual([
+      ['a', 3],
+      ['b', 2],
+      ['c', 1],
+    ]);
+  });
+
+  test.each([
+    ['a list', { data: [figures('a', 1)] }, ['a']],
+    ['a bare list', [figures('a', 1)], ['a']],
+    ['one record for all', { data: figures(null, 7) }, [undefined]],
+    ['a list of several records without videos', [figures(null, 7), figures(null, 7)], [undefined, undefined]],
+    ['nothing', { data: [] }, []],
+  ])('of a channel may be %s, and are read once', async (_, body, ids) => {
+    await using opened = openClient(base);
+    nock(base).get('/analytics/videos').reply(200, body);
+    const records = await opened.client.analytics.videos().toArray();
+    expect(records.map(({ videoId }) => videoId)).toEqual(ids);
+  });
+
+  test('of a channel end with the first page where that is enough', async () => {
+    await using opened = openClient(base);
+    const body = { data: [figures('a', 3), figures('b', 2)], meta: { total: 9 } };
+    nock(base).get('/analytics/videos').reply(200, body);
+    expect(await opened.client.analytics.videos({ limit: 2 }).toArray()).toHaveLength(2);
+    expect(() => opened.client.analytics.videos({ limit: -1 })).toThrow(TypeError);
   });
 });

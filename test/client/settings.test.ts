@@ -17,6 +17,7 @@ describe('the options of a client', () => {
       timeoutMs: 30_000,
       maxRetries: 2,
       maxRetryAfterMs: 60_000,
+      honoursIdempotencyKey: false,
     });
   });
 

@@ -10,6 +10,7 @@ import {
   WaitTimeoutError,
 } from '../../packages/client/src/errors.ts';
 import { failure, openClient } from './open-client.ts';
+import type { WaitNote } from '../../packages/client/src/waiting.ts';
 import { base, mockExchanges } from './nocked.ts';
 
 mockExchanges();
@@ -41,6 +42,11 @@ describe('waiting for a video', () => {
     await opened.client.videos.waitUntilReady('v', { intervalMs: 1000 });
     expect(opened.sleeps).toEqual([1000]);
     expect(await failure(opened.client.videos.waitUntilReady('v', { intervalMs: 999 }))).toBeInstanceOf(TypeError);
+    answer({ status: 'processing' }, { status: 'processing' }, { status: 'ready' });
+    const slower = (waitedMs: number): number => 1000 + waitedMs;
+    await opened.client.videos.waitUntilReady('v', { intervalMs: slower });
+    expect(opened.sleeps).toEqual([1000, 1000, 2000]);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { intervalMs: () => 0 }))).toBeInstanceOf(TypeError);
     expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: -1 }))).toBeInstanceOf(TypeError);
   });
 
@@ -91,13 +97,37 @@ describe('waiting for a video', () => {
     expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(Kind);
   });
 
-  test('waits as long as the service asks, however often, while that ends in time', async () => {
-    await using opened = openClient(base, { maxRetries: 0 });
-    refuse(429, { 'retry-after': '600' }, 3);
+  test('waits as long as the service asks, however often, within the bounds of every call, and says why', async () => {
+    const told: WaitNote[] = [];
+    await using opened = openClient(base, { maxRetries: 0, onWait: (note) => void told.push(note) });
+    refuse(429, { 'retry-after': '60' }, 2);
     refuse(429);
+    answer({ status: 'processing' }, { status: 'ready' });
+    const ofCall: WaitNote[] = [];
+    await opened.client.videos.waitUntilReady('v', { onWait: (note) => void ofCall.push(note) });
+    expect(opened.sleeps).toEqual([60_000, 60_000, 5000, 5000]);
+    const limited = { operation: 'get video', reason: 'rate limited', error: expect.any(RateLimitedError) };
+    expect(told).toEqual([
+      { ...limited, ms: 60_000 },
+      { ...limited, ms: 60_000 },
+      { ...limited, ms: 5000 },
+      { operation: 'get video', reason: 'not ready', ms: 5000, status: 'processing' },
+    ]);
+    expect(ofCall).toEqual(told);
+  });
+
+  test('fails at once when the service asks for a longer pause than every call waits for', async () => {
+    await using opened = openClient(base, { maxRetries: 0 });
+    refuse(429, { 'retry-after': '61' });
+    const error = await failure(opened.client.videos.waitUntilReady('v'));
+    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 61_000 });
+    expect(opened.sleeps).toEqual([]);
+    refuse(429, { 'retry-after': '600' });
     answer({ status: 'ready' });
-    await opened.client.videos.waitUntilReady('v');
-    expect(opened.sleeps).toEqual([600_000, 600_000, 600_000, 5000]);
+    await opened.client.videos.waitUntilReady('v', { maxRetryAfterMs: 600_000 });
+    expect(opened.sleeps).toEqual([600_000]);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { maxRetryAfterMs: -1 }))).toBeInstanceOf(TypeError);
   });
 
   test('hands a wait that would end too late to the caller', async () => {

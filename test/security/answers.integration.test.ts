@@ -76,7 +76,7 @@ describe('an answer of the service', () => {
   test('that names keys of the language changes no object but its own', async () => {
     const body = '{"data":[{"id":"f1","__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}]}';
     const feeds = await listingFeeds((socket) => socket.end(`${head}content-length: ${body.length}\r\n\r\n${body}`));
-    expect(feeds).toEqual([{ id: 'f1' }]);
+    expect(feeds).toEqual([{ id: 'f1', name: '', type: '', channelId: '', url: '' }]);
     expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
   });
 

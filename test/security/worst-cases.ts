@@ -1,14 +1,10 @@
 import { readError } from '../../packages/client/src/transport/answer-body.ts';
 import { parseRetryAfter } from '../../packages/client/src/transport/retry-after.ts';
 import { createScrub, scrubAddresses, secretsOfAddress } from '../../packages/client/src/transport/scrub.ts';
-import {
-  longestAddress,
-  readCreated,
-  readFeeds,
-  readOverview,
-  readVideo,
-  readVideoPage,
-} from '../../packages/client/src/wire/wire.ts';
+import { readOverview } from '../../packages/client/src/wire/analytics.ts';
+import { readFeeds } from '../../packages/client/src/wire/feeds.ts';
+import { longestAddress } from '../../packages/client/src/wire/fields.ts';
+import { readCreated, readVideo, readVideoPage } from '../../packages/client/src/wire/videos.ts';
 import { parseYaml } from '../../src/config/document.ts';
 import { SecretValues } from '../../src/log/redaction.ts';
 import { serialize } from '../../src/log/serialize.ts';

@@ -1,5 +1,8 @@
-import { RateLimitedError, throwIfAborted } from './errors.ts';
+import { callOf } from './call.ts';
+import type { Call, RawResponse, WithResponse } from './call.ts';
+import { RateLimitedError, ServiceError, throwIfAborted } from './errors.ts';
 import { requestIdOf } from './transport/answer.ts';
+import type { Answer } from './transport/answer.ts';
 import type { ApiRequest } from './wire/requests.ts';
 import { originOf, secretsOfAddress } from './transport/scrub.ts';
 import type { Scrub } from './transport/scrub.ts';
@@ -10,11 +13,12 @@ import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
 import type { RetryFacts } from './retry.ts';
-import { requireRetries, requireTimeout } from './settings.ts';
+import { requireRetries, requireRetryAfter, requireTimeout } from './settings.ts';
 import type { ClientSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { untilAborted } from './until-aborted.ts';
 import type { RequestOptions } from './video-client.ts';
+import type { WaitNote } from './waiting.ts';
 
 export interface CallerParts {
   readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs'>;
@@ -26,8 +30,6 @@ export interface CallerParts {
 export interface AskingOptions extends RequestOptions {
   /** What the other side might echo, beside the key. */
   readonly secrets?: readonly string[];
-  /** Replaces that of the client. */
-  readonly maxRetryAfterMs?: number;
   /** Called with every failure, before the decision whether to try again. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -48,6 +50,15 @@ export class Caller {
    * @throws {ServiceError} the failure of the last attempt
    */
   async ask<T>(request: ApiRequest<T>, options: AskingOptions = {}): Promise<T> {
+    return (await this.#answered(request, options)).data;
+  }
+
+  /** The same, as the public methods return it. @param request called at once; what it throws rejects the call */
+  call<T>(request: () => ApiRequest<T>, options: AskingOptions = {}): Call<T> {
+    return callOf((async () => await this.#answered(request(), options))());
+  }
+
+  async #answered<T>(request: ApiRequest<T>, options: AskingOptions): Promise<WithResponse<T>> {
     checkOptions(options);
     const signal = this.untilClosed(options.signal);
     for (let attempt = 1; ; attempt += 1) {
@@ -55,10 +66,10 @@ export class Caller {
         return await this.#askOnce(request, { ...options, signal, attempt });
       } catch (error) {
         options.onFailure?.(error);
-        const { isRepeatable } = request;
+        const { isRepeatable, operation } = request;
         const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable });
         if (waitMs === null) throw error;
-        await this.sleep(waitMs, signal);
+        await this.wait(failedNote(operation, error, waitMs), { ...options, signal });
       }
     }
   }
@@ -84,12 +95,12 @@ export class Caller {
   }
 
   /** The facts for the decision whether to try again, except whether the request may be repeated. */
-  retryFacts(attempt: number, { maxRetries, maxRetryAfterMs }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
+  retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
     const { settings, surroundings } = this.#parts;
     return {
       attempt,
       maxRetries: maxRetries ?? settings.maxRetries,
-      maxRetryAfterMs: maxRetryAfterMs ?? settings.maxRetryAfterMs,
+      maxRetryAfterMs: this.maxRetryAfterMs(options),
       random: surroundings.random(),
     };
   }
@@ -103,8 +114,18 @@ export class Caller {
     return this.#transport.scrub(secrets);
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#parts.surroundings.sleep(ms, signal);
+  /** Waits, after it has told why. @throws {AbortedError} the signal fired */
+  wait(
+    note: WaitNote,
+    { onWait, signal }: Pick<RequestOptions, 'onWait'> & { readonly signal: AbortSignal },
+  ): Promise<void> {
+    this.#parts.hooks.wait(note, onWait);
+    return this.#parts.surroundings.sleep(note.ms, signal);
+  }
+
+  /** The longest wait that the other side may ask for in this call, in milliseconds. */
+  maxRetryAfterMs({ maxRetryAfterMs }: Pick<RequestOptions, 'maxRetryAfterMs'>): number {
+    return maxRetryAfterMs ?? this.#parts.settings.maxRetryAfterMs;
   }
 
   elapsed(): number {
@@ -120,24 +141,21 @@ export class Caller {
       secrets,
       priority,
     }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
-  ): Promise<T> {
+  ): Promise<WithResponse<T>> {
     const { hooks, gate } = this.#parts;
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
     throwIfAborted(signal, request.operation);
     if (gate !== undefined) {
       const atGate = { ...note, signal, ...(priority !== undefined && { priority }) };
       // A gate may ignore the signal, or reject with an error of its own when it fires.
-      await untilAborted(
-        Promise.try(() => gate.pass(atGate)),
-        signal,
-        request.operation,
-      );
+      await untilAborted((async () => await gate.pass(atGate))(), signal, request.operation);
     }
     throwIfAborted(signal, request.operation);
     hooks.request(note);
     const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });
     try {
-      return await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+      const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+      return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
       if (error instanceof RateLimitedError) gate?.throttled(error.retryAfterMs);
       throw error;
@@ -146,7 +164,31 @@ export class Caller {
 }
 
 /** @throws TypeError for options out of their range */
-export function checkOptions({ timeoutMs, maxRetries }: RequestOptions): void {
+export function checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs }: RequestOptions): void {
   if (timeoutMs !== undefined) requireTimeout(timeoutMs);
   if (maxRetries !== undefined) requireRetries(maxRetries);
+  if (maxRetryAfterMs !== undefined) requireRetryAfter(maxRetryAfterMs);
+}
+
+/** The note on a wait after a failure that may pass. */
+export function failedNote(operation: string, error: unknown, ms: number): WaitNote {
+  const reason = error instanceof RateLimitedError ? 'rate limited' : 'failed';
+  return { operation, reason, ms, ...(error instanceof ServiceError && { error }) };
+}
+
+/** The headers are read only if somebody asks for them. */
+function responseOf({ status, headers, body, requestId }: Answer, attempts: number): RawResponse {
+  return {
+    status,
+    get headers() {
+      return new Headers(
+        Object.entries(headers).flatMap(([name, value]) =>
+          [value ?? []].flat().map((each): [string, string] => [name, each]),
+        ),
+      );
+    },
+    body,
+    ...(requestId !== undefined && { requestId }),
+    attempts,
+  };
 }

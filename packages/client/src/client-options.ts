@@ -1,6 +1,7 @@
 import type { RequestGate } from './request-gate.ts';
 import type { ProxyEnvironment } from './transport/connection.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
+import type { WaitNote } from './waiting.ts';
 
 export type { ProxyEnvironment };
 
@@ -15,7 +16,7 @@ export interface VideoClientOptions {
   /** How often a request that may be repeated is tried again, 0 to 10; 0 switches all automatic repetition off. Default 2. */
   readonly maxRetries?: number;
   /**
-   * The longest `Retry-After` that the client waits for by itself, in milliseconds, 0 to 86,400,000; for a longer one the call fails
+   * The longest `Retry-After` that any call waits for by itself, in milliseconds, 0 to 86,400,000; for a longer one the call fails
    * at once, with `retryAfterMs` in the error. Default 60,000.
    */
   readonly maxRetryAfterMs?: number;
@@ -32,12 +33,19 @@ export interface VideoClientOptions {
   readonly proxyEnv?: ProxyEnvironment;
   /** Limits the uploads of this client, and of every other client that is given the same object. See `createBandwidth`. */
   readonly bandwidth?: Bandwidth;
+  /**
+   * Whether the service makes one record for all create requests with the same `Idempotency-Key`. Then each of them carries one, and is
+   * repeated like any other request. Default false: the specification does not mention the header, so none is sent.
+   */
+  readonly honoursIdempotencyKey?: boolean;
   /** Awaited before every JSON request, repetitions included: for a request budget that other parts of a program share. */
   readonly requestGate?: RequestGate;
   /** Called before each request leaves, repetitions and uploads included. An error of it becomes a process warning. */
   readonly onRequest?: (note: RequestNote) => void;
   /** Called when each of them has ended. An error of it becomes a process warning. */
   readonly onResponse?: (note: ResponseNote) => void;
+  /** Called before each wait between two requests, with its length and its reason. An error of it becomes a process warning. */
+  readonly onWait?: (note: WaitNote) => void;
 }
 
 /** A request that leaves now. It contains no secret: of an upload address only the origin. */

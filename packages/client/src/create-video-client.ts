@@ -10,6 +10,7 @@ import { Transport } from './transport/transport.ts';
 import { Caller } from './caller.ts';
 import type { VideoClientOptions } from './client-options.ts';
 import { Hooks } from './hooks.ts';
+import { analyticsPages } from './lists.ts';
 import { settingsOf } from './settings.ts';
 import { realSurroundings } from './surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -48,18 +49,19 @@ class HttpVideoClient implements VideoClient {
       gate: options.requestGate,
       surroundings,
     });
-    this.videos = createVideos(caller);
+    this.videos = createVideos(caller, settings.honoursIdempotencyKey);
     this.channels = {
-      list: async (call) => await caller.ask(listChannels(), call),
-      update: async (id, changes, call) => await caller.ask(updateChannel(id, changes), call),
+      list: (options) => caller.call(listChannels, options),
+      update: (id, changes, options) => caller.call(() => updateChannel(id, changes), options),
     };
     this.feeds = {
-      list: async (call) => await caller.ask(listFeeds(), call),
-      publish: async (id, call) => await caller.ask(publishFeed(id), call),
+      list: (options) => caller.call(listFeeds, options),
+      publish: (id, options) => caller.call(() => publishFeed(id), options),
     };
     this.analytics = {
-      video: async (id, period = {}, call) => await caller.ask(videoAnalytics(id, period), call),
-      overview: async (query = {}, call) => await caller.ask(analyticsOverview(query), call),
+      video: (id, period = {}, options) => caller.call(() => videoAnalytics(id, period), options),
+      videos: (query = {}, options = {}) => analyticsPages(caller, query, options),
+      overview: (query = {}, options) => caller.call(() => analyticsOverview(query), options),
     };
   }
 

@@ -1,4 +1,5 @@
 import { scrubAddresses } from './transport/scrub.ts';
+import type { OpenWord } from './wire/known-word.ts';
 
 export interface ErrorFacts {
   readonly status?: number | undefined;
@@ -9,13 +10,37 @@ export interface ErrorFacts {
 }
 
 /**
+ * What went wrong, in one word: a code of the service (api-spec section 7), a word of this package, or another: services add codes, and a
+ * connection that fails has the errno name of the system, such as `ECONNREFUSED`.
+ */
+export type ErrorCode = OpenWord<
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'rate_limited'
+  | 'server_error'
+  | 'aborted'
+  | 'answer_too_long'
+  | 'early_answer'
+  | 'file_changed'
+  | 'invalid_id'
+  | 'no_upload_address'
+  | 'redirect'
+  | 'timeout'
+  | 'unreadable_answer'
+  | 'unsafe_upload_address'
+  | 'upload_conflict'
+  | 'video_failed'
+  | 'wait_timeout'
+>;
+
+/**
  * Anything that went wrong between this program and the service. Its text may be logged: errors of the HTTP library hold the key and
  * signed addresses in enumerable fields (measured), so the cause is only a copy of their name, code and message.
  */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
-  /** The service's error code, an errno name, or a word of this package. */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** HTTP status, if there was an answer. */
   readonly status: number | undefined;
   /** How long to wait before the next request, in milliseconds, 1,000 or more, if the other side said so. */
@@ -155,12 +180,15 @@ export class FileUnreadableError extends UploadError {
   override readonly name = 'FileUnreadableError';
 }
 
-/** The caller's signal fired, or the client was closed. */
+/** The caller's signal fired, or the client was closed; `cause` is the reason of the signal. */
 export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
+  /** What the caller gave to `abort()`, unchanged; a `TimeoutError` for `AbortSignal.timeout()`. */
+  override readonly cause: unknown;
 
-  constructor(what: string) {
+  constructor(what: string, signal?: AbortSignal) {
     super(`${what} was aborted`, { code: 'aborted' });
+    this.cause = signal?.reason;
   }
 }
 
@@ -202,7 +230,7 @@ export class WebhookSignatureError extends ServiceError {
 
 /** @throws {AbortedError} the signal has fired */
 export function throwIfAborted(signal: AbortSignal | undefined, what: string): void {
-  if (signal?.aborted === true) throw new AbortedError(what);
+  if (signal?.aborted === true) throw new AbortedError(what, signal);
 }
 
 /** The `code` of an error of the system or a library, if it has one. */

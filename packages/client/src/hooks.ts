@@ -1,12 +1,15 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
+import type { WaitNote } from './waiting.ts';
+
+type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onWait'>;
 
 /** The caller's listeners. An error of theirs must not become one of the call. */
 export class Hooks {
-  readonly #listeners: Pick<VideoClientOptions, 'onRequest' | 'onResponse'>;
+  readonly #listeners: Listeners;
 
-  constructor({ onRequest, onResponse }: Pick<VideoClientOptions, 'onRequest' | 'onResponse'>) {
-    this.#listeners = { ...(onRequest && { onRequest }), ...(onResponse && { onResponse }) };
+  constructor({ onRequest, onResponse, onWait }: Listeners) {
+    this.#listeners = { ...(onRequest && { onRequest }), ...(onResponse && { onResponse }), ...(onWait && { onWait }) };
   }
 
   request(note: RequestNote): void {
@@ -15,6 +18,12 @@ export class Hooks {
 
   response(note: ResponseNote): void {
     tell('onResponse', () => this.#listeners.onResponse?.(note));
+  }
+
+  /** @param onWait that of the call, told beside that of the client */
+  wait(note: WaitNote, onWait: Listeners['onWait']): void {
+    tell('onWait', () => this.#listeners.onWait?.(note));
+    tell('onWait', () => onWait?.(note));
   }
 }
 

@@ -6,8 +6,13 @@ export { createVideoClient } from './create-video-client.ts';
 export type { ProxyEnvironment, RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
 export type { RequestAtGate, RequestGate } from './request-gate.ts';
 
+export type { Call, RawResponse, WithResponse } from './call.ts';
+export type { WaitNote } from './waiting.ts';
+export type { OpenWord } from './wire/known-word.ts';
+
 export type {
   Analytics,
+  AnalyticsQuery,
   Channels,
   CreateOptions,
   Feeds,
@@ -26,17 +31,10 @@ export type {
   WaitOptions,
 } from './video-client.ts';
 export type { ChannelChanges, VideoChanges } from './wire/requests.ts';
-export type {
-  AnalyticsOverview,
-  Channel,
-  CreatedVideo,
-  Feed,
-  Period,
-  Published,
-  Video,
-  VideoAnalytics,
-  VideoPage,
-} from './wire/wire.ts';
+export type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
+export type { Channel, ChannelListItem } from './wire/channels.ts';
+export type { Feed, Published } from './wire/feeds.ts';
+export type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from './wire/videos.ts';
 
 export { createBandwidth } from './upload/bandwidth.ts';
 export type { Bandwidth } from './upload/bandwidth.ts';
@@ -82,4 +80,4 @@ export {
   WaitTimeoutError,
   WebhookSignatureError,
 } from './errors.ts';
-export type { ErrorFacts } from './errors.ts';
+export type { ErrorCode, ErrorFacts } from './errors.ts';

@@ -8,6 +8,7 @@ import type { VideoClientOptions } from './client-options.ts';
 export interface ClientSettings extends TransportOptions {
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
+  readonly honoursIdempotencyKey: boolean;
 }
 
 /** The longest time that a Node timer takes; for a longer one it fires at once. */
@@ -19,9 +20,10 @@ const mostRetries = 10;
 /** @throws TypeError that names the option and never shows the key */
 export function settingsOf(options: VideoClientOptions): ClientSettings {
   const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
+  const { honoursIdempotencyKey = false } = options;
   requireTimeout(timeoutMs);
   requireRetries(maxRetries);
-  requireWithin('maxRetryAfterMs', maxRetryAfterMs, [0, longestRetryAfterMs]);
+  requireRetryAfter(maxRetryAfterMs);
   if (ca !== undefined) requireCertificate(ca);
   return {
     baseUrl: baseOf(options.baseUrl),
@@ -30,6 +32,7 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
     timeoutMs,
     maxRetries,
     maxRetryAfterMs,
+    honoursIdempotencyKey,
     userAgent: options.userAgent,
     proxyEnv: options.proxyEnv,
     ca,
@@ -39,6 +42,10 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
 
 export function requireTimeout(timeoutMs: number): void {
   requireWithin('timeoutMs', timeoutMs, [1, longestTimerMs]);
+}
+
+export function requireRetryAfter(maxRetryAfterMs: number): void {
+  requireWithin('maxRetryAfterMs', maxRetryAfterMs, [0, longestRetryAfterMs]);
 }
 
 export function requireRetries(maxRetries: number): void {

@@ -18,7 +18,7 @@ export const realSurroundings: Surroundings = {
     try {
       await wait(ms, undefined, { signal });
     } catch {
-      throw new AbortedError('waiting for the next attempt');
+      throw new AbortedError('waiting for the next attempt', signal);
     }
   },
   random: () => Math.random(),

@@ -6,7 +6,7 @@ import { AbortedError } from './errors.ts';
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal, what: string): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const abort = () => reject(new AbortedError(what));
+  const abort = () => reject(new AbortedError(what, signal));
   work.then(resolve, reject);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });

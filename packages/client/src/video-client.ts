@@ -1,18 +1,11 @@
-import type { ChannelChanges, VideoChanges } from './wire/requests.ts';
-import type {
-  AnalyticsOverview,
-  Channel,
-  CreatedVideo,
-  Feed,
-  Period,
-  Published,
-  Video,
-  VideoAnalytics,
-  VideoPage,
-} from './wire/wire.ts';
+import type { Call } from './call.ts';
 import type { BodyReader } from './upload/body-reader.ts';
-
-export type { AnalyticsOverview, ChannelChanges, Period, VideoAnalytics, VideoChanges };
+import type { WaitNote } from './waiting.ts';
+import type { AnalyticsOverview, AnalyticsPage, Engagement, Period, VideoAnalytics } from './wire/analytics.ts';
+import type { Channel, ChannelListItem } from './wire/channels.ts';
+import type { Feed, Published } from './wire/feeds.ts';
+import type { ChannelChanges, VideoChanges } from './wire/requests.ts';
+import type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from './wire/videos.ts';
 
 /**
  * The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`.
@@ -36,6 +29,10 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** How often a request that may be repeated is tried again, 0 to 10; default: that of the client. */
   readonly maxRetries?: number;
+  /** The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client. */
+  readonly maxRetryAfterMs?: number;
+  /** Called before each wait of this call, beside that of the client. An error of it becomes a process warning. */
+  readonly onWait?: (note: WaitNote) => void;
   /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
   readonly priority?: string;
 }
@@ -43,26 +40,26 @@ export interface RequestOptions {
 /** Options of `create` and `import`. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Sent as the header `Idempotency-Key`. assumed: a service that knows the header makes no second record for the same key; the
-   * specification does not mention it, so `create` is not repeated because of it.
+   * Sent as the header `Idempotency-Key`: give the same one to make the same record again, after a restart for example. Only for a client
+   * with `honoursIdempotencyKey`, else a `TypeError`. Default there: a new UUID for each call.
    */
   readonly idempotencyKey?: string;
 }
 
 export interface Videos {
   /** All videos that the query selects, in the order of the service, in pages. Sends nothing before it is awaited or iterated. */
-  list(query?: VideoQuery, options?: RequestOptions): Pages<Video>;
+  list(query?: VideoQuery, options?: RequestOptions): Pages<VideoListItem, VideoPage>;
   /** @throws {NotFoundError} there is no such video */
-  get(id: string, options?: RequestOptions): Promise<Video>;
+  get(id: string, options?: RequestOptions): Call<Video>;
   /**
    * Creates a record; `send` then sends its file. Not repeated automatically, because that could create a second record, except where
-   * the service cannot have acted: nothing was sent, or it answered 429.
+   * the service cannot have acted (nothing was sent, or it answered 429) or the client has `honoursIdempotencyKey`.
    */
-  create(fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
+  create(fields: NewVideo, options?: CreateOptions): Call<CreatedVideo>;
   /** Creates a record whose file the service fetches from an address by itself. Repeated as rarely as `create`. */
-  import(sourceUrl: string, fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
+  import(sourceUrl: string, fields: NewVideo, options?: CreateOptions): Call<CreatedVideo>;
   /** @returns the changed video if the answer contains it (the specification does not show it), else null */
-  update(id: string, changes: VideoChanges, options?: RequestOptions): Promise<Video | null>;
+  update(id: string, changes: VideoChanges, options?: RequestOptions): Call<Video | null>;
   /**
    * Deletes a video with all its assets; it cannot be undone. If a repetition finds nothing, the first attempt has done it.
    * @throws {NotFoundError} there was no such video to begin with
@@ -92,9 +89,11 @@ export interface Videos {
   ): Promise<UploadedVideo>;
   /**
    * Asks for the status until it is `ready`. Any status other than `ready` and `failed` means 'not yet', also one that the service
-   * adds later. After a 429 it waits as long as the service asks, if that fits into `waitMs`.
+   * adds later. Each pause is told to `onWait`. One that the service asks for (429) is waited for as in every call: at most
+   * `maxRetryAfterMs`.
    *
    * @throws {VideoFailedError} the status is `failed`; `reason` says why, if the service does
+   * @throws {RateLimitedError} the service asks for a longer pause than `maxRetryAfterMs`, or than what is left of `waitMs`
    * @throws {WaitTimeoutError} it is not ready within `waitMs`
    * @throws {NotFoundError} there is no such video (any more)
    */
@@ -103,23 +102,35 @@ export interface Videos {
 
 export interface Channels {
   /** All channels of the account. */
-  list(options?: RequestOptions): Promise<readonly Channel[]>;
+  list(options?: RequestOptions): Call<readonly ChannelListItem[]>;
   /** @returns the changed channel if the answer contains it (the specification does not show it), else null */
-  update(id: string, changes: ChannelChanges, options?: RequestOptions): Promise<Channel | null>;
+  update(id: string, changes: ChannelChanges, options?: RequestOptions): Call<Channel | null>;
 }
 
 export interface Feeds {
   /** All active feeds of the account. */
-  list(options?: RequestOptions): Promise<readonly Feed[]>;
+  list(options?: RequestOptions): Call<readonly Feed[]>;
   /** Refreshes the feed with the latest videos. Repeated like a read: a second publish changes nothing. */
-  publish(id: string, options?: RequestOptions): Promise<Published>;
+  publish(id: string, options?: RequestOptions): Call<Published>;
 }
 
 export interface Analytics {
   /** Views and engagement of one video. */
-  video(id: string, period?: Period, options?: RequestOptions): Promise<VideoAnalytics>;
+  video(id: string, period?: Period, options?: RequestOptions): Call<VideoAnalytics>;
+  /**
+   * Views and engagement of the videos of a channel, or of all, in pages. What a service answers without a `video_id` is not shown: one
+   * record for all of them is a list of one, without `videoId`.
+   */
+  videos(query?: AnalyticsQuery, options?: RequestOptions): Pages<Engagement, AnalyticsPage>;
   /** Totals of the account, or of one channel. */
-  overview(query?: Period & { readonly channelId?: string }, options?: RequestOptions): Promise<AnalyticsOverview>;
+  overview(query?: Period & { readonly channelId?: string }, options?: RequestOptions): Call<AnalyticsOverview>;
+}
+
+/** Which figures `analytics.videos` reads. */
+export interface AnalyticsQuery extends Period {
+  readonly channelId?: string;
+  /** 0 or more; iterating ends after this many. Default: all. */
+  readonly limit?: number;
 }
 
 export interface VideoQuery {
@@ -127,16 +138,18 @@ export interface VideoQuery {
   readonly status?: 'processing' | 'ready' | 'failed';
   /** 1 to 100; default 100. */
   readonly perPage?: number;
+  /** 0 or more; iterating ends after this many, and no page beyond them is read. Default: all. */
+  readonly limit?: number;
 }
 
 /**
  * A list in pages. `for await` gives each item once, over all pages, until a page is empty; it does not rely on `total`, which changes
  * while pages are read.
  */
-export interface Pages<T> extends AsyncIterable<T> {
+export interface Pages<T, Page> extends AsyncIterable<T> {
   /** @param page from 1 */
-  page(page: number): Promise<VideoPage>;
-  /** @param options.limit 0 or more items; default: all. Reads no page beyond those. */
+  page(page: number): Call<Page>;
+  /** @param options.limit 0 or more items; default: that of the query. Reads no page beyond those. */
   toArray(options?: { readonly limit?: number }): Promise<T[]>;
 }
 
@@ -211,8 +224,11 @@ export interface UploadedVideo {
 export interface WaitOptions extends RequestOptions {
   /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 3,600,000. */
   readonly waitMs?: number;
-  /** Between two requests, in milliseconds, 1,000 to 2,147,483,647. Default 5,000. */
-  readonly intervalMs?: number;
-  /** Called with the first status, and with each one that differs from the last. */
-  readonly onStatus?: (status: string) => void;
+  /**
+   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far. Default
+   * 5,000.
+   */
+  readonly intervalMs?: number | ((waitedMs: number) => number);
+  /** Called with the first status, and with each one that differs from the last. What it throws ends the wait. */
+  readonly onStatus?: (status: VideoStatus) => void;
 }

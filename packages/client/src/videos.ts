@@ -1,27 +1,41 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Call } from './call.ts';
 import { NotFoundError } from './errors.ts';
-import { createVideo, deleteVideo, getVideo, updateVideo } from './wire/requests.ts';
 import type { Caller } from './caller.ts';
 import { checkOptions } from './caller.ts';
-import { listPages } from './pages.ts';
+import { videoPages } from './lists.ts';
 import { mayHaveHappened } from './retry.ts';
 import { checkSendOptions, sendVideo } from './upload/send-video.ts';
 import { seekableOf } from './upload/upload-source.ts';
-import type { RequestOptions, SeekableSource, SendCallOptions, UploadSource, Videos } from './video-client.ts';
+import type {
+  CreateOptions,
+  RequestOptions,
+  SeekableSource,
+  SendCallOptions,
+  UploadSource,
+  Videos,
+} from './video-client.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
+import { createVideo, deleteVideo, getVideo, updateVideo } from './wire/requests.ts';
+import type { VideoFields } from './wire/requests.ts';
+import type { CreatedVideo } from './wire/videos.ts';
 
-export function createVideos(caller: Caller): Videos {
+/** @param honoursIdempotencyKey of the service */
+export function createVideos(caller: Caller, honoursIdempotencyKey: boolean): Videos {
+  const create = (fields: VideoFields, options: CreateOptions = {}): Call<CreatedVideo> =>
+    caller.call(() => createVideo(fields, keyFor(options, honoursIdempotencyKey)), options);
   return {
-    list: (query = {}, options = {}) => listPages(caller, query, options),
-    get: async (id, options) => await caller.ask(getVideo(id), options),
-    create: async (fields, options) => await caller.ask(createVideo(fields, options?.idempotencyKey), options),
-    import: async (sourceUrl, fields, options) =>
-      await caller.ask(createVideo({ ...fields, sourceUrl }, options?.idempotencyKey), options),
-    update: async (id, changes, options) => await caller.ask(updateVideo(id, changes), options),
+    list: (query = {}, options = {}) => videoPages(caller, query, options),
+    get: (id, options) => caller.call(() => getVideo(id), options),
+    create,
+    import: (sourceUrl, fields, options) => create({ ...fields, sourceUrl }, options),
+    update: (id, changes, options) => caller.call(() => updateVideo(id, changes), options),
     delete: (id, options) => remove(caller, id, options),
     upload: async (given, fields, options = {}) => {
       const source = await checked(given, options);
       const { onProgress: _, beforeLastPart: __, onCreated, ...rest } = options;
-      const created = await caller.ask(createVideo(fields), rest);
+      const created = await create(fields, rest);
       await onCreated?.(created);
       return await sendVideo(caller, { source, to: created }, options);
     },
@@ -31,6 +45,13 @@ export function createVideos(caller: Caller): Videos {
     },
     waitUntilReady: (id, options = {}) => waitUntilReady(caller, id, options),
   };
+}
+
+/** @throws {TypeError} a key for a service that would ignore it: the caller would rely on it in vain */
+function keyFor({ idempotencyKey }: CreateOptions, isHonoured: boolean): string | undefined {
+  if (isHonoured) return idempotencyKey ?? randomUUID();
+  if (idempotencyKey === undefined) return undefined;
+  throw new TypeError('idempotencyKey needs a service that honours it: set honoursIdempotencyKey of the client');
 }
 
 /** No record must be made for a file that is not there, or with options that are out of range. */

@@ -1,12 +1,14 @@
 import { RateLimitedError, ServiceError, VideoFailedError, WaitTimeoutError } from './errors.ts';
-import { getVideo } from './wire/requests.ts';
-import type { Scrub } from './transport/scrub.ts';
-import { plain } from './transport/answer-body.ts';
-import type { Video } from './wire/wire.ts';
+import { checkOptions, failedNote } from './caller.ts';
 import type { AskingOptions, Caller } from './caller.ts';
 import { isPassing } from './retry.ts';
 import { longestTimerMs, requireWithin } from './settings.ts';
+import { plain } from './transport/answer-body.ts';
+import type { Scrub } from './transport/scrub.ts';
 import type { WaitOptions } from './video-client.ts';
+import type { WaitNote } from './waiting.ts';
+import { getVideo } from './wire/requests.ts';
+import type { Video, VideoStatus } from './wire/videos.ts';
 
 const defaultWaitMs = 3_600_000;
 const defaultIntervalMs = 5000;
@@ -18,20 +20,31 @@ const outageMs = 300_000;
 /** @throws as `Videos.waitUntilReady` */
 export async function waitUntilReady(caller: Caller, id: string, options: WaitOptions): Promise<Video> {
   const { waitMs = defaultWaitMs, intervalMs = defaultIntervalMs } = options;
+  checkOptions(options);
   requireWithin('waitMs', waitMs, [0, longestTimerMs]);
-  requireWithin('intervalMs', intervalMs, [leastIntervalMs, longestTimerMs]);
+  const interval = typeof intervalMs === 'function' ? intervalMs : () => intervalMs;
+  const nextMs = (): number => {
+    const ms = interval(waitMs - leftMs());
+    requireWithin('intervalMs', ms, [leastIntervalMs, longestTimerMs]);
+    return ms;
+  };
   const signal = caller.untilClosed(options.signal);
   const endsAt = caller.elapsed() + waitMs;
+  const leftMs = (): number => endsAt - caller.elapsed();
+  nextMs();
   const scrub = caller.scrub([]);
   const log = new StatusLog(options.onStatus);
   for (;;) {
-    const leftMs = Math.max(0, endsAt - caller.elapsed());
-    const { video, error, pauseMs } = await look(caller, id, { ...options, maxRetryAfterMs: leftMs, log });
+    const longestPauseMs = Math.min(caller.maxRetryAfterMs(options), Math.max(0, Math.ceil(leftMs())));
+    const { video, error } = await look(caller, id, { ...options, maxRetryAfterMs: longestPauseMs, log });
     if (video?.status === 'ready') return video;
     if (video?.status === 'failed') throw failedVideo(video, scrub);
-    const stillMs = endsAt - caller.elapsed();
+    const pauseMs = error?.retryAfterMs ?? 0;
+    if (error !== undefined && pauseMs > caller.maxRetryAfterMs(options)) throw error;
+    const stillMs = leftMs();
     if (stillMs <= 0 || pauseMs > stillMs) throw error ?? new WaitTimeoutError(id, waitMs, log.status(scrub));
-    await caller.sleep(Math.min(Math.max(intervalMs, pauseMs), stillMs), signal);
+    const ms = Math.min(Math.max(nextMs(), pauseMs), stillMs);
+    await caller.wait(noteOf({ video, error }, ms), { ...options, signal });
   }
 }
 
@@ -41,11 +54,14 @@ export function failedVideo({ id, message }: Video, scrub: Scrub): VideoFailedEr
 }
 
 interface Found {
-  readonly video?: Video;
+  readonly video?: Video | undefined;
   /** A failure that may pass. */
-  readonly error?: ServiceError;
-  /** The pause that the service asks for. */
-  readonly pauseMs: number;
+  readonly error?: ServiceError | undefined;
+}
+
+function noteOf({ video, error }: Found, ms: number): WaitNote {
+  if (video === undefined) return failedNote('get video', error, ms);
+  return { operation: 'get video', reason: 'not ready', ms, status: video.status };
 }
 
 async function look(
@@ -57,15 +73,15 @@ async function look(
     if (error instanceof ServiceError && log.mayPass(error, caller.elapsed())) return error;
     throw error;
   });
-  if (video instanceof ServiceError) return { error: video, pauseMs: video.retryAfterMs ?? 0 };
+  if (video instanceof ServiceError) return { error: video };
   log.note(video.status, caller.elapsed());
-  return { video, pauseMs: 0 };
+  return { video };
 }
 
 /** What the service has said about the video so far. */
 class StatusLog {
   readonly #onStatus: WaitOptions['onStatus'];
-  #status: string | undefined;
+  #status: VideoStatus | undefined;
   #atMs = 0;
 
   constructor(onStatus: WaitOptions['onStatus']) {
@@ -77,7 +93,7 @@ class StatusLog {
     return this.#status === undefined ? undefined : plain(scrub(this.#status));
   }
 
-  note(status: string, nowMs: number): void {
+  note(status: VideoStatus, nowMs: number): void {
     this.#atMs = nowMs;
     if (status === this.#status) return;
     this.#status = status;

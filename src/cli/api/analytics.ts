@@ -1,7 +1,7 @@
-import type { AnalyticsOverview, Period, VideoAnalytics } from '@dropcast/client';
+import type { AnalyticsOverview, Engagement, Period } from '@dropcast/client';
 import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
-import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
+import { counted, formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { renderTable } from '../output/table.ts';
 import { tableOptions } from '../output/file-table.ts';
@@ -22,6 +22,26 @@ export async function videoAnalytics({ shell, client }: Session, id: string, opt
   else shell.stdout.write(describeRecord(record, shell));
 }
 
+export interface AnalyticsListOptions extends AnalyticsOptions {
+  readonly channel?: string;
+  /** At least 1. */
+  readonly limit: number;
+}
+
+/** `dropcast analytics videos`: one row per video, in the order of the service. */
+export async function analyticsOfVideos(
+  { shell, client }: Session,
+  { channel, limit, json, ...days }: AnalyticsListOptions,
+): Promise<void> {
+  const query = { ...periodOf(days, Date.now()), ...(channel !== undefined && { channelId: channel }), limit };
+  const records = await client.analytics.videos(query, { signal: shell.stopping }).toArray();
+  if (json === true) return printJson({ videos: records.map(videoAnalyticsForm) }, shell.stdout);
+  if (records.length === 0) shell.stderr.write('No videos found.\n');
+  else shell.stdout.write(describeRecords(records, shell));
+  if (records.length === limit)
+    shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
+}
+
 /** `dropcast analytics overview`: the whole account, or one channel. */
 export async function analyticsOverview(
   { shell, client }: Session,
@@ -34,18 +54,43 @@ export async function analyticsOverview(
   else shell.stdout.write(describeOverview(record, shell));
 }
 
-function describeRecord(record: VideoAnalytics, shell: Shell): string {
-  // Without views there is no average.
-  const ofViews = (text: string): string => (record.views === 0 ? UNKNOWN : text);
+function describeRecord(record: Engagement, shell: Shell): string {
   const details = [
-    { label: 'video', value: record.videoId },
+    { label: 'video', value: record.videoId ?? null },
     { label: 'period', value: periodText(record.period) },
     { label: 'views', value: formatCount(record.views) },
     { label: 'unique viewers', value: formatCount(record.uniqueViewers) },
-    { label: 'average watch time', value: ofViews(formatDuration(record.avgWatchTimeSeconds * 1000)) },
-    { label: 'completion rate', value: ofViews(formatPercent(record.completionRate, 1)) },
+    { label: 'average watch time', value: watchTime(record) },
+    { label: 'completion rate', value: completion(record) },
   ];
   return renderDetails(details, hasColour(shell.stdout, shell.env));
+}
+
+function describeRecords(records: readonly Engagement[], shell: Shell): string {
+  const columns = [
+    { title: 'VIEWS', align: 'right' as const },
+    { title: 'VIEWERS', align: 'right' as const },
+    { title: 'WATCHED', align: 'right' as const },
+    { title: 'COMPLETED', align: 'right' as const },
+    { title: 'ID' },
+  ];
+  const rows = records.map((record) => [
+    formatCount(record.views),
+    formatCount(record.uniqueViewers),
+    watchTime(record),
+    completion(record),
+    record.videoId ?? UNKNOWN,
+  ]);
+  return renderTable(columns, rows, tableOptions(shell));
+}
+
+/** Without views there is no average. */
+function watchTime({ views, avgWatchTimeSeconds }: Engagement): string {
+  return views === 0 ? UNKNOWN : formatDuration(avgWatchTimeSeconds * 1000);
+}
+
+function completion({ views, completionRate }: Engagement): string {
+  return views === 0 ? UNKNOWN : formatPercent(completionRate, 1);
 }
 
 function describeOverview({ period, totalViews, uniqueViewers, topVideos }: AnalyticsOverview, shell: Shell): string {

@@ -31,10 +31,10 @@ function channelTable(channels: readonly Channel[], shell: Shell): string {
   ];
   const rows = channels.map((channel) => [
     channel.id,
-    channel.name ?? UNKNOWN,
-    channel.slug ?? UNKNOWN,
+    channel.name || UNKNOWN,
+    channel.slug || UNKNOWN,
     formatCount(channel.videoCount ?? null),
-    formatMoment(channel.createdAt, Date.now(), shell.stdout.isTTY),
+    formatMoment(channel.createdAt || undefined, Date.now(), shell.stdout.isTTY),
   ]);
   return renderTable(columns, rows, tableOptions(shell));
 }

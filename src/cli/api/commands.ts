@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell.ts';
-import type { AnalyticsOptions } from './analytics.ts';
+import { wholeNumber } from '../argument-types.ts';
+import type { AnalyticsListOptions, AnalyticsOptions } from './analytics.ts';
 import type { UpdateChannelOptions } from './channels.ts';
 import { parseDay } from './period.ts';
 import { command } from './registry.ts';
@@ -62,6 +63,15 @@ function addAnalyticsCommands(analytics: Command, { command, run }: Registry): v
   });
   withPeriod(video).action((id: string, options: Shared & AnalyticsOptions) =>
     run(options, async (session) => (await import('./analytics.ts')).videoAnalytics(session, id, options)),
+  );
+  const videos = command(analytics, 'videos', {
+    does: 'show views and watch time of each video, of the account or of one channel',
+    example: 'analytics videos --channel ch_news --from 30d',
+  })
+    .option('--channel <id>', 'only videos of this channel')
+    .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100);
+  withPeriod(videos).action((options: Shared & AnalyticsListOptions) =>
+    run(options, async (session) => (await import('./analytics.ts')).analyticsOfVideos(session, options)),
   );
   const overview = command(analytics, 'overview', {
     does: 'show the views of the account or of one channel',

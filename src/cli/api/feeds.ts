@@ -38,11 +38,11 @@ function feedTable(feeds: readonly Feed[], shell: Shell): string {
   ];
   const rows = feeds.map((feed) => [
     feed.id,
-    feed.name ?? UNKNOWN,
-    feed.type ?? UNKNOWN,
-    feed.channelId ?? UNKNOWN,
+    feed.name || UNKNOWN,
+    feed.type || UNKNOWN,
+    feed.channelId || UNKNOWN,
     formatMoment(feed.lastPublishedAt, Date.now(), shell.stdout.isTTY),
-    feed.url ?? UNKNOWN,
+    feed.url || UNKNOWN,
   ]);
   return renderTable(columns, rows, tableOptions(shell));
 }

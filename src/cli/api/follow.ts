@@ -1,32 +1,48 @@
-import { WaitTimeoutError } from '@dropcast/client';
-import type { Video, WaitOptions } from '@dropcast/client';
+import type { Video, WaitNote, WaitOptions } from '@dropcast/client';
+import { formatDuration } from '../output/format.ts';
 import type { Session } from './session.ts';
 
 /**
  * A short file is ready within seconds, and somebody waits for it. A long one takes longer, and every poll counts in the thousand requests
  * an hour that the daemon needs too (api-spec section 8): 30 in the first minute, then 240 an hour.
  */
-const atFirst: WaitOptions = { waitMs: 60_000, intervalMs: 2_000 };
-/** As long in total as the daemon waits by default (design section 3, poll). */
-const fromThenOn: WaitOptions = { waitMs: 24 * 3_600_000, intervalMs: 15_000 };
+const intervalMs = (waitedMs: number): number => (waitedMs < 60_000 ? 2_000 : 15_000);
+
+const pace: WaitOptions = {
+  intervalMs,
+  /** As long as the daemon waits by default (design section 3, poll). */
+  waitMs: 24 * 3_600_000,
+  /** Somebody asked to wait, and sees why nothing happens: a rate limit is an hour long at most (api-spec section 8). */
+  maxRetryAfterMs: 3_600_000,
+};
+
+/** Told of each status of the video, and why nothing is heard of it; null: the service answers. */
+export type OnStatus = (status: string, why: string | null) => void;
 
 /**
  * Waits until a video is ready.
  *
  * @param onStatus called with the first status and with every change
  * @throws {VideoFailedError} when processing failed
+ * @throws {RateLimitedError} when the service asks for a pause of more than an hour
  * @throws {WaitTimeoutError} after a day
  */
-export async function follow(
-  { shell, client }: Session,
-  id: string,
-  onStatus: (status: string) => void,
-): Promise<Video> {
-  const wait = (pace: WaitOptions) => client.videos.waitUntilReady(id, { ...pace, onStatus, signal: shell.stopping });
-  try {
-    return await wait(atFirst);
-  } catch (error) {
-    if (!(error instanceof WaitTimeoutError)) throw error;
-    return await wait(fromThenOn);
-  }
+export async function follow({ shell, client }: Session, id: string, onStatus: OnStatus): Promise<Video> {
+  let last = 'processing';
+  return await client.videos.waitUntilReady(id, {
+    ...pace,
+    signal: shell.stopping,
+    onStatus: (status) => {
+      last = status;
+      onStatus(status, null);
+    },
+    onWait: (note) => onStatus(last, whyOf(note)),
+  });
+}
+
+/** Why nothing is heard of the video; null for a pause between two answers. */
+function whyOf({ reason, ms, error }: WaitNote): string | null {
+  if (reason === 'not ready') return null;
+  const what = reason === 'rate limited' ? 'rate limited' : (error?.message ?? 'the service does not answer');
+  return `${what}; asks again in ${formatDuration(ms)}`;
 }

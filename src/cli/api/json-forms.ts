@@ -1,4 +1,4 @@
-import type { AnalyticsOverview, Channel, Feed, Period, Video, VideoAnalytics } from '@dropcast/client';
+import type { AnalyticsOverview, Channel, Engagement, Feed, Period, Video, VideoListItem } from '@dropcast/client';
 
 // What `--json` prints: the field names of the API (api-spec section 2), and null for what the service left out, so that all objects of a
 // kind have the same keys.
@@ -20,13 +20,32 @@ export function videoForm(video: Video): object {
   };
 }
 
+/** What a list carries (api-spec section 2.1): nothing is said of a field that it has not, null or otherwise. */
+export function videoListForm(video: VideoListItem): object {
+  const { description, channelId, tags, sourceUrl, message } = video;
+  return {
+    id: video.id,
+    title: video.title || null,
+    status: video.status,
+    duration: video.duration ?? null,
+    created_at: video.createdAt || null,
+    thumbnail_url: video.thumbnailUrl ?? null,
+    embed_url: video.embedUrl || null,
+    ...(description !== undefined && { description }),
+    ...(channelId !== undefined && { channel_id: channelId }),
+    ...(tags !== undefined && { tags }),
+    ...(sourceUrl !== undefined && { source_url: sourceUrl }),
+    ...(message !== undefined && { message }),
+  };
+}
+
 export function channelForm(channel: Channel): object {
   return {
     id: channel.id,
-    name: channel.name ?? null,
-    slug: channel.slug ?? null,
+    name: channel.name || null,
+    slug: channel.slug || null,
     video_count: channel.videoCount ?? null,
-    created_at: channel.createdAt ?? null,
+    created_at: channel.createdAt || null,
     description: channel.description ?? null,
     default_player_settings: channel.defaultPlayerSettings ?? null,
   };
@@ -35,17 +54,17 @@ export function channelForm(channel: Channel): object {
 export function feedForm(feed: Feed): object {
   return {
     id: feed.id,
-    name: feed.name ?? null,
-    type: feed.type ?? null,
-    channel_id: feed.channelId ?? null,
-    url: feed.url ?? null,
+    name: feed.name || null,
+    type: feed.type || null,
+    channel_id: feed.channelId || null,
+    url: feed.url || null,
     last_published_at: feed.lastPublishedAt ?? null,
   };
 }
 
-export function videoAnalyticsForm(record: VideoAnalytics): object {
+export function videoAnalyticsForm(record: Engagement): object {
   return {
-    video_id: record.videoId,
+    video_id: record.videoId ?? null,
     period: periodForm(record.period),
     views: record.views,
     unique_viewers: record.uniqueViewers,

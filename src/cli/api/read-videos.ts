@@ -1,6 +1,6 @@
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { videoForm } from './json-forms.ts';
+import { videoForm, videoListForm } from './json-forms.ts';
 import type { Session } from './session.ts';
 import { describeVideo, videoTable } from './video-text.ts';
 
@@ -23,8 +23,8 @@ export async function listVideos({ shell, client }: Session, options: ListVideos
     ...(channel !== undefined && { channelId: channel }),
     ...(status !== undefined && { status }),
   };
-  const videos = await client.videos.list(query, { signal: shell.stopping }).toArray({ limit });
-  if (options.json === true) return printJson({ videos: videos.map(videoForm) }, shell.stdout);
+  const videos = await client.videos.list({ ...query, limit }, { signal: shell.stopping }).toArray();
+  if (options.json === true) return printJson({ videos: videos.map(videoListForm) }, shell.stdout);
   if (videos.length === 0) shell.stderr.write('No videos found.\n');
   else shell.stdout.write(videoTable(videos, shell, Date.now()));
   if (videos.length === limit)

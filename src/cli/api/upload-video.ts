@@ -10,6 +10,7 @@ import type { Shell } from '../shell.ts';
 import { fileToSend } from './file-to-send.ts';
 import type { FileToSend } from './file-to-send.ts';
 import { follow } from './follow.ts';
+import type { OnStatus } from './follow.ts';
 import { videoForm } from './json-forms.ts';
 import { newVideo } from './create-video.ts';
 import type { NewVideoOptions } from './create-video.ts';
@@ -35,9 +36,9 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     result = { uploaded, status: null, video: null };
     progress.update({ state: 'uploaded' });
     if (options.wait !== true) return;
-    const onStatus = (status: string): void => {
+    const onStatus: OnStatus = (status, why) => {
       result = { uploaded, status, video: null };
-      progress.update({ state: stateOf(status) });
+      progress.update({ state: stateOf(status), why });
     };
     const video = await waitingForVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
@@ -107,7 +108,7 @@ function print(shell: Shell, { uploaded, status, video }: Result, isJson: boolea
 /** The progress of one upload, on stderr. */
 interface UploadProgress extends Disposable {
   /** Unnamed fields keep their value. */
-  update(changes: Partial<Pick<FileProgress, 'state' | 'sentBytes' | 'sizeBytes'>>): void;
+  update(changes: Partial<Pick<FileProgress, 'state' | 'sentBytes' | 'sizeBytes' | 'why'>>): void;
 }
 
 /** @param name of the file, as it is */

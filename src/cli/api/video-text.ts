@@ -22,9 +22,9 @@ export function videoTable(videos: readonly Video[], shell: Screen, nowMs: numbe
   const rows = videos.map((video) => [
     video.status,
     video.id,
-    video.title ?? UNKNOWN,
+    video.title || UNKNOWN,
     lengthOf(video) ?? UNKNOWN,
-    formatMoment(video.createdAt, nowMs, shell.stdout.isTTY),
+    formatMoment(video.createdAt || undefined, nowMs, shell.stdout.isTTY),
   ]);
   return renderTable(columns, rows, tableOptions(shell));
 }
@@ -37,7 +37,7 @@ export function describeVideo(video: Video, shell: Screen): string {
 export function videoDetails(video: Video): readonly Detail[] {
   return [
     { label: 'id', value: video.id },
-    { label: 'title', value: video.title ?? null },
+    { label: 'title', value: video.title || null },
     { label: 'status', value: video.status, style: statusStyle(video.status) },
     { label: 'why', value: video.message ?? null },
     // Only a description may have several lines.
@@ -45,10 +45,10 @@ export function videoDetails(video: Video): readonly Detail[] {
     { label: 'channel', value: video.channelId ?? null },
     { label: 'tags', value: video.tags?.join(', ') || null },
     { label: 'length', value: lengthOf(video) },
-    { label: 'created', value: video.createdAt ?? null },
+    { label: 'created', value: video.createdAt || null },
     { label: 'imported from', value: video.sourceUrl ?? null },
     { label: 'thumbnail', value: video.thumbnailUrl ?? null },
-    { label: 'embed', value: video.embedUrl ?? null },
+    { label: 'embed', value: video.embedUrl || null },
   ];
 }
 

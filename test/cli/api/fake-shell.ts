@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { VideoClient, Videos } from '../../../packages/client/src/video-client.ts';
+import type { Call } from '../../../packages/client/src/call.ts';
+import type { Pages, VideoClient } from '../../../packages/client/src/video-client.ts';
 import type { Session } from '../../../src/cli/api/session.ts';
 import type { Shell } from '../../../src/cli/shell.ts';
 
@@ -55,15 +56,26 @@ export function fakeShell({
   };
 }
 
-type Fakes = { readonly videos?: Partial<Videos> } & {
-  readonly [Part in 'channels' | 'feeds' | 'analytics']?: Partial<VideoClient[Part]>;
-};
+type Fakes = { readonly [Part in 'videos' | 'channels' | 'feeds' | 'analytics']?: FakePart<VideoClient[Part]> };
+
+/** The methods of a part, where a plain promise does for the call that a method returns: no command asks for the raw answer. */
+type FakePart<Part> = { readonly [Name in keyof Part]?: FakeMethod<Part[Name]> };
+type FakeMethod<Method> = Method extends (...given: infer Given) => infer Result
+  ? (
+      ...given: Given
+    ) => Result extends Call<infer T>
+      ? Promise<T>
+      : Result extends Pages<infer T, infer Page>
+        ? FakePages<T, Page>
+        : Result
+  : never;
+type FakePages<T, Page> = Omit<Pages<T, Page>, 'page'> & { page(page: number): Promise<Page> };
 
 /** A session whose client has only what is given; any other call fails the test. */
 export function fakeSession(shell: Shell, fakes: Fakes): Session {
-  const missing = (part: string): object =>
+  const missing = (part: keyof Fakes): object =>
     new Proxy(
-      { ...fakes[part as keyof Fakes] },
+      { ...fakes[part] },
       {
         get: (target, name) => {
           if (Reflect.has(target, name)) return Reflect.get(target, name) as unknown;
@@ -71,7 +83,9 @@ export function fakeSession(shell: Shell, fakes: Fakes): Session {
         },
       },
     );
-  const parts = Object.fromEntries(['videos', 'channels', 'feeds', 'analytics'].map((part) => [part, missing(part)]));
+  const parts = Object.fromEntries(
+    (['videos', 'channels', 'feeds', 'analytics'] as const).map((part) => [part, missing(part)]),
+  );
   return { shell, client: parts as unknown as VideoClient };
 }
 

@@ -3,24 +3,26 @@ import { analyticsOverview, videoAnalytics } from '../../../src/cli/api/analytic
 import { listChannels } from '../../../src/cli/api/channels.ts';
 import { listFeeds, publishFeed } from '../../../src/cli/api/feeds.ts';
 import { getVideo, listVideos } from '../../../src/cli/api/read-videos.ts';
-import type { Video } from '../../../packages/client/src/wire/wire.ts';
+import type { VideoListItem } from '../../../packages/client/src/wire/videos.ts';
+import type { VideoQuery } from '../../../packages/client/src/video-client.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 
 const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
-const video: Video = {
+const video: VideoListItem = {
   id: 'vid_1',
   title: 'Evening\nnews\u{1B}[2J \u202Egpj',
   status: 'ready',
   duration: 95,
   createdAt: anHourAgo,
+  embedUrl: '',
 };
-const bare: Video = { id: 'vid_2', status: 'transcoding' };
+const bare: VideoListItem = { id: 'vid_2', status: 'transcoding', title: '', createdAt: '', embedUrl: '' };
 
 /** A client that has these videos, and remembers what it was asked. */
-function library(videos: readonly Video[]) {
-  const list = vi.fn(() => ({
+function library(videos: readonly VideoListItem[]) {
+  const list = vi.fn(({ limit = Infinity }: VideoQuery = {}) => ({
     page: () => Promise.reject(new Error('not asked for')),
-    toArray: ({ limit = Infinity } = {}) => Promise.resolve(videos.slice(0, limit)),
+    toArray: () => Promise.resolve(videos.slice(0, limit)),
     async *[Symbol.asyncIterator]() {
       yield* videos;
     },
@@ -52,20 +54,15 @@ describe('videos list', () => {
     expect(shell.out.text).not.toContain('\u{1B}');
   });
 
-  test('json: one object, every video with the same keys', async () => {
+  test('json: one object, every video with the fields of a list, and nothing about others', async () => {
     const shell = fakeShell();
     await listVideos(fakeSession(shell, { videos: library([video, bare]) }), { limit: 100, json: true });
     const unknown = {
       title: null,
-      description: null,
-      channel_id: null,
-      tags: null,
       duration: null,
       created_at: null,
       thumbnail_url: null,
       embed_url: null,
-      source_url: null,
-      message: null,
     };
     expect(printedJson(shell)).toEqual({
       v: 1,
@@ -93,8 +90,8 @@ describe('videos list', () => {
     await list(250);
     const signal = expect.any(AbortSignal);
     expect(videos.list.mock.calls).toEqual([
-      [{ perPage: 5, channelId: 'ch_1', status: 'failed' }, { signal }],
-      [{ perPage: 100, channelId: 'ch_1', status: 'failed' }, { signal }],
+      [{ perPage: 5, channelId: 'ch_1', status: 'failed', limit: 5 }, { signal }],
+      [{ perPage: 100, channelId: 'ch_1', status: 'failed', limit: 250 }, { signal }],
     ]);
   });
 
@@ -129,7 +126,7 @@ test('videos get: lines are kept in a description alone', async () => {
 
 test('channels list', async () => {
   const channel = { id: 'ch_1', name: 'News', slug: 'news', videoCount: 1234, createdAt: 'long ago' };
-  const channels = { list: () => Promise.resolve([channel, { id: 'ch_2' }]) };
+  const channels = { list: () => Promise.resolve([channel, { id: 'ch_2', name: '', slug: '', createdAt: '' }]) };
   const [table, json] = [fakeShell({ isTerminal: true, env: { NO_COLOR: '1' } }), fakeShell()];
   await listChannels(fakeSession(table, { channels }), {});
   await listChannels(fakeSession(json, { channels }), { json: true });
@@ -143,7 +140,7 @@ test('feeds list and publish', async () => {
   const feed = { id: 'feed_1', name: 'News', type: 'mrss', channelId: 'ch_1', url: 'https://example.com/f' };
   const feeds = {
     list: () => Promise.resolve([feed]),
-    publish: () => Promise.resolve({ status: 'published', publishedAt: anHourAgo, videoCount: 1 }),
+    publish: () => Promise.resolve({ feedId: 'feed_1', status: 'published', publishedAt: anHourAgo, videoCount: 1 }),
   };
   const [table, listed, line, published] = [fakeShell(), fakeShell(), fakeShell(), fakeShell()];
   await listFeeds(fakeSession(table, { feeds }), {});

@@ -10,7 +10,6 @@ import { listen, startServer, type RunningServer } from '../../support/server.ts
 import { until } from '../../support/until.ts';
 
 const request = { title: 'T', channelId: 'ch_1', tags: [] };
-const once1 = { idempotencyKey: 'token-1' };
 
 /** A server of bare sockets. */
 const startSocketServer = (handler: (socket: Socket) => void): Promise<RunningServer> => listen(createServer(handler));
@@ -20,7 +19,7 @@ describe('a create request that nobody answers', () => {
     const gone = await startSocketServer(() => {});
     await gone[Symbol.asyncDispose]();
     await using opened = openDaemonClient(`http://127.0.0.1:${gone.port}`);
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: false, code: 'ECONNREFUSED' });
     expect(opened.notes).toMatchObject([{ operation: 'create video', ms: expect.any(Number) }]);
@@ -29,7 +28,7 @@ describe('a create request that nobody answers', () => {
 
   test('was not sent when the name does not resolve', async () => {
     await using opened = openDaemonClient('https://no-such-host.invalid/v1');
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       name: 'ConnectionError',
       sent: false,
@@ -40,7 +39,7 @@ describe('a create request that nobody answers', () => {
   test('was not sent when the TLS handshake fails', async () => {
     await using server = await startSocketServer((socket) => socket.once('data', () => socket.end('no TLS here')));
     await using opened = openDaemonClient(`https://127.0.0.1:${server.port}`);
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false });
   });
 
@@ -48,7 +47,7 @@ describe('a create request that nobody answers', () => {
     let requests = 0;
     await using host = await startServer(() => (requests += 1), { tls: selfSigned });
     await using opened = openDaemonClient(host.origin);
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     await until('the connection is closed', () => host.sockets.size === 0);
     expect(requests).toBe(0);
@@ -66,7 +65,7 @@ describe('a create request that nobody answers', () => {
   ])('was sent when the connection %s', async (_, answer) => {
     await using server = await startSocketServer((socket) => socket.once('data', () => answer(socket)));
     await using opened = openDaemonClient(`http://127.0.0.1:${server.port}`);
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: true });
   });
@@ -77,7 +76,7 @@ describe('a create request that nobody answers', () => {
   ])('was sent when the answer does not come %s in time', async (_, beginning) => {
     await using server = await startSocketServer((socket) => socket.once('data', () => void socket.write(beginning)));
     await using opened = openDaemonClient(`http://127.0.0.1:${server.port}`, { timeoutMs: 150 });
-    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
+    const error = await opened.client.videos.create(request).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RequestTimeoutError);
     expect(error).toMatchObject({ sent: true, code: 'timeout' });
   });
@@ -92,7 +91,7 @@ describe('connections', () => {
       response.end('{"id":"vid_1","upload_url":"https://u","status":"pending"}');
     });
     await using opened = openDaemonClient(host.origin);
-    for (let i = 0; i < 3; i++) await opened.client.videos.create(request, once1);
+    for (let i = 0; i < 3; i++) await opened.client.videos.create(request);
     expect(ports.size).toBe(3);
     await until('the connection is closed', () => host.sockets.size === 0);
   });

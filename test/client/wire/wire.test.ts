@@ -2,14 +2,9 @@ import { describe, expect, test } from 'vitest';
 
 import { readError } from '../../../packages/client/src/transport/answer-body.ts';
 import { createScrub, scrubAddresses } from '../../../packages/client/src/transport/scrub.ts';
-import {
-  readChannels,
-  readCreated,
-  readFeeds,
-  readPublished,
-  readVideo,
-  readVideoPage,
-} from '../../../packages/client/src/wire/wire.ts';
+import { readChannels } from '../../../packages/client/src/wire/channels.ts';
+import { readFeeds, readPublished } from '../../../packages/client/src/wire/feeds.ts';
+import { readCreated, readVideo, readVideoPage } from '../../../packages/client/src/wire/videos.ts';
 
 describe('a video', () => {
   const bare = {
@@ -96,7 +91,7 @@ describe('a page of videos', () => {
 
   test('takes page, size and total from meta, otherwise from the request', () => {
     const data = [{ id: 'a', status: 'ready' }];
-    const videos = [{ id: 'a', status: 'ready' }];
+    const videos = [{ id: 'a', status: 'ready', title: '', createdAt: '', embedUrl: '' }];
     expect(readVideoPage(asked)({ data, meta: { page: 1, per_page: 25, total: 7 } })).toEqual({
       videos,
       page: 1,
@@ -115,8 +110,13 @@ describe('a page of videos', () => {
 
   test('skips an entry that is not one, and keeps the others', () => {
     expect(readVideoPage(asked)({ data: [null, { title: 'x' }, { id: 'b', status: 'ready' }] })?.videos).toEqual([
-      { id: 'b', status: 'ready' },
+      { id: 'b', status: 'ready', title: '', createdAt: '', embedUrl: '' },
     ]);
+  });
+
+  test('claims nothing about what a list does not carry', () => {
+    const [video] = readVideoPage(asked)({ data: [{ id: 'b', status: 'ready', tags: null }] })?.videos ?? [];
+    expect(Object.keys(video ?? {})).toEqual(['title', 'createdAt', 'embedUrl', 'id', 'status']);
   });
 
   test.each([{ data: {} }, {}, 'x'])('is not made of %j', (json) => {
@@ -138,21 +138,23 @@ describe('other answers', () => {
 
   test('channels, feeds and publish results are read in our own words', () => {
     expect(readChannels({ data: [{ id: 'ch_1', name: 'N', slug: 'n', video_count: 3 }] })).toEqual([
-      { id: 'ch_1', name: 'N', slug: 'n', videoCount: 3 },
+      { id: 'ch_1', name: 'N', slug: 'n', videoCount: 3, createdAt: '' },
     ]);
     expect(
       readFeeds({
         data: [{ id: 'feed_1', type: 'mrss', channel_id: 'ch_1', url: 'https://f/x', last_published_at: 'T' }],
       }),
-    ).toEqual([{ id: 'feed_1', type: 'mrss', channelId: 'ch_1', url: 'https://f/x', lastPublishedAt: 'T' }]);
-    expect(readPublished({ feed_id: 'feed_1', status: 'published', published_at: 'T', video_count: 4 })).toEqual({
+    ).toEqual([{ id: 'feed_1', name: '', type: 'mrss', channelId: 'ch_1', url: 'https://f/x', lastPublishedAt: 'T' }]);
+    expect(
+      readPublished('feed_1')({ feed_id: 'feed_1', status: 'published', published_at: 'T', video_count: 4 }),
+    ).toEqual({
       feedId: 'feed_1',
       status: 'published',
       publishedAt: 'T',
       videoCount: 4,
     });
-    expect(readPublished({ data: {} })).toEqual({ status: 'published' });
-    expect(readPublished({ status: ' Published' })).toEqual({ status: 'published' });
+    expect(readPublished('feed_1')({ data: {} })).toEqual({ feedId: 'feed_1', status: 'published' });
+    expect(readPublished('feed_1')({ status: ' Published' })).toEqual({ feedId: 'feed_1', status: 'published' });
   });
 });
 

@@ -23,6 +23,8 @@ export function configOf(own: {
       webhookSecret: null,
       requestsPerHour,
       sendKeyTo: [],
+      // So that the simulated service, and the judge, know the token of each request.
+      honoursIdempotencyKey: true,
     },
     ledger: null,
     hostName: 'simulated',

@@ -30,8 +30,7 @@ afterAll(async () => {
 beforeEach(() => planFaults(sandbox));
 
 const list = () => client.client.videos.list({ perPage: 10 }).page(1);
-const create = () =>
-  client.client.videos.create({ title: 'x', channelId: 'ch_news', tags: [] }, { idempotencyKey: 'k' });
+const create = () => client.client.videos.create({ title: 'x', channelId: 'ch_news', tags: [] });
 
 /** What it rejects with. */
 async function failure(work: Promise<unknown>): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 import type { Scrub } from './scrub.ts';
 
@@ -10,16 +10,24 @@ const longestErrorText = 8192;
 /** Longer ones are no error objects: not parsed. */
 const longestErrorJson = 65_536;
 
+interface ErrorWords {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+}
+
 const ErrorObject = z.object({
-  code: z
-    .union([z.string(), z.int().transform(String)])
-    .optional()
-    .catch(undefined),
-  message: z.string().optional().catch(undefined),
+  code: z.catch(z.optional(z.union([z.string(), z.pipe(z.int(), z.transform(String))])), undefined),
+  message: z.catch(z.optional(z.string()), undefined),
 });
 const ErrorAnswer = z.union([
-  z.object({ error: ErrorObject }).transform((wire) => wire.error),
-  z.object({ error: z.string() }).transform((wire) => ({ code: undefined, message: wire.error })),
+  z.pipe(
+    z.object({ error: ErrorObject }),
+    z.transform((wire: { readonly error: ErrorWords }) => wire.error),
+  ),
+  z.pipe(
+    z.object({ error: z.string() }),
+    z.transform(({ error }: { readonly error: string }): ErrorWords => ({ message: error })),
+  ),
   ErrorObject,
 ]);
 
@@ -48,7 +56,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The codes of api-spec section 7 that are not the words of their status. */
+const codes: ReadonlyMap<number, string> = new Map([
+  [429, 'rate_limited'],
+  [500, 'server_error'],
+]);
+
 function codeOfStatus(status: number): string {
+  const known = codes.get(status);
+  if (known !== undefined) return known;
   return STATUS_CODES[status]?.toLowerCase().replaceAll(/[^a-z]+/g, '_') ?? `http_${status}`;
 }
 

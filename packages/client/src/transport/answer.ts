@@ -19,7 +19,7 @@ import type { ErrorFacts, ServiceError } from '../errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import type { Scrub } from './scrub.ts';
 import { parseJson, readError } from './answer-body.ts';
-import type { Reader } from '../wire/wire.ts';
+import type { Reader } from '../wire/reader.ts';
 
 /** An answer as it came over the wire, independent of the HTTP library. */
 export interface Answer {

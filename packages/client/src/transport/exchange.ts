@@ -69,7 +69,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
     const { statusCode: status, headers, body } = await request;
     return { status, headers, body: new TextDecoder().decode(body), url };
   } catch (error) {
-    if (signal.aborted) throw new AbortedError(what);
+    if (signal.aborted) throw new AbortedError(what, signal);
     if (tooLong.signal.aborted) throw endless(what);
     throw connectionFailure(error, line, url.origin);
   }

@@ -82,13 +82,13 @@ export class Transport implements AsyncDisposable {
    * Sends one request and reads its answer.
    * @throws {ServiceError} of every kind except those of uploads
    */
-  async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<T> {
+  async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<{ readonly value: T; readonly answer: Answer }> {
     throwIfAborted(options.signal, request.operation);
     const scrub = this.scrub(options.secrets);
     const answering = this.#send(request, options).then((answer) => withRequestId(answer, scrub));
     const answer = await this.#track(noted(answering, options.onEnd));
     if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
-    return request.read(answer);
+    return { value: request.read(answer), answer };
   }
 
   /** Sends a body to an upload address. @throws as `putBody` */
@@ -99,7 +99,7 @@ export class Transport implements AsyncDisposable {
 
   /** Aborts what is under way, and waits until it has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new Error('the client was closed'));
     await Promise.allSettled(this.#running);
     this.#agent.http.destroy();
     this.#agent.https.destroy();

@@ -52,14 +52,14 @@ class DueTimeLimiter implements Bandwidth {
   }
 
   take(bytes: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return Promise.reject(new AbortedError('waiting for bandwidth'));
+    if (signal?.aborted === true) return Promise.reject(new AbortedError('waiting for bandwidth', signal));
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#queue.delete(turn);
         signal?.removeEventListener('abort', abort);
       };
       const turn: Turn = { bytes, go: () => (leave(), resolve()) };
-      const abort = () => (leave(), reject(new AbortedError('waiting for bandwidth')), this.#serve());
+      const abort = () => (leave(), reject(new AbortedError('waiting for bandwidth', signal)), this.#serve());
       signal?.addEventListener('abort', abort, { once: true });
       this.#queue.add(turn);
       this.#serve();

@@ -170,7 +170,7 @@ async function send(
     options.onAnswer?.(answer);
     return { answer, sha256: body.sha256, hasBegun: body.hasBegun };
   } catch (error) {
-    if (options.signal.aborted) throw new AbortedError('the upload');
+    if (options.signal.aborted) throw new AbortedError('the upload', options.signal);
     throw target.refusal() ?? stall.error ?? body.failure ?? error;
   } finally {
     stop.abort();

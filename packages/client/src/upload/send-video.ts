@@ -1,9 +1,10 @@
 import { FileChangedError, UploadConflictError, UploadRejectedError } from '../errors.ts';
 import { getVideo } from '../wire/requests.ts';
 import { secretsOfAddress } from '../transport/scrub.ts';
-import type { CreatedVideo, Video } from '../wire/wire.ts';
+import type { CreatedVideo, Video } from '../wire/videos.ts';
 import { afterFailedPut } from './after-failed-put.ts';
 import type { BodyReader } from './body-reader.ts';
+import { failedNote } from '../caller.ts';
 import type { Caller } from '../caller.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { failedVideo } from '../wait-until-ready.ts';
@@ -61,7 +62,10 @@ class Sending {
       const facts = this.#caller.retryFacts(attempt, this.#to.options);
       const next = afterFailedPut(error, { ...facts, mayHaveArrived: this.#sha256 !== null });
       if (next.kind === 'give up') throw error;
-      await this.#caller.sleep(next.waitMs, this.#signal);
+      await this.#caller.wait(failedNote('upload file', error, next.waitMs), {
+        ...this.#to.options,
+        signal: this.#signal,
+      });
       const video = await this.#look();
       if (video.status !== 'pending') return this.#uploaded(this.#requireOurs(video));
       if (!next.maySendAgain) throw error;
@@ -96,7 +100,7 @@ class Sending {
 
   /** A source that hangs while it opens must not keep an aborted call; what it opens later is not needed any more. */
   async #open(): Promise<BodyReader> {
-    const opening = Promise.try(() => this.#source.openReader());
+    const opening = (async () => await this.#source.openReader())();
     try {
       return await untilAborted(opening, this.#signal, 'the upload');
     } catch (error) {

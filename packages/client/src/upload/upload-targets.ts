@@ -6,7 +6,7 @@ import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
 import { ownAddresses as askOwnAddresses } from './own-addresses.ts';
 import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
-import { longestAddress } from '../wire/wire.ts';
+import { longestAddress } from '../wire/fields.ts';
 
 /** Finds all addresses of a name. */
 export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;

@@ -1,8 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 import { oneOf } from '../wire/known-word.ts';
-import { readPublished, readVideo } from '../wire/wire.ts';
-import type { Published, Video } from '../wire/wire.ts';
+import { readPublished } from '../wire/feeds.ts';
+import type { Published } from '../wire/feeds.ts';
+import { readVideo } from '../wire/videos.ts';
+import type { Video } from '../wire/videos.ts';
 
 // The specification says that there are webhooks and that they are signed, and nothing else (api-spec section 6). Kinds and
 // payloads are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
@@ -46,19 +48,20 @@ export interface OtherEvent extends Delivered {
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
 const Kind = oneOf('video.ready', 'video.failed', 'feed.published');
-const Envelope = z.object({ type: Kind, timestamp: z.string().catch(''), data: z.unknown().optional() });
+const Envelope = z.object({ type: Kind, timestamp: z.catch(z.string(), ''), data: z.optional(z.unknown()) });
 
 /** @returns undefined if it is not an event, or a known kind with unexpected data */
 export function readEvent(id: string, json: unknown): WebhookEvent | undefined {
   const envelope = Envelope.safeParse(json).data;
   if (envelope === undefined) return undefined;
-  const { type, timestamp, data } = envelope;
+  const { timestamp, data } = envelope;
+  const type: string = envelope.type;
   if (type === 'video.ready' || type === 'video.failed') {
     const video = readVideo(data);
     return video && { isKnown: true, id, type, timestamp, data: video };
   }
   if (type === 'feed.published') {
-    const published = readPublished(data);
+    const published = readPublished('')(data);
     return published && { isKnown: true, id, type, timestamp, data: published };
   }
   return { isKnown: false, id, type, timestamp, data };

@@ -3,29 +3,15 @@ import { validateHeaderValue } from 'node:http';
 import { readAnswer, readNothing, readSomething } from '../transport/answer.ts';
 import type { Answer } from '../transport/answer.ts';
 import { RejectedError } from '../errors.ts';
-import {
-  readChannel,
-  readChannels,
-  readCreated,
-  readFeeds,
-  readOverview,
-  readPublished,
-  readVideo,
-  readVideoAnalytics,
-  readVideoPage,
-} from './wire.ts';
-import type {
-  AnalyticsOverview,
-  Channel,
-  CreatedVideo,
-  Feed,
-  Period,
-  Published,
-  Reader,
-  Video,
-  VideoAnalytics,
-  VideoPage,
-} from './wire.ts';
+import { readAnalyticsPage, readOverview, readVideoAnalytics } from './analytics.ts';
+import type { AnalyticsOverview, AnalyticsPage, Period, VideoAnalytics } from './analytics.ts';
+import { readChannel, readChannels } from './channels.ts';
+import type { Channel, ChannelListItem } from './channels.ts';
+import { readFeeds, readPublished } from './feeds.ts';
+import type { Feed, Published } from './feeds.ts';
+import type { Reader } from './reader.ts';
+import { readCreated, readVideo, readVideoPage } from './videos.ts';
+import type { CreatedVideo, Video, VideoPage } from './videos.ts';
 
 /** One request of the API (api-spec section 4), and how to read its answer. */
 export interface ApiRequest<T> {
@@ -53,7 +39,7 @@ export interface VideoFields {
 }
 
 /**
- * @param idempotencyKey sent as a header that the specification does not mention
+ * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be repeated then
  * @throws {TypeError} no header can carry the key
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
@@ -64,7 +50,7 @@ export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRe
       const created = readCreated(json);
       return created?.uploadUrl === null && !isImport ? undefined : created;
     }),
-    isRepeatable: false,
+    isRepeatable: idempotencyKey !== undefined,
     ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     json: {
       title: fields.title,
@@ -119,7 +105,7 @@ export function deleteVideo(id: string): ApiRequest<void> {
   };
 }
 
-export function listChannels(): ApiRequest<readonly Channel[]> {
+export function listChannels(): ApiRequest<readonly ChannelListItem[]> {
   return asking('list channels', 'GET', '/channels', readChannels);
 }
 
@@ -145,11 +131,11 @@ export function listFeeds(): ApiRequest<readonly Feed[]> {
 
 /** Repeatable: publishing a feed twice gives the same feed as publishing it once. */
 export function publishFeed(id: string): ApiRequest<Published> {
-  const request = asking('publish feed', 'POST', `${pathOf('/feeds', id)}/publish`, readPublished);
+  const request = asking('publish feed', 'POST', `${pathOf('/feeds', id)}/publish`, readPublished(id));
   return {
     ...request,
     // The body is shown in the specification, the status is not: a 204 has none.
-    read: (answer) => (answer.body.trim() === '' ? { status: 'published' } : request.read(answer)),
+    read: (answer) => (answer.body.trim() === '' ? { feedId: id, status: 'published' } : request.read(answer)),
   };
 }
 
@@ -158,6 +144,28 @@ export function videoAnalytics(videoId: string, period: Period): ApiRequest<Vide
   return {
     ...asking('video analytics', 'GET', '/analytics/videos', readVideoAnalytics(asked)),
     query: { video_id: videoId, from: period.from, to: period.to },
+  };
+}
+
+export interface AnalyticsQuery extends Period {
+  readonly channelId?: string;
+  /** From 1. */
+  readonly page: number;
+}
+
+/**
+ * assumed: the channel filter is called `channel_id` as elsewhere, and later pages are asked for as those of videos are. The first page is
+ * asked for without saying so: a service that does not page this list may refuse the parameter.
+ */
+export function analyticsPage({ channelId, from, to, page }: AnalyticsQuery): ApiRequest<AnalyticsPage> {
+  return {
+    ...asking(
+      'video analytics',
+      'GET',
+      '/analytics/videos',
+      readAnalyticsPage({ ...(from && { from }), ...(to && { to }) }),
+    ),
+    query: { channel_id: channelId, from, to, page: page === 1 ? undefined : page },
   };
 }
 

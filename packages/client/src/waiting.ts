@@ -1,0 +1,19 @@
+import type { ServiceError } from './errors.ts';
+import type { VideoStatus } from './wire/videos.ts';
+
+/** A wait of the client, told before it begins. */
+export interface WaitNote {
+  /** In words: `get video`, `upload file`. */
+  readonly operation: string;
+  /**
+   * `rate limited`: the service answered 429. `failed`: the last attempt failed in a way that may pass. `not ready`: the video is neither
+   * ready nor failed.
+   */
+  readonly reason: 'rate limited' | 'failed' | 'not ready';
+  /** Until the next request, in milliseconds. */
+  readonly ms: number;
+  /** What failed, unless the reason is `not ready`. */
+  readonly error?: ServiceError;
+  /** Where the reason is `not ready`: the status of the video. */
+  readonly status?: VideoStatus;
+}

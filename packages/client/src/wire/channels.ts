@@ -1,0 +1,55 @@
+import * as z from 'zod/mini';
+
+import { Count, Id, Settings, Text } from './fields.ts';
+import { many, one, present } from './reader.ts';
+import type { Reader } from './reader.ts';
+
+/** A channel; only the id is certain in the answer to a change, which the specification does not show. */
+export interface Channel {
+  readonly id: string;
+  readonly name?: string;
+  readonly slug?: string;
+  readonly videoCount?: number;
+  /** ISO 8601, as sent. */
+  readonly createdAt?: string;
+  readonly description?: string;
+  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
+}
+
+/** A channel in the list (api-spec section 4.2). A text that the service leaves out against its specification is empty. */
+export interface ChannelListItem extends Channel {
+  readonly name: string;
+  readonly slug: string;
+  readonly createdAt: string;
+}
+
+const ChannelAnswer = z.object({
+  id: Id,
+  name: Text,
+  slug: Text,
+  video_count: Count,
+  created_at: Text,
+  description: Text,
+  default_player_settings: Settings,
+});
+
+export const readChannel: Reader<Channel> = one(z.pipe(ChannelAnswer, z.transform(channelOf)));
+
+export const readChannels: Reader<readonly ChannelListItem[]> = many(
+  z.pipe(
+    ChannelAnswer,
+    z.transform((wire: z.output<typeof ChannelAnswer>) => ({ name: '', slug: '', createdAt: '', ...channelOf(wire) })),
+  ),
+);
+
+function channelOf(wire: z.output<typeof ChannelAnswer>): Channel {
+  return present({
+    id: wire.id,
+    name: wire.name,
+    slug: wire.slug,
+    videoCount: wire.video_count,
+    createdAt: wire.created_at,
+    description: wire.description,
+    defaultPlayerSettings: wire.default_player_settings,
+  });
+}

@@ -1,0 +1,53 @@
+import * as z from 'zod/mini';
+
+import { wholeWords } from '../transport/answer-body.ts';
+
+// Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong type counts as
+// missing. Every length has a limit.
+
+const mostTags = 1000;
+/** Characters of an address. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */
+export const longestAddress = 8192;
+/** Characters of any other text. */
+const longestText = 65_536;
+
+export const Id = z
+  .union([z.string(), z.pipe(z.int(), z.transform(String))])
+  .check(z.refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500));
+export const Text = orMissing(z.string().check(z.maxLength(longestText)));
+export const Address = orMissing(z.string().check(z.maxLength(longestAddress)));
+export const Amount = orMissing(z.number().check(z.nonnegative()));
+export const Count = orMissing(z.int().check(z.nonnegative()));
+export const Tags = orMissing(
+  z.custom<readonly string[]>(
+    (tags) => Array.isArray(tags) && tags.length <= mostTags && tags.every((tag) => typeof tag === 'string'),
+  ),
+);
+
+/** An object whose inside the specification does not show. */
+export const Settings = orMissing(
+  z.custom<Readonly<Record<string, unknown>>>(
+    (settings) => typeof settings === 'object' && settings !== null && !Array.isArray(settings),
+  ),
+);
+
+const Sentence = z.string().check(z.minLength(1));
+
+/** Why something failed: a text, or an object with a `message`. */
+export const Reason = orMissing(
+  z.pipe(
+    z.union([
+      Sentence,
+      z.pipe(
+        z.looseObject({ message: Sentence }),
+        z.transform(({ message }: { readonly message: string }) => message),
+      ),
+    ]),
+    z.transform(wholeWords),
+  ),
+);
+
+/** Undefined where the field is absent, null or of another kind. */
+export function orMissing<T>(schema: z.ZodMiniType<T>): z.ZodMiniType<T | undefined> {
+  return z.catch(z.optional(schema), undefined);
+}
