@@ -48,7 +48,7 @@ const sources = {
   '/proc': { otherwise: 'run on Linux', isThere: () => existsSync('/proc/self/fd') },
   mount: { otherwise: 'run as root where mounting is allowed', isThere: canMount },
   'readable clone': { otherwise: 'clone to where other users can read', isThere: othersCanRead },
-  'older Node': { otherwise: 'put a Node 20 to 23 on the PATH', isThere: () => findOlderNode() !== undefined },
+  'older Node': { otherwise: 'put a Node 18 to 21 on the PATH', isThere: () => findOlderNode() !== undefined },
   rpm: { package: 'rpm' },
   rpmbuild: { package: 'rpm' },
   root: { otherwise: 'run as root', isThere: () => process.getuid?.() === 0 },
@@ -102,7 +102,7 @@ export function findChromium(): string | undefined {
 export function findOlderNode(): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
   const isOlder = (node: string): boolean =>
-    /^v2[0-3]\./.test(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '');
+    /^v(?:1\d|2[01])\./.test(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '');
   return folders.map((folder) => join(folder, 'node')).find(isOlder);
 }
 

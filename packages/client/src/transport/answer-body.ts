@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import * as z from 'zod/mini';
 
 import type { Scrub } from './scrub.ts';
+import { orMissing } from '../wire/or-missing.ts';
 
 /** The longest message of the other side that is passed on. */
 const longestMessage = 200;
@@ -11,13 +12,13 @@ const longestErrorText = 8192;
 const longestErrorJson = 65_536;
 
 interface ErrorWords {
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
 }
 
 const ErrorObject = z.object({
-  code: z.catch(z.optional(z.union([z.string(), z.pipe(z.int(), z.transform(String))])), undefined),
-  message: z.catch(z.optional(z.string()), undefined),
+  code: orMissing(z.union([z.string(), z.pipe(z.int(), z.transform(String))])),
+  message: orMissing(z.string()),
 });
 const ErrorAnswer = z.union([
   z.pipe(
@@ -26,7 +27,7 @@ const ErrorAnswer = z.union([
   ),
   z.pipe(
     z.object({ error: z.string() }),
-    z.transform(({ error }: { readonly error: string }): ErrorWords => ({ message: error })),
+    z.transform(({ error }: { readonly error: string }): ErrorWords => ({ code: undefined, message: error })),
   ),
   ErrorObject,
 ]);

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
 
+import { knowsProxies } from '../node-version.ts';
 import { codeOf, ConnectionError, RequestTimeoutError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
 
@@ -24,14 +25,29 @@ export function freshConnections(
   proxyEnv: ProxyEnvironment,
   ca?: string,
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
-  // `ca` replaces all known certificates, those of NODE_EXTRA_CA_CERTS included, so they are listed too.
-  const trust = ca === undefined ? {} : { ca: [...tls.getCACertificates('default'), ca] };
+  warnOfIgnoredProxy(proxyEnv);
+  const trust = ca === undefined ? {} : { ca: [...knownCertificates(), ca] };
   return {
     // Plain http is for this machine only: a proxy would see the key and the file, and its `localhost` is another one.
     http: new HttpAgent({ keepAlive: false }),
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
     https: new HttpsAgent({ keepAlive: false, proxyEnv: { ...proxyEnv }, rejectUnauthorized: true, ...trust }),
   };
+}
+
+/** `ca` replaces all certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, so they are listed too; before Node 22.15 without these. */
+function knownCertificates(): readonly string[] {
+  const { getCACertificates } = tls as { readonly getCACertificates?: typeof tls.getCACertificates };
+  return getCACertificates === undefined ? tls.rootCertificates : getCACertificates('default');
+}
+
+function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
+  const isWanted = ['HTTPS_PROXY', 'https_proxy'].some((name) => (proxyEnv[name] ?? '') !== '');
+  if (knowsProxies || !isWanted) return;
+  process.emitWarning(
+    'HTTPS_PROXY is ignored: this Node knows no proxies; use 22.21, 24.5 or newer',
+    'DropcastWarning',
+  );
 }
 
 /** For each stage of a new connection, in milliseconds. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
 import { oneOf } from '../wire/known-word.ts';
+import { orMissing } from '../wire/or-missing.ts';
 import { readPublished } from '../wire/feeds.ts';
 import type { Published } from '../wire/feeds.ts';
 import { readVideo } from '../wire/videos.ts';
@@ -48,13 +49,13 @@ export interface OtherEvent extends Delivered {
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
 const Kind = oneOf('video.ready', 'video.failed', 'feed.published');
-const Envelope = z.object({ type: Kind, timestamp: z.catch(z.string(), ''), data: z.optional(z.unknown()) });
+const Envelope = z.object({ type: Kind, timestamp: orMissing(z.string()), data: z.optional(z.unknown()) });
 
 /** @returns undefined if it is not an event, or a known kind with unexpected data */
 export function readEvent(id: string, json: unknown): WebhookEvent | undefined {
   const envelope = Envelope.safeParse(json).data;
   if (envelope === undefined) return undefined;
-  const { timestamp, data } = envelope;
+  const { timestamp = '', data } = envelope;
   const type: string = envelope.type;
   if (type === 'video.ready' || type === 'video.failed') {
     const video = readVideo(data);

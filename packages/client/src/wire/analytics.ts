@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
-import { Id, orMissing, Text } from './fields.ts';
+import { Id, Text } from './fields.ts';
+import { orMissing } from './or-missing.ts';
 import { readMeta } from './list-page.ts';
 import { many, one, present, unwrapped } from './reader.ts';
 import type { Reader } from './reader.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
-import { Address, Count, Id, orMissing, Text } from './fields.ts';
+import { Address, Count, Id, Text } from './fields.ts';
+import { orMissing } from './or-missing.ts';
 import { oneOf } from './known-word.ts';
 import type { OpenWord } from './known-word.ts';
 import { many, one, present } from './reader.ts';

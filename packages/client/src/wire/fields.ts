@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
 import { wholeWords } from '../transport/answer-body.ts';
+import { orMissing } from './or-missing.ts';
 
 // Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong type counts as
 // missing. Every length has a limit.
@@ -46,8 +47,3 @@ export const Reason = orMissing(
     z.transform(wholeWords),
   ),
 );
-
-/** Undefined where the field is absent, null or of another kind. */
-export function orMissing<T>(schema: z.ZodMiniType<T>): z.ZodMiniType<T | undefined> {
-  return z.catch(z.optional(schema), undefined);
-}

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
-import { Count, orMissing } from './fields.ts';
+import { Count } from './fields.ts';
+import { orMissing } from './or-missing.ts';
 
 /** Where a page of a list stands (api-spec section 2.6); what the answer does not say is missing. */
 export interface ListMeta {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
-import { Address, Amount, Id, longestAddress, orMissing, Reason, Tags, Text } from './fields.ts';
+import { Address, Amount, Id, longestAddress, Reason, Tags, Text } from './fields.ts';
+import { orMissing } from './or-missing.ts';
 import { oneOf } from './known-word.ts';
 import type { OpenWord } from './known-word.ts';
 import { readMeta } from './list-page.ts';
