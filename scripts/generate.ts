@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { configJsonSchemaText } from '../src/config/json-schema.ts';
 import { fileMachineDiagram } from '../src/pipeline/file/diagram.ts';
+import { clientReference } from './client-reference.ts';
 import { contractTypes } from './contract-types.ts';
 import { templateUnit } from './template-unit.ts';
 
@@ -14,6 +15,7 @@ export interface GeneratedFile {
 
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'config.schema.json', content: configJsonSchemaText },
+  { path: 'docs/client-reference.md', content: clientReference },
   { path: 'docs/file-machine.mmd', content: fileMachineDiagram },
   { path: 'packages/sandbox/src/contract/types.gen.ts', content: contractTypes },
   { path: 'systemd/dropcast@.service', content: templateUnit },

@@ -82,6 +82,8 @@ describe('the page of the client', () => {
     ['videos.ts', /\nRenamed\n$/],
     ['channels-and-feeds.ts', /^ch_main Main \d+\n[^]*^feed_news mrss http/m],
     ['analytics.ts', /^\d+ \d+ \[[^]*from: '20/],
+    ['waiting.ts', /^(?:not ready: asks again in \d+ ms\n)*ready\n$/],
+    ['raw-answer.ts', /^3 200 application\/json\S* 1\n$/],
     ['errors.ts', /^there is no such video\n$/],
     ['budgets.ts', /^list feeds low\n$/],
     ['own-books.ts', /^vid_\w+: [0-9a-f]{64}\n$/],

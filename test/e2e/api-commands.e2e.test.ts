@@ -176,6 +176,8 @@ alongside('every command once', () => {
     const id = await newVideo({ title: 'clip' });
     const today = new Date().toISOString().slice(0, 10);
     const record = await json('analytics', 'video', id, '--from', '7d');
+    const { videos } = (await json('analytics', 'videos', '--channel', 'ch_news')) as { videos: object[] };
+    expect(videos).toEqual(expect.arrayContaining([expect.objectContaining({ video_id: id, views: 0 })]));
     expect(record).toMatchObject({ video_id: id, period: { to: today }, views: expect.any(Number) });
     const { stdout } = await run(
       'analytics',

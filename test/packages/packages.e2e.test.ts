@@ -182,7 +182,7 @@ describe('@dropcast/client', () => {
           published: expect.objectContaining({ feedId: 'feed_news', status: 'published', videoCount: 1 }),
           figures: [expect.objectContaining({ views: 0, videoId: expect.stringMatching(/^vid_/) })],
           channels: 3,
-        status: 200,
+          status: 200,
           reasons: ['rate limited'],
           retryAfterMs: 600_000,
           cause: 'enough',
@@ -261,7 +261,6 @@ async function startInstalledSandbox(): Promise<InstalledSandbox> {
   };
 }
 
-/** A Node on this machine that is older than the packages take. */
 /** On disk, in blocks, as du counts. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true });

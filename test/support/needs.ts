@@ -98,7 +98,7 @@ export function findChromium(): string | undefined {
   return CHROMIUM ?? names.map(findOnPath).find((path) => path !== undefined) ?? places.find(isProgram);
 }
 
-/** One of the major versions 20 to 23, which the packages refuse. */
+/** One of the major versions 10 to 21, which the packages refuse. */
 export function findOlderNode(): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
   const isOlder = (node: string): boolean =>

@@ -3,8 +3,6 @@ import type { ProxyEnvironment } from './transport/connection.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
 import type { WaitNote } from './waiting.ts';
 
-export type { ProxyEnvironment };
-
 /** Options of `createVideoClient`. Only `baseUrl` and `apiKey` are required. */
 export interface VideoClientOptions {
   /** Address of the service with its version segment, like `https://video.example.com/v1`; plain http for this machine only. */

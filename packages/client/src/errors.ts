@@ -1,6 +1,7 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { OpenWord } from './wire/known-word.ts';
 
+/** What an error knows beside its message. */
 export interface ErrorFacts {
   readonly status?: number | undefined;
   readonly code?: string | undefined;

@@ -46,6 +46,7 @@ export interface CreateOptions extends RequestOptions {
   readonly idempotencyKey?: string;
 }
 
+/** Videos and their files (api-spec section 4.1). */
 export interface Videos {
   /** All videos that the query selects, in the order of the service, in pages. Sends nothing before it is awaited or iterated. */
   list(query?: VideoQuery, options?: RequestOptions): Pages<VideoListItem, VideoPage>;
@@ -100,6 +101,7 @@ export interface Videos {
   waitUntilReady(id: string, options?: WaitOptions): Promise<Video>;
 }
 
+/** Channels of the account (api-spec section 4.2). */
 export interface Channels {
   /** All channels of the account. */
   list(options?: RequestOptions): Call<readonly ChannelListItem[]>;
@@ -107,6 +109,7 @@ export interface Channels {
   update(id: string, changes: ChannelChanges, options?: RequestOptions): Call<Channel | null>;
 }
 
+/** Distribution feeds of the account (api-spec section 4.3). */
 export interface Feeds {
   /** All active feeds of the account. */
   list(options?: RequestOptions): Call<readonly Feed[]>;
@@ -114,6 +117,7 @@ export interface Feeds {
   publish(id: string, options?: RequestOptions): Call<Published>;
 }
 
+/** Views and engagement (api-spec section 4.4). */
 export interface Analytics {
   /** Views and engagement of one video. */
   video(id: string, period?: Period, options?: RequestOptions): Call<VideoAnalytics>;
@@ -133,6 +137,7 @@ export interface AnalyticsQuery extends Period {
   readonly limit?: number;
 }
 
+/** Which videos a list has. */
 export interface VideoQuery {
   readonly channelId?: string;
   readonly status?: 'processing' | 'ready' | 'failed';
@@ -153,6 +158,7 @@ export interface Pages<T, Page> extends AsyncIterable<T> {
   toArray(options?: { readonly limit?: number }): Promise<T[]>;
 }
 
+/** What a record is created with. */
 export interface NewVideo {
   readonly title: string;
   readonly description?: string;
@@ -214,6 +220,7 @@ export interface UploadCallOptions extends SendCallOptions {
   readonly onCreated?: (video: CreatedVideo) => void | Promise<void>;
 }
 
+/** A file that was sent, and the record that it belongs to. */
 export interface UploadedVideo {
   readonly id: string;
   readonly sizeBytes: number;
@@ -221,6 +228,7 @@ export interface UploadedVideo {
   readonly sha256: string;
 }
 
+/** Options of `waitUntilReady`. */
 export interface WaitOptions extends RequestOptions {
   /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 3,600,000. */
   readonly waitMs?: number;

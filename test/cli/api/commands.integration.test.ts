@@ -56,6 +56,7 @@ const leaves = [
   'feeds list',
   'feeds publish',
   'analytics video',
+  'analytics videos',
   'analytics overview',
 ];
 

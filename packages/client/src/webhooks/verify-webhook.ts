@@ -5,6 +5,7 @@ import { parseJson } from '../transport/answer-body.ts';
 import { readEvent } from './webhook-event.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
+/** A webhook as it was received. */
 export interface ReceivedWebhook {
   /** The request body, byte for byte: JSON that was parsed and written again has another signature. */
   readonly body: string | Uint8Array;

@@ -82,6 +82,7 @@ export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
   };
 }
 
+/** What `videos.update` changes; what is left out stays as it is. */
 export interface VideoChanges {
   readonly title?: string;
   readonly description?: string;
@@ -109,6 +110,7 @@ export function listChannels(): ApiRequest<readonly ChannelListItem[]> {
   return asking('list channels', 'GET', '/channels', readChannels);
 }
 
+/** What `channels.update` changes; what is left out stays as it is. */
 export interface ChannelChanges {
   readonly name?: string;
   readonly description?: string;
