@@ -39,9 +39,10 @@ describe('publish (4.3)', () => {
       await service.upload(sample, { title: sample, channel_id: 'ch_podcast' });
       await service.upload(sample, { title: sample, channel_id: 'ch_main' });
     }
-    expect(await publish('feed_podcast')).toMatchObject({ video_count: 2 });
+    expect(await publish('feed_podcast')).toMatchObject({ video_count: 3 });
     expect((await read('feed_podcast.xml')).text.match(/type="(?:video|audio)[^"]*"/g)).toEqual([
       'type="audio/mpeg"',
+      'type="video/quicktime"',
       'type="video/mp4"',
     ]);
     await publish('feed_tv');
@@ -64,7 +65,7 @@ describe('publish (4.3)', () => {
     await publish('feed_news');
     const { text: after } = await read('feed_news.xml');
     expect(titlesIn(after)[0]).toBe('after');
-    expect(after).toContain('<title>News &amp; More</title>');
+    expect(after).toContain('<title>News &#x26; More</title>');
     expect(after).toContain('<description>All of it</description>');
   });
 

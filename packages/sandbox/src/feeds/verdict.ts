@@ -10,14 +10,15 @@ import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 /**
  * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general validators accept
  * it (an enclosure of length 0, a fractional duration). It reads only the document and fetches nothing.
+ * @param url from which it was read; without it nobody knows whether its `self` is right
  * @returns nothing for a valid feed
  */
-export function verdictOf(document: string, type: FeedType | 'roku-search'): Finding[] {
+export function verdictOf(document: string, type: FeedType | 'roku-search', url?: string): Finding[] {
   switch (type) {
     case 'mrss':
-      return rssVerdict(document, mrssFindings);
+      return rssVerdict(document, mrssFindings, url);
     case 'podcast':
-      return rssVerdict(document, podcastFindings);
+      return rssVerdict(document, podcastFindings, url);
     case 'ctv':
       return jsonVerdict(document, ctvFindings);
     case 'roku-search':
@@ -27,10 +28,14 @@ export function verdictOf(document: string, type: FeedType | 'roku-search'): Fin
   }
 }
 
-function rssVerdict(document: string, findings: (rss: ReadElement) => Iterable<Finding>): Finding[] {
+function rssVerdict(
+  document: string,
+  findings: (rss: ReadElement) => Iterable<Finding>,
+  url: string | undefined,
+): Finding[] {
   try {
     const rss = readXml(document);
-    return [...rssFindings(rss), ...findings(rss)];
+    return [...rssFindings(rss, url), ...findings(rss)];
   } catch (error) {
     if (error instanceof XmlError) return [{ rule: 'well-formed', message: error.message }];
     throw error;
