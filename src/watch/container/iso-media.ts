@@ -32,10 +32,8 @@ const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pn
 const MOST_BOXES = 4096;
 
 /** The boxes of a file's top level: one of these that ends behind the file is cut off. */
-const TOP_BOXES = new Set([
-  ...FIRST_BOXES,
-  ...['moof', 'mfra', 'styp', 'sidx', 'ssix', 'prft', 'emsg', 'imda', 'pdin', 'meta', 'meco', 'udta', 'uuid', 'PICT'],
-]);
+const LATER_BOXES = 'moof mfra styp sidx ssix prft emsg imda pdin meta meco udta uuid PICT';
+const TOP_BOXES = new Set([...FIRST_BOXES, ...LATER_BOXES.split(' ')]);
 
 /** Whether what looks like the header of a box is text or the like, behind everything that a player needs. */
 function isStray(type: string, types: ReadonlySet<string>): boolean {

@@ -38,10 +38,8 @@ function isStray({ type }: Box, whole: ReadonlySet<string>): boolean {
 const MAX_BOXES = 4096;
 
 /** The boxes of a file's top level: one of these that ends behind the file is cut off. */
-const TOP_BOXES = new Set([
-  ...FIRST_BOXES,
-  ...['moof', 'mfra', 'styp', 'sidx', 'ssix', 'prft', 'emsg', 'imda', 'pdin', 'meta', 'meco', 'udta', 'uuid', 'PICT'],
-]);
+const LATER_BOXES = 'moof mfra styp sidx ssix prft emsg imda pdin meta meco udta uuid PICT';
+const TOP_BOXES = new Set([...FIRST_BOXES, ...LATER_BOXES.split(' ')]);
 
 interface Box {
   /** '' where no box begins. */
