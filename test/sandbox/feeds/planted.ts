@@ -214,6 +214,8 @@ export const planted: readonly Planted[] = [
     [],
   ),
   ctv('no JSON', '{', '{,', 'well-formed', ['ajv']),
+  ctv('a control character', '"A clip"', '"A \u0085clip"', 'characters', []),
+  ctv('an escaped control character', '"A clip"', '"A \\u0085clip"', 'characters', []),
   ctv('no provider', '"providerName"', '"provider"', 'schema:providerName', ['ajv']),
   ctv('a time with fractions and Z', '13:00:00+00:00', '13:00:00.000Z', 'schema:lastUpdated', ['ajv']),
   ctv('a duration with fractions', '"duration": 4', '"duration": 4.04', 'schema:content.duration', ['ajv']),

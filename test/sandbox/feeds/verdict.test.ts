@@ -41,6 +41,11 @@ describe('the verdict of a feed', () => {
     expect(verdictOf(harmless, 'mrss')).toEqual([]);
   });
 
+  test('takes an escaped backslash in JSON for no control character', () => {
+    for (const backslashes of ['\\\\', '\\\\\\\\'])
+      expect(verdictOf(goodFeeds.ctv.replace('"A clip"', `"A ${backslashes}u0085clip"`), 'ctv')).toEqual([]);
+  });
+
   test('refuses a page of more than 100 items', () => {
     const item = /<item>[^]*?<\/item>/.exec(goodFeeds.mrss)?.[0] ?? '';
     const many = Array.from({ length: 101 }, (_, index) => item.replaceAll('vid_first', `vid_${index}`)).join('');

@@ -1,10 +1,11 @@
 import type { FeedType } from '../store/feeds.ts';
 import { ctvFindings } from './rules/ctv.ts';
-import type { Finding } from './rules/finding.ts';
+import { finding, type Finding } from './rules/finding.ts';
 import { mrssFindings } from './rules/mrss.ts';
 import { podcastFindings } from './rules/podcast.ts';
 import { rokuSearchFindings } from './rules/roku-search.ts';
 import { rssFindings } from './rules/rss.ts';
+import { presentable } from './text.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 
 /**
@@ -44,9 +45,15 @@ function rssVerdict(
 
 function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Finding>): Finding[] {
   try {
-    return [...findings(JSON.parse(document) as unknown)];
+    return [...findings(JSON.parse(document) as unknown), ...characterFindings(document)];
   } catch (error) {
     if (error instanceof SyntaxError) return [{ rule: 'well-formed', message: 'the document is not JSON' }];
     throw error;
   }
+}
+
+/** As in XML: raw, or escaped, unless the backslash itself is. */
+function* characterFindings(document: string): Generator<Finding> {
+  if (presentable(document) !== document || /(?<!\\)(?:\\\\)*\\u(?:00(?:7f|[89][\da-f])|fff[d-f])/i.test(document))
+    yield finding('characters', 'the document has characters that nobody can show, such as U+0080 to U+009F');
 }
