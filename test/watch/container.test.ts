@@ -17,6 +17,9 @@ function largeBox(type: string, length: bigint, content = 0): Buffer {
   return header;
 }
 
+const COMPLETE = [box('ftyp', 16), box('moov', 100), box('mdat', 500)];
+/** The four letters as a length: 0x6a756e6b. */
+const JUNK = 'the container says 1,786,080,867 bytes are missing';
 const NO_INDEX = 'the container has no index (moov) yet';
 
 describe('MP4 and QuickTime', () => {
@@ -29,6 +32,15 @@ describe('MP4 and QuickTime', () => {
     ['fragments', [box('ftyp', 16), box('moov', 10), box('moof', 10), box('mdat', 99)], null],
     ['zeros behind the index', [box('ftyp', 16), box('moov', 10), Buffer.alloc(64)], null],
     ['four bytes behind the index', [box('ftyp', 16), box('moov', 10), Buffer.alloc(4)], null],
+    ['zeros behind a complete file', [...COMPLETE, Buffer.alloc(5000)], null],
+    ['text behind a complete file', [...COMPLETE, Buffer.from('junkjunkjunk')], null],
+    ['a tag behind a complete file', [...COMPLETE, Buffer.from('TAGMy title'.padEnd(128, '\0'))], null],
+    ['seven bytes that begin a box', [...COMPLETE, box('moof', 10, 500).subarray(0, 7)], null],
+    ['text behind an index without media data', [box('ftyp', 16), box('moov', 10), Buffer.from('junkjunk')], JUNK],
+    ['text behind media data without an index', [box('ftyp', 16), box('mdat', 10), Buffer.from('junkjunk')], JUNK],
+    ['a second mdat cut', [...COMPLETE, box('mdat', 2, 1242)], 'the container says 1,232 bytes are missing'],
+    ['a fragment cut', [...COMPLETE, box('moof', 2, 1242)], 'the container says 1,232 bytes are missing'],
+    ['free space cut', [...COMPLETE, box('free', 0, 9)], 'the container says 1 byte is missing'],
     ['a still image', [box('ftyp', 16), box('meta', 10), box('mdat', 10)], null],
     ['a segment of a stream', [box('styp', 16), box('moof', 10), box('mdat', 10, 5000)], null],
     ['a QuickTime user box', [box('ftyp', 16), box('moov', 10), box('\u00a9xyz', 10)], null],

@@ -3,7 +3,8 @@ import type { ReadAt } from './read-at.ts';
 
 /**
  * MP4 and QuickTime. ISO/IEC 14496-12, 4.2: a row of boxes, each with a 32-bit length and a type; length 1 means that a 64-bit length follows, length 0
- * that the box ends with the file. Complete = every box ends inside the file and one of them is `moov`.
+ * that the box ends with the file. Complete = every box ends inside the file and one of them is `moov`. Behind a whole `moov` and a whole
+ * `mdat` some tools leave bytes that are no box (half a tag, the trailer of a camera); players skip them.
  *
  * @param start the first bytes of the file
  */
@@ -20,7 +21,7 @@ export async function isoMediaFlaw(readAt: ReadAt, size: number, start: Buffer):
     if (box.length === 0n) return missingIndex(types);
     position += box.length;
     const missing = missingBytes(position, size);
-    if (missing !== null) return missing;
+    if (missing !== null) return isStray(box.type, types) ? null : missing;
   }
   return null;
 }
@@ -29,6 +30,15 @@ export async function isoMediaFlaw(readAt: ReadAt, size: number, start: Buffer):
 const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 /** A day of fragmented recording has more; the length of its tail is then not checked. Bounds the work for hostile files. */
 const MOST_BOXES = 4096;
+
+/** The boxes of a file's top level: one of these that ends behind the file is cut off. */
+const LATER_BOXES = 'moof mfra styp sidx ssix prft emsg imda pdin meta meco udta uuid PICT';
+const TOP_BOXES = new Set([...FIRST_BOXES, ...LATER_BOXES.split(' ')]);
+
+/** Whether what looks like the header of a box is text or the like, behind everything that a player needs. */
+function isStray(type: string, types: ReadonlySet<string>): boolean {
+  return types.has('moov') && types.has('mdat') && !TOP_BOXES.has(type);
+}
 
 interface Box {
   readonly type: string;

@@ -39,9 +39,10 @@ describe('publish (4.3)', () => {
       await service.upload(sample, { title: sample, channel_id: 'ch_podcast' });
       await service.upload(sample, { title: sample, channel_id: 'ch_main' });
     }
-    expect(await publish('feed_podcast')).toMatchObject({ video_count: 2 });
+    expect(await publish('feed_podcast')).toMatchObject({ video_count: 3 });
     expect((await read('feed_podcast.xml')).text.match(/type="(?:video|audio)[^"]*"/g)).toEqual([
       'type="audio/mpeg"',
+      'type="video/quicktime"',
       'type="video/mp4"',
     ]);
     await publish('feed_tv');
@@ -64,7 +65,7 @@ describe('publish (4.3)', () => {
     await publish('feed_news');
     const { text: after } = await read('feed_news.xml');
     expect(titlesIn(after)[0]).toBe('after');
-    expect(after).toContain('<title>News &amp; More</title>');
+    expect(after).toContain('<title>News &#x26; More</title>');
     expect(after).toContain('<description>All of it</description>');
   });
 
@@ -151,6 +152,8 @@ describe('the feed address', () => {
     ['feed_news.xml%0d%0aX: y', 404],
     ['feed_news.xml?page=0', 422],
     ['feed_news.xml?page=1e9', 422],
+    ['feed_podcast.xml?page=0', 422],
+    ['feed_tv.json?profile=roku-search&page=x', 422],
     ['feed_news.xml?page=1&page=2', 422],
     ['feed_tv.json?profile=other', 422],
   ])('%s is refused in the given form', async (path, status) => {
@@ -161,7 +164,16 @@ describe('the feed address', () => {
 
   test('a page behind the last is a valid feed without items', async () => {
     const { status, text } = await read('feed_news.xml?page=2');
-    expect([status, titlesIn(text), verdictOf(text, 'mrss')]).toEqual([200, [], []]);
+    expect([status, titlesIn(text), verdictOf(text, 'mrss', addressOf('feed_news.xml?page=2'))]).toEqual([200, [], []]);
+    const podcast = await read('feed_podcast.xml?page=3');
+    expect([podcast.status, verdictOf(podcast.text, 'podcast', addressOf('feed_podcast.xml?page=3'))]).toEqual([
+      200,
+      [],
+    ]);
+    for (const rel of ['first', 'previous', 'last'])
+      expect(podcast.text).toContain(`<atom:link href="${addressOf('feed_podcast.xml')}" rel="${rel}"`);
+    expect(podcast.text).not.toMatch(/<item>|rel="next"/);
+    expect(JSON.parse((await read('feed_tv.json?profile=roku-search&page=2')).text)).toMatchObject({ assets: [] });
   });
 
   test('parameters that others add are let pass', async () => {

@@ -41,10 +41,20 @@ describe('an MRSS feed', () => {
     });
   });
 
-  test('leads to its next page', () => {
-    const nextUrl = 'http://127.0.0.1:8080/feeds/feed_main.xml?page=2';
-    expect(mrssDocument(someContent({ nextUrl }))).toContain(`<atom:link href="${nextUrl}" rel="next"`);
-    expect(written()).not.toContain('rel="next"');
+  test('leads to its other pages, and to none if there are none', () => {
+    const url = 'http://127.0.0.1:8080/feeds/feed_main.xml';
+    const pages = { first: url, previous: `${url}?page=2`, next: `${url}?page=4`, last: `${url}?page=9` };
+    const document = mrssDocument(someContent({ url: `${url}?page=3`, pages }));
+    const links = [...document.matchAll(/<atom:link href="[^"]*xml([^"]*)" rel="([^"]*)"/g)];
+    expect(links.map(([, query, rel]) => [rel, query])).toEqual([
+      ['self', '?page=3'],
+      ['first', ''],
+      ['previous', '?page=2'],
+      ['next', '?page=4'],
+      ['last', '?page=9'],
+    ]);
+    expect(verdictOf(document, 'mrss')).toEqual([]);
+    expect(written().match(/<atom:link/g)).toHaveLength(1);
   });
 
   test('writes all elements of an item in a fixed order', () => {

@@ -24,9 +24,12 @@ function manifold() {
       media: { durationS: 5000.7, width: 3840, height: 2160 },
     }),
     someItem({ videoId: 'vid_bare', description: null, tags: [], media: { bitRate: null, frameRate: null } }),
+    someItem({ videoId: 'vid_mov', media: { mediaType: 'video/quicktime', fileExtension: 'mov' } }),
     ...hostile,
   ];
-  return someContent({ title: 'A & B <C>', items });
+  const url = 'http://127.0.0.1:8080/feeds/feed_main.xml';
+  const pages = { first: url, previous: url, next: `${url}?page=3`, last: `${url}?page=3` };
+  return someContent({ title: 'A & B <C>', items, url: `${url}?page=2`, pages });
 }
 
 /** A fault: what it is, how it comes into a good feed, the rule of our verdict, and the independent judges that see it. */
@@ -62,10 +65,13 @@ const search = (...[fault, from, to, rule, seenBy]: Parameters<typeof mrss>): Pl
 });
 
 const XML = ['xmllint'];
+/** Of the middle one of three pages, which the good feeds are. */
+const NEXT =
+  '<atom:link href="http://127.0.0.1:8080/feeds/feed_main.xml?page=3" rel="next" type="application/rss+xml"/>';
 const READERS = ['xmllint', 'rss-parser', 'feedsmith'];
 
 export const planted: readonly Planted[] = [
-  mrss('an unescaped ampersand', 'A &amp; B', 'A & B', 'well-formed', ['xmllint', 'rss-parser']),
+  mrss('an unescaped ampersand', 'A &#x26; B', 'A & B', 'well-formed', ['xmllint', 'rss-parser']),
   mrss('an element that is not closed', '</channel>', '', 'well-formed', ['xmllint', 'rss-parser']),
   mrss('a control character', 'A clip', 'A \u0001clip', 'well-formed', ['xmllint']),
   mrss('the Media RSS namespace without its slash', 'com/mrss/"', 'com/mrss"', 'namespace', XML),
@@ -73,6 +79,45 @@ export const planted: readonly Planted[] = [
   mrss('another version', 'version="2.0"', 'version="0.91"', 'rss-version', XML),
   mrss('no link of the channel', /<link>.*?<\/link>/, '', 'required', ['xmllint', 'rss-parser']),
   mrss('no address of itself', 'rel="self"', 'rel="alternate"', 'self-link', ['xmllint', 'feedsmith']),
+  mrss(
+    'an address of itself that is none of a feed',
+    'rel="self" type="application/rss+xml"',
+    'rel="self" type="text/html"',
+    'self-link',
+    XML,
+  ),
+  mrss('a second next page', NEXT, NEXT + NEXT, 'paging', XML),
+  mrss(
+    'a next page that is this one',
+    'feed_main.xml?page=3" rel="next"',
+    'feed_main.xml?page=2" rel="next"',
+    'paging',
+    [],
+  ),
+  mrss('a next page without a last one', /<atom:link [^>]*rel="last"[^>]*>/, '', 'paging', XML),
+  mrss('a previous page without a first one', /<atom:link [^>]*rel="first"[^>]*>/, '', 'paging', XML),
+  mrss('a page in the middle that does not lead back', /<atom:link [^>]*rel="previous"[^>]*>/, '', 'paging', []),
+  mrss('a control character that XML permits', 'A clip', 'A \u0085clip', 'characters', XML),
+  mrss('DEL', '<description>What', '<description>\u007fWhat', 'characters', XML),
+  mrss('a character that was lost', 'news, city', 'news, c\ufffdty', 'characters', XML),
+  mrss('a control character in an attribute', 'rel="self"', 'rel="self" title="\u0091"', 'characters', XML),
+  mrss(
+    'HTML in the description of the channel',
+    '<description>All of it',
+    '<description>&#x3C;b>All&#x3C;/b> of it',
+    'html-in-text',
+    XML,
+  ),
+  mrss('escaped HTML in the description of the channel', 'All of it', 'All &amp;lt;of&amp;gt; it', 'html-in-text', []),
+  mrss(
+    'HTML of its own in the description of the channel',
+    'All of it',
+    '<![CDATA[All<br>of it]]>',
+    'html-in-text',
+    [],
+  ),
+  mrss('an entity in a title', '<title>A clip', '<title>A &amp;eacute; clip', 'html-in-text', []),
+  mrss('HTML in a media:title', /(<media:title[^>]*>)A clip/, '$1&lt;em&gt;A&lt;/em&gt; clip', 'html-in-text', XML),
   mrss('a date with UTC+0', '12:00:00 GMT', '12:00:00 UTC+0', 'date', XML),
   mrss('a date of ISO 8601', 'Fri, 30 Jan 2026 09:05:00 GMT', '2026-01-30T09:05:00Z', 'date', XML),
   mrss('white space around a title', '<title>A clip', '<title>\n        A clip', 'white-space', [
@@ -132,6 +177,11 @@ export const planted: readonly Planted[] = [
     'xmllint',
     'podcast-partytime',
   ]),
+  podcast('no owner', /<itunes:owner>[^]*?<\/itunes:owner>/, '', 'itunes-owner', XML),
+  podcast('an owner without an address', /<itunes:email>.*?<\/itunes:email>/, '', 'itunes-owner', XML),
+  podcast('an owner whose address is none', 'podcast@example.com', 'podcast', 'itunes-owner', XML),
+  podcast('HTML in the name of the owner', '<itunes:name>A', '<itunes:name>&#x3C;/b>A', 'html-in-text', XML),
+  podcast('QuickTime by another name', 'vid_mov.mov"', 'vid_mov.qt"', 'enclosure-extension', XML),
   podcast('explicit as no', '<itunes:explicit>false', '<itunes:explicit>no', 'itunes-explicit', XML),
   podcast('no explicit', /<itunes:explicit>.*?<\/itunes:explicit>/, '', 'itunes-explicit', ['xmllint']),
   podcast('no artwork', /<itunes:image.*?\/>/, '', 'itunes-image', ['xmllint', 'podcast-partytime']),
@@ -154,7 +204,7 @@ export const planted: readonly Planted[] = [
     'podcast-partytime',
   ]),
   podcast('an enclosure without an extension', 'vid_first.mp4"', 'vid_first"', 'enclosure-extension', XML),
-  podcast('an enclosure that no app plays', 'type="video/mp4"', 'type="video/quicktime"', 'podcast-type', XML),
+  podcast('an enclosure that no app plays', 'type="video/mp4"', 'type="video/webm"', 'podcast-type', XML),
   podcast('a title of 256 characters', '<title>A clip', `<title>A clip${'x'.repeat(250)}`, 'value-size', XML),
   podcast(
     'a description of 4,001 bytes',
@@ -164,6 +214,8 @@ export const planted: readonly Planted[] = [
     [],
   ),
   ctv('no JSON', '{', '{,', 'well-formed', ['ajv']),
+  ctv('a control character', '"A clip"', '"A \u0085clip"', 'characters', []),
+  ctv('an escaped control character', '"A clip"', '"A \\u0085clip"', 'characters', []),
   ctv('no provider', '"providerName"', '"provider"', 'schema:providerName', ['ajv']),
   ctv('a time with fractions and Z', '13:00:00+00:00', '13:00:00.000Z', 'schema:lastUpdated', ['ajv']),
   ctv('a duration with fractions', '"duration": 4', '"duration": 4.04', 'schema:content.duration', ['ajv']),

@@ -24,6 +24,10 @@ describe('a podcast feed', () => {
     <itunes:explicit>false</itunes:explicit>
     <itunes:image href="http://127.0.0.1:8080/cdn/artwork/ch_main.jpg"/>
     <itunes:author>Main</itunes:author>
+    <itunes:owner>
+      <itunes:name>Main</itunes:name>
+      <itunes:email>podcast@example.com</itunes:email>
+    </itunes:owner>
     <podcast:locked>no</podcast:locked>
     <podcast:guid>9b024349-ccf0-5f69-a609-6b82873eab3c</podcast:guid>
     <podcast:medium>video</podcast:medium>
@@ -57,6 +61,12 @@ describe('a podcast feed', () => {
   test('calls M4A by the name that podcast apps know', () => {
     const document = written({ media: { mediaType: 'audio/mp4', fileExtension: 'm4a' } });
     expect(document).toContain('vid_1.m4a" length="65182" type="audio/x-m4a"/>');
+    expect(verdictOf(document, 'podcast')).toEqual([]);
+  });
+
+  test('has QuickTime as Apple takes it', () => {
+    const document = written({ media: { mediaType: 'video/quicktime', fileExtension: 'mov' } });
+    expect(document).toContain('vid_1.mov" length="65182" type="video/quicktime"/>');
     expect(verdictOf(document, 'podcast')).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
-import { feedDocument } from '../../../packages/sandbox/src/feeds/document.ts';
+import { feedDocument, type Asked } from '../../../packages/sandbox/src/feeds/document.ts';
 import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
 import { Links } from '../../../packages/sandbox/src/http/links.ts';
@@ -57,12 +57,44 @@ function addReady(count: number, channelId = 'ch_podcast'): void {
 const feed = () => records.feeds.find('feed_podcast') as Feed;
 
 describe('a publish', () => {
-  test('takes the newest 1,000 and no more', async () => {
-    addReady(1005);
-    expect(await publish('feed_podcast')).toBe(1000);
-    const { body } = feedDocument({ records, links }, feed());
-    const titles = [...body.matchAll(/<title>(clip \d+)</g)].map(([, title]) => title);
-    expect([titles.length, titles[0], titles.at(-1)]).toEqual([1000, 'clip 1004', 'clip 5']);
+  test('takes more than 1,000, and freezes them: pages ask the store for their own items alone', async () => {
+    addReady(2005);
+    expect(await publish('feed_podcast')).toBe(2005);
+    addReady(3);
+    records.database.exec("UPDATE videos SET title = 'changed'");
+    const asked: unknown[] = [];
+    const feeds = {
+      count: (id: string) => records.feeds.count(id),
+      items: (id: string, range: { limit: number; offset: number }) => {
+        asked.push(range);
+        return records.feeds.items(id, range);
+      },
+    };
+    const asking = { feeds, channels: records.channels } as unknown as Records;
+    const pages = [1, 2, 3].map((page) => feedDocument({ records: asking, links }, feed(), { page }).body);
+    expect(asked).toEqual([0, 1000, 2000].map((offset) => ({ limit: 1000, offset })));
+    const titles = pages.flatMap((body) => [...body.matchAll(/<title>(clip \d+)</g)].map(([, title]) => title));
+    expect(titles).toEqual(Array.from({ length: 2005 }, (_, index) => `clip ${2004 - index}`));
+    const url = 'http://127.0.0.1:8080/feeds/feed_podcast.xml';
+    for (const [index, page] of pages.entries())
+      expect(verdictOf(page, 'podcast', index === 0 ? url : `${url}?page=${index + 1}`)).toEqual([]);
+  });
+
+  test('of a CTV feed has the newest 1,000, and pages for Roku Search', async () => {
+    addReady(1001, 'ch_main');
+    expect(await publish('feed_tv')).toBe(1001);
+    const tv = records.feeds.find('feed_tv') as Feed;
+    const ids = (asked: Asked) => feedDocument({ records, links }, tv, asked).body.match(/"id": "vid_\d+"/g) ?? [];
+    expect(ids({})).toHaveLength(1000);
+    expect(ids({ page: 2 })).toEqual(ids({}));
+    const pages = [1, 2, 3].map((page) => feedDocument({ records, links }, tv, { page, profile: 'roku-search' }).body);
+    expect(pages.map((body) => JSON.parse(body).nextPageUrl)).toEqual([
+      'http://127.0.0.1:8080/feeds/feed_tv.json?profile=roku-search&page=2',
+      undefined,
+      undefined,
+    ]);
+    expect(pages.map((body) => JSON.parse(body).assets.length)).toEqual([1000, 1, 0]);
+    for (const body of pages) expect(verdictOf(body, 'roku-search')).toEqual([]);
   });
 
   test('takes no video that is still in processing, although its bytes are known', async () => {
@@ -128,12 +160,14 @@ describe('a publish', () => {
     const pages = [1, 2, 3].map((page) => feedDocument({ records, links }, news, { page }).body);
     expect(pages.map((page) => page.match(/<item>/g)?.length ?? 0)).toEqual([100, 1, 0]);
     expect(new Set(pages.flatMap((page) => page.match(/<guid.*/g) ?? [])).size).toBe(101);
-    expect(pages.map((page) => /href="([^"]*)" rel="next"/.exec(page)?.[1])).toEqual([
-      'http://127.0.0.1:8080/feeds/feed_news.xml?page=2',
-      undefined,
-      undefined,
-    ]);
-    expect(pages[1]).toContain('href="http://127.0.0.1:8080/feeds/feed_news.xml?page=2" rel="self"');
+    const url = 'http://127.0.0.1:8080/feeds/feed_news.xml';
+    const addressesOf = (rel: string) =>
+      pages.map((page) => new RegExp(`href="([^"]*)" rel="${rel}"`).exec(page)?.[1]?.replace(url, 'feed'));
+    expect(addressesOf('self')).toEqual(['feed', 'feed?page=2', 'feed?page=3']);
+    expect(addressesOf('first')).toEqual(['feed', 'feed', 'feed']);
+    expect(addressesOf('previous')).toEqual([undefined, 'feed', 'feed?page=2']);
+    expect(addressesOf('next')).toEqual(['feed?page=2', undefined, undefined]);
+    expect(addressesOf('last')).toEqual(['feed?page=2', 'feed?page=2', 'feed?page=2']);
     for (const page of pages) expect(verdictOf(page, 'mrss')).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ export function someContent(fields: Partial<FeedContent> = {}): FeedContent {
     title: 'Main',
     description: 'All of it',
     url: `${ORIGIN}/feeds/feed_main.xml`,
-    nextUrl: undefined,
+    pages: {},
     publishedAtMs: Date.UTC(2026, 0, 31, 12),
     changedAtMs: Date.UTC(2026, 0, 31, 13),
     podcastGuid: '9b024349-ccf0-5f69-a609-6b82873eab3c',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clipped, htmlOf, lineOf } from '../../../packages/sandbox/src/feeds/text.ts';
+import { clipped, clippedBytes, htmlOf, lineOf, plainOf } from '../../../packages/sandbox/src/feeds/text.ts';
 
 describe('a text of a client', () => {
   test.each([
@@ -7,6 +7,9 @@ describe('a text of a client', () => {
     ['a\u0001b', 'ab'],
     ['\u0001\u0002 ', ''],
     ['a\u2028b\u00a0c', 'a b c'],
+    ['a\u007fb\u0080c\u009fd', 'abcd'],
+    ['a\u0085b', 'a b'],
+    ['a\ufffdb\ufdd0c\u{1fffe}d', 'abcd'],
   ])('%j becomes the line %j', (text, line) => {
     expect(lineOf(text)).toBe(line);
   });
@@ -17,6 +20,26 @@ describe('a text of a client', () => {
     expect(clipped('😀'.repeat(6), 6)).toBe('😀'.repeat(6));
     expect(clipped('😀'.repeat(7), 6)).toBe(`${'😀'.repeat(5)}…`);
     expect(clipped('abcd efgh', 6)).toBe('abcd…');
+  });
+
+  test.each([
+    [' a & b < c\r\nd ', 'a & b < c\nd'],
+    ['How to use <br> and &amp;', 'How to use <br> and &amp;'],
+    ['<b>bold</b> <3', '< b>bold< /b> <3'],
+    ['</title></item> a', '< /title>< /item> a'],
+    ['\u0001\u0091', ''],
+  ])('%j becomes the plain text %j, which nobody takes for HTML', (text, plain) => {
+    expect(plainOf(text)).toBe(plain);
+  });
+
+  test.each([4000, 4001, 4002, 4003])('is cut to %d bytes, never inside a character', (maxBytes) => {
+    for (const unit of ['a', '😀', 'é']) {
+      const text = clippedBytes(unit.repeat(5000), maxBytes);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+      expect(Buffer.byteLength(text)).toBeGreaterThan(maxBytes - 4);
+      expect(text).toMatch(/^(?:a|😀|é)+…$/u);
+    }
+    expect(clippedBytes('whole', maxBytes)).toBe('whole');
   });
 
   test('becomes HTML that shows the same text', () => {

@@ -12,7 +12,7 @@ const COUNT = 30;
 const CHANNELS = ['ch_main', 'ch_podcast'];
 const FEEDS = [
   { id: 'feed_main', file: 'feed_main.xml', type: 'mrss', videos: 30 },
-  { id: 'feed_podcast', file: 'feed_podcast.xml', type: 'podcast', videos: 15 },
+  { id: 'feed_podcast', file: 'feed_podcast.xml', type: 'podcast', videos: 20 },
   { id: 'feed_tv', file: 'feed_tv.json', type: 'ctv', videos: 15 },
   { id: 'feed_tv', file: 'feed_tv.json?profile=roku-search', type: 'roku-search', videos: 15 },
 ] as const satisfies readonly { id: string; file: string; type: FeedType | 'roku-search'; videos: number }[];
@@ -65,7 +65,7 @@ describe('feeds of 30 real videos', () => {
     for (const file of ['feed_main.xml', 'feed_podcast.xml'])
       for (const { title, media } of parseRssFeed(await documentOf(file)).items ?? []) {
         expect(title).toMatch(/wo\u0301?rd/);
-        expect(title).not.toMatch(/^\s|\s$|\p{Cc}(?<![\u007f-\u009f])/u);
+        expect(title).not.toMatch(/^\s|\s$|\p{Cc}/u);
         if (media) expect(media.contents?.[0]?.title?.value).toBe(title);
       }
   });
@@ -91,7 +91,7 @@ describe('feeds of 30 real videos', () => {
   test('every media address of the other feeds answers too', async () => {
     const documents = await Promise.all(FEEDS.map(({ file }) => documentOf(file)));
     const addresses = [...addressesIn(documents.join('\n'), 'videos')];
-    expect(addresses).toHaveLength(45);
+    expect(addresses).toHaveLength(50);
     for (const url of addresses) expect([url, (await fetch(url, { method: 'HEAD' })).status]).toEqual([url, 200]);
   });
 

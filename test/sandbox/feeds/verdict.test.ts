@@ -25,6 +25,27 @@ describe('the verdict of a feed', () => {
     expect(verdictOf(goodFeeds.mrss.replace(/<guid.*?<\/guid>/, ''), 'mrss')).toMatchObject([{ item: '#1' }]);
   });
 
+  test('compares the address that a feed gives itself with that from which it was read', () => {
+    const url = 'http://127.0.0.1:8080/feeds/feed_main.xml?page=2';
+    expect(verdictOf(goodFeeds.mrss, 'mrss', url)).toEqual([]);
+    const elsewhere = verdictOf(goodFeeds.podcast, 'podcast', 'http://127.0.0.1:9/feeds/feed_main.xml');
+    expect(elsewhere).toEqual([{ rule: 'self-link', message: expect.stringContaining('http://127.0.0.1:9/') }]);
+  });
+
+  test('takes a plain text for what it is once its characters are written by number', () => {
+    const wrong = goodFeeds.mrss.replace('All of it', 'Q&amp;A &lt;live&gt; &amp;amp; more');
+    expect(verdictOf(wrong, 'mrss').map(({ rule }) => rule)).toEqual(['html-in-text']);
+    const right = goodFeeds.mrss.replace('All of it', 'Q&#x26;A &#x3C;live&gt; &#x26;amp; more');
+    expect(verdictOf(right, 'mrss')).toEqual([]);
+    const harmless = goodFeeds.mrss.replace('All of it', 'R&amp;D, AT&amp;T, 1 &lt; 2, &amp;nosuch; &lt;3');
+    expect(verdictOf(harmless, 'mrss')).toEqual([]);
+  });
+
+  test('takes an escaped backslash in JSON for no control character', () => {
+    for (const backslashes of ['\\\\', '\\\\\\\\'])
+      expect(verdictOf(goodFeeds.ctv.replace('"A clip"', `"A ${backslashes}u0085clip"`), 'ctv')).toEqual([]);
+  });
+
   test('refuses a page of more than 100 items', () => {
     const item = /<item>[^]*?<\/item>/.exec(goodFeeds.mrss)?.[0] ?? '';
     const many = Array.from({ length: 101 }, (_, index) => item.replaceAll('vid_first', `vid_${index}`)).join('');

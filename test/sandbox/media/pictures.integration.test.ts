@@ -27,7 +27,7 @@ async function picturesOf(bytes: Uint8Array, program: string | null) {
     mediaFiles,
     pictures,
     folder: folder.path,
-    thumbnail: () => pictures.thumbnail('vid', media),
+    thumbnail: (id = 'vid') => pictures.thumbnail(id, media),
     async [Symbol.asyncDispose]() {
       pictures[Symbol.dispose]();
       await folder[Symbol.asyncDispose]();
@@ -46,12 +46,38 @@ async function look(picture: Picture | undefined) {
 }
 
 describe('without ffmpeg', () => {
-  test('every thumbnail is the placeholder, marked as such: a PNG of 1280x720', async () => {
+  test('every thumbnail is a placeholder, marked as such: a PNG of 1280x720', async () => {
     await using made = await picturesOf(await readSample('clip.mp4'), null);
     expect(made.pictures.extension).toBe('png');
     const picture = await made.thumbnail();
     expect(picture?.isPlaceholder).toBe(true);
     expect(await look(picture)).toEqual({ format: 'PNG', width: 1280, height: 720 });
+  });
+
+  test('no two videos have the same thumbnail, and each has the same in every run, small', async () => {
+    await using made = await picturesOf(await readSample('clip.mp4'), null);
+    await using again = await picturesOf(await readSample('clip.mp4'), null);
+    const ids = Array.from({ length: 60 }, (_, index) => `vid_${index}`);
+    const drawn = new Set<string>();
+    for (const id of ids) {
+      const bytes = await readFile((await made.thumbnail(id))?.path ?? '');
+      expect(bytes.length).toBeLessThan(8000);
+      drawn.add(bytes.toString('base64'));
+      drawn.add((await readFile((await again.thumbnail(id))?.path ?? '')).toString('base64'));
+    }
+    expect(drawn.size).toBe(ids.length);
+    expect(await readdir(join(made.folder, 'artwork'))).toEqual([]);
+  });
+
+  test('the drawn picture goes with its video, and at the next start', async () => {
+    await using made = await picturesOf(await readSample('clip.mp4'), null);
+    await made.thumbnail('vid');
+    await made.thumbnail('vid_2');
+    expect(await readdir(join(made.folder, 'thumbnails'))).toHaveLength(2);
+    await made.mediaFiles.remove('vid');
+    expect(await readdir(join(made.folder, 'thumbnails'))).toEqual(['vid_2.drawn.png']);
+    await made.mediaFiles.open((id) => id === 'vid_2');
+    expect(await readdir(join(made.folder, 'thumbnails'))).toEqual([]);
   });
 
   test('artwork is a PNG of 1400x1400 in RGB, the same for the same channel and another for another', async () => {
@@ -85,7 +111,7 @@ describe('with ffmpeg', needs('ffmpeg'), () => {
     expect(await size(upright)).toBeLessThan((await size(flat)) * 0.7); // two thirds of it are black
   });
 
-  test('sound has its cover, and without one the placeholder', async () => {
+  test('sound has its cover, and without one a placeholder', async () => {
     const sound = await readSample('interview.mp3');
     await using bare = await picturesOf(sound, ffmpeg);
     const placeholder = await bare.thumbnail();
@@ -104,7 +130,7 @@ describe('with ffmpeg', needs('ffmpeg'), () => {
     expect(await look(artwork)).toEqual({ format: 'JPEG', width: 1400, height: 1400 });
   });
 
-  test('a frame that cannot be decoded gives the placeholder', async () => {
+  test('a frame that cannot be decoded gives a placeholder', async () => {
     const bytes = Buffer.from(await readSample('clip.mp4'));
     bytes.fill(0xff, bytes.indexOf('mdat') + 4);
     await using made = await picturesOf(bytes, ffmpeg);
@@ -118,7 +144,7 @@ describe('with any ffmpeg', () => {
     const go = scripts.file('go');
     const fake = await standIn(scripts.path, `while [ ! -e '${go}' ]; do sleep 0.02; done; ${WRITES_PICTURE}`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
-    const asked = Array.from({ length: 20 }, made.thumbnail);
+    const asked = Array.from({ length: 20 }, () => made.thumbnail());
     await writeFile(go, '');
     const pictures = await Promise.all(asked);
     expect(new Set(pictures.map((picture) => basename(picture?.path ?? '')))).toEqual(new Set(['vid.jpg']));
@@ -131,7 +157,7 @@ describe('with any ffmpeg', () => {
     const fake = await standIn(scripts.path, `case "$*" in *png_pipe*) ${WRITES_PICTURE};; *) exit 1;; esac`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     for (const _ of [1, 2, 3]) expect((await made.thumbnail())?.isPlaceholder).toBe(true);
-    const attempts = ['a tenth in', 'the beginning', 'the placeholder'];
+    const attempts = ['a tenth in', 'the beginning', 'a placeholder'];
     expect((await readFile(join(scripts.path, 'runs'), 'utf8')).trim().split('\n')).toHaveLength(attempts.length);
   });
 

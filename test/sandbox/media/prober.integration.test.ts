@@ -67,6 +67,47 @@ describe('complete files', () => {
     }
   });
 
+  describe('with bytes behind the end of the container', () => {
+    const strays: [string, Buffer][] = [
+      ['four zeros', Buffer.alloc(4)],
+      ['zeros as padding', Buffer.alloc(5000)],
+      ['four letters', Buffer.from('junk')],
+      ['seven bytes that begin a box', Buffer.from('000003e86d6f6f', 'hex')],
+      ['bytes of all ones', Buffer.alloc(9, 0xff)],
+      ['text', Buffer.from('junk'.repeat(75))],
+      ['random bytes', Buffer.from(Array.from({ length: 999 }, (_, index) => (index * index * 31 + 7) & 255))],
+      ['an ID3v1 tag', Buffer.from('TAGMy title'.padEnd(128, '\0'))],
+    ];
+    test.each(['clip.mp4', 'phone-vertical.mp4', 'camera.mov', 'lecture.mkv'])('%s is complete', async (sample) => {
+      const bytes = await readSample(sample);
+      const whole = await probeBytes(bytes);
+      for (const [what, stray] of strays)
+        expect([what, await probeBytes(Buffer.concat([bytes, stray]))]).toEqual([what, whole]);
+    });
+
+    test.each(['mdat', 'moof', 'moov', 'uuid', 'free'])('an MP4 is truncated if they are a cut %s', async (type) => {
+      const cut = Buffer.concat([Buffer.from('000003e8', 'hex'), Buffer.from(type), Buffer.alloc(100)]);
+      const verdict = await probeBytes(Buffer.concat([await readSample('clip.mp4'), cut]));
+      expect(verdict).toMatchObject({ code: 'truncated_file', message: expect.stringContaining('892 of its') });
+    });
+
+    test.each(['clip.mp4', 'camera.mov'])(
+      '%s is truncated if index or media data are missing before them',
+      async (sample) => {
+        const bytes = await readSample(sample);
+        for (const box of ['moov', 'mdat']) {
+          const at = bytes.indexOf(box) - 4;
+          const without = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + bytes.readUInt32BE(at))]);
+          for (const [what, stray] of strays)
+            expect([what, await probeBytes(Buffer.concat([without, stray]))]).toMatchObject([
+              what,
+              { isPlayable: false },
+            ]);
+        }
+      },
+    );
+  });
+
   test('a rotated video has its displayed size', async () => {
     const upright = turned(await readSample('clip.mp4'));
     expect(await probeBytes(upright)).toMatchObject({ width: 180, height: 320 });

@@ -92,6 +92,28 @@ describe('PUT to upload_url (4.1)', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
+  test('a form around the file is 415 with what to send instead, and the address stays good', async () => {
+    const { id, upload_url } = await service.create();
+    const form = new FormData();
+    form.append('file', new Blob([clip], { type: 'video/mp4' }), 'clip.mp4');
+    const wrapped = Buffer.from(await new Response(form).arrayBuffer());
+    const hint = { error: { code: 'unsupported_media_type', message: expect.stringContaining('curl -T FILE') } };
+    const typed = await fetch(upload_url, { method: 'PUT', body: form });
+    expect([typed.status, await typed.json()]).toEqual([415, hint]);
+    for (const type of ['Multipart/Form-Data; boundary=x', 'multipart/related'])
+      expect(await put(upload_url, clip, { 'content-type': type })).toMatchObject({ status: 415, body: hint });
+    for (const type of ['video/mp4', 'application/octet-stream', ''])
+      expect(await put(upload_url, wrapped, { 'content-type': type })).toMatchObject({ status: 415, body: hint });
+    expect([await statusOf(id), await arriving()]).toEqual(['pending', []]);
+    const posted = await fetch(upload_url, { method: 'POST', body: form });
+    expect([posted.status, await posted.json()]).toEqual([
+      405,
+      { error: { code: 'method_not_allowed', message: expect.stringContaining('curl -T FILE') } },
+    ]);
+    expect((await put(upload_url, clip, { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(200);
+    expect((await service.ended(id)).status).toBe('ready');
+  });
+
   test('a body without Content-Length is 411', async () => {
     const { id, upload_url } = await service.create();
     const chunked = request(upload_url, { method: 'PUT' });

@@ -10,8 +10,7 @@ export interface FeedContent {
   readonly description: string | null;
   /** The address of this document. */
   readonly url: string;
-  /** Of the page after this one. */
-  readonly nextUrl: string | undefined;
+  readonly pages: PageLinks;
   /** Null before the first publish. */
   readonly publishedAtMs: number | null;
   /** Of the last publish, or of a deleted video since; before the first publish of the channel itself. */
@@ -19,6 +18,16 @@ export interface FeedContent {
   readonly podcastGuid: string;
   readonly items: readonly FeedItem[];
   readonly links: Links;
+}
+
+/** The addresses of the other pages of a paged feed (RFC 5005 section 3); none if the feed has a single page. */
+export interface PageLinks {
+  readonly first?: string;
+  /** Newer items. */
+  readonly previous?: string | undefined;
+  /** Older items. */
+  readonly next?: string | undefined;
+  readonly last?: string;
 }
 
 /** On one line, and never empty: the id replaces a title of control characters alone. */

@@ -8,7 +8,8 @@ export const SHORT_FORM_MAX_S = 15 * 60;
 
 /**
  * A CTV feed in the format of Roku's Direct Publisher. Roku has retired it, but other platforms still import it, because it carries the
- * addresses of the streams. Both lists are always present, so an empty feed is valid too.
+ * addresses of the streams. Both lists are always present, so an empty feed is valid too. The format knows no pages: the document has
+ * the newest 1,000.
  */
 export function ctvDocument(content: FeedContent): string {
   const isShort = (item: FeedItem) => secondsOf(item) <= SHORT_FORM_MAX_S;

@@ -1,7 +1,7 @@
 import type { Links } from '../http/links.ts';
 import type { Records } from '../store/records.ts';
-import { MAX_ITEMS, type Feed } from '../store/feeds.ts';
-import type { FeedContent } from './content.ts';
+import type { Feed } from '../store/feeds.ts';
+import type { FeedContent, PageLinks } from './content.ts';
 import { ctvDocument } from './ctv.ts';
 import { MRSS_PAGE_ITEMS, mrssDocument } from './mrss.ts';
 import { podcastDocument, podcastGuid } from './podcast.ts';
@@ -19,17 +19,19 @@ export interface DocumentParts {
 
 /** Selects a document of the feed. */
 export interface Asked {
-  /** Of an MRSS feed, from 1. Pages after the last are empty. */
+  /** From 1. Pages after the last are empty. A CTV feed has one without `profile`: its format knows no pages. */
   readonly page?: number | undefined;
   /** Of a CTV feed. */
   readonly profile?: 'roku-search' | undefined;
 }
 
-/** The feed as served: texts of its last publish, current addresses. A feed that was never published is valid and empty. */
+/** One page of the feed as served: texts of its last publish, current addresses. A feed that was never published is valid and empty. */
 export function feedDocument(parts: DocumentParts, feed: Feed, asked: Asked = {}): FeedDocument {
-  const content = contentOf(parts, feed, feed.type === 'mrss' ? (asked.page ?? 1) : undefined);
-  return WRITERS[feed.type](content, asked);
+  return WRITERS[feed.type](contentOf(parts, feed, asked), asked);
 }
+
+/** The most items in a document: what MRSS readers take; for the others a few MB. Only these are read from the store at a time. */
+const PAGE_ITEMS: Readonly<Record<Feed['type'], number>> = { mrss: MRSS_PAGE_ITEMS, podcast: 1000, ctv: 1000 };
 
 const RSS = 'application/rss+xml; charset=utf-8';
 const JSON_TYPE = 'application/json';
@@ -43,24 +45,41 @@ const WRITERS: Readonly<Record<Feed['type'], (content: FeedContent, asked: Asked
   }),
 };
 
-/** @param page undefined = all items in one document */
-function contentOf({ records, links }: DocumentParts, feed: Feed, page: number | undefined): FeedContent {
+function contentOf({ records, links }: DocumentParts, feed: Feed, asked: Asked): FeedContent {
   const channel = records.channels.find(feed.channelId);
   const { publication } = feed;
-  const url = links.feed(feed.id, feed.type);
-  const limit = page === undefined ? MAX_ITEMS : MRSS_PAGE_ITEMS;
-  const offset = page === undefined ? 0 : (page - 1) * MRSS_PAGE_ITEMS;
-  const hasNext = page !== undefined && records.feeds.count(feed.id) > offset + limit;
+  const isPaged = feed.type !== 'ctv' || asked.profile === 'roku-search';
+  const page = isPaged ? (asked.page ?? 1) : 1;
+  const limit = PAGE_ITEMS[feed.type];
+  const pageCount = isPaged ? Math.ceil(records.feeds.count(feed.id) / limit) : 1;
+  const urlOf = (number: number) => pageUrl(links.feed(feed.id, feed.type), asked.profile, number);
   return {
     channelId: feed.channelId,
     title: publication?.channelName ?? channel?.name ?? feed.name,
     description: publication ? publication.channelDescription : (channel?.description ?? null),
-    url: page === undefined || page === 1 ? url : `${url}?page=${page}`,
-    nextUrl: hasNext ? `${url}?page=${page + 1}` : undefined,
+    url: urlOf(page),
+    pages: pageLinks(page, pageCount, urlOf),
     publishedAtMs: feed.lastPublishedAtMs,
     changedAtMs: publication?.changedAtMs ?? channel?.createdAtMs ?? 0,
-    podcastGuid: publication?.podcastGuid ?? podcastGuid(url),
-    items: records.feeds.items(feed.id, { limit, offset }),
+    podcastGuid: publication?.podcastGuid ?? podcastGuid(links.feed(feed.id, feed.type)),
+    items: records.feeds.items(feed.id, { limit, offset: (page - 1) * limit }),
     links,
+  };
+}
+
+/** The first page has the address of the feed. */
+function pageUrl(feedUrl: string, profile: Asked['profile'], page: number): string {
+  const query = new URLSearchParams({ ...(profile && { profile }), ...(page > 1 && { page: String(page) }) });
+  return query.size === 0 ? feedUrl : `${feedUrl}?${query.toString()}`;
+}
+
+function pageLinks(page: number, pageCount: number, urlOf: (page: number) => string): PageLinks {
+  if (pageCount <= 1 && page === 1) return {};
+  const lastPage = Math.max(1, pageCount);
+  return {
+    first: urlOf(1),
+    previous: page > 1 ? urlOf(Math.min(page - 1, lastPage)) : undefined,
+    next: page < lastPage ? urlOf(page + 1) : undefined,
+    last: urlOf(lastPage),
   };
 }

@@ -3,7 +3,7 @@ import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
-import { clipped, lineOf, wholeSeconds } from './text.ts';
+import { clipped, lineOf, plainOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
 /** With the slash at its end: without it the elements are in no namespace that a reader knows. */
@@ -30,13 +30,13 @@ function mediaContent(item: FeedItem, content: FeedContent): XmlElement {
   const tags = tagsOf(item, Infinity).map((tag) => lineOf(tag.replaceAll(',', ' ')));
   const keywords = tags.filter((tag) => tag !== '').join(', ');
   return element('media:content', mediaAttributes(item, content), [
-    textElement('media:title', titleOf(item), PLAIN),
+    textElement('media:title', plainOf(titleOf(item)), PLAIN),
     // Roku cuts it after 200 characters; the item's own description is the whole.
-    textElement('media:description', clipped(lineOf(descriptionOf(item)), 200), PLAIN),
-    keywords === '' ? undefined : textElement('media:keywords', keywords),
+    textElement('media:description', clipped(plainOf(lineOf(descriptionOf(item))), 200), PLAIN),
+    keywords === '' ? undefined : textElement('media:keywords', plainOf(keywords)),
     element('media:thumbnail', { url: content.links.thumbnail(item.videoId), ...THUMBNAIL_SIZE }),
     // Roku wants a category or keywords, and not every video has tags.
-    textElement('media:category', channelTitleOf(content)),
+    textElement('media:category', plainOf(channelTitleOf(content))),
     element('media:player', { url: content.links.embed(item.videoId) }),
   ]);
 }

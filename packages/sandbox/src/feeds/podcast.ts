@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, type FeedContent } from './content.ts';
-import { IS_EXPLICIT, PODCAST_CATEGORY, PODCAST_LOCKED } from './defaults.ts';
+import { IS_EXPLICIT, OWNER_EMAIL, PODCAST_CATEGORY, PODCAST_LOCKED } from './defaults.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
-import { clipped, wholeSeconds } from './text.ts';
+import { clipped, plainOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
 /** As PSP-1 writes them; prefixes and names are case-sensitive. */
@@ -13,12 +13,15 @@ export const PODCAST = 'https://podcastindex.org/namespace/1.0';
 /** A podcast feed: RSS 2.0 with everything that PSP-1 requires and recommends, and the medium, as its episodes are videos. */
 export function podcastDocument(content: FeedContent): string {
   const items = content.items.map((item) => itemElement(item, content));
+  const author = clipped(plainOf(channelTitleOf(content)), PSP_LIMITS.titleCharacters);
   return rssDocument({ itunes: ITUNES, podcast: PODCAST }, [
     ...channelElements(content, PSP_LIMITS),
     element('itunes:category', { text: PODCAST_CATEGORY }),
     textElement('itunes:explicit', IS_EXPLICIT),
     artwork(content),
-    textElement('itunes:author', clipped(channelTitleOf(content), PSP_LIMITS.titleCharacters)),
+    textElement('itunes:author', author),
+    // Before the items: a directory proves with a message to this address that the feed is the submitter's.
+    element('itunes:owner', {}, [textElement('itunes:name', author), textElement('itunes:email', OWNER_EMAIL)]),
     textElement('podcast:locked', PODCAST_LOCKED),
     textElement('podcast:guid', content.podcastGuid),
     textElement('podcast:medium', 'video'),

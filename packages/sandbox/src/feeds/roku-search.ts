@@ -6,7 +6,7 @@ import { clipped, dayOf, zonedTime } from './text.ts';
 
 /**
  * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`), this follows the
- * schema. Far below the 20 MB above which Roku requires pages.
+ * schema. `nextPageUrl` leads to the next page, as Roku requires above 20 MB, of which a page is far below.
  */
 export function rokuSearchDocument(content: FeedContent): string {
   return JSON.stringify(
@@ -14,6 +14,7 @@ export function rokuSearchDocument(content: FeedContent): string {
       version: '1',
       defaultLanguage: LANGUAGE,
       defaultAvailabilityCountries: [COUNTRY],
+      ...(content.pages.next !== undefined && { nextPageUrl: content.pages.next }),
       assets: content.items.map((item) => assetOf(item, content)),
     },
     null,

@@ -58,8 +58,8 @@ const page = z
   .default(1);
 const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
   mrss: z.object({ page }),
-  podcast: z.object({}),
-  ctv: z.object({ profile: z.literal('roku-search', 'must be roku-search').optional() }),
+  podcast: z.object({ page }),
+  ctv: z.object({ page, profile: z.literal('roku-search', 'must be roku-search').optional() }),
 };
 
 function lastModified({ publication }: Feed): Record<string, string> {

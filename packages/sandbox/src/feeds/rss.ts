@@ -8,7 +8,7 @@ import {
   type FeedContent,
 } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
-import { clipped, htmlOf, rssTime } from './text.ts';
+import { clipped, clippedBytes, htmlOf, plainOf, rssTime } from './text.ts';
 import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
 
 /** Limits for the texts of one element. Only PSP-1 has any. */
@@ -31,26 +31,31 @@ export function rssDocument(
 
 /** The elements of every RSS 2.0 channel. A feed that was never published has no dates. */
 export function channelElements(content: FeedContent, limits: RssLimits): (XmlElement | undefined)[] {
-  const { url, nextUrl, publishedAtMs, changedAtMs, links } = content;
-  const type = 'application/rss+xml';
+  const { url, pages, publishedAtMs, changedAtMs, links } = content;
   return [
-    textElement('title', clipped(channelTitleOf(content), limits.titleCharacters)),
+    textElement('title', clipped(plainOf(channelTitleOf(content)), limits.titleCharacters)),
     textElement('link', links.website()),
-    textElement('description', htmlOf(channelDescriptionOf(content), limits.descriptionBytes)),
+    textElement('description', clippedBytes(plainOf(channelDescriptionOf(content)), limits.descriptionBytes)),
     textElement('language', LANGUAGE),
     publishedAtMs === null ? undefined : textElement('pubDate', rssTime(publishedAtMs)),
     publishedAtMs === null ? undefined : textElement('lastBuildDate', rssTime(changedAtMs)),
     textElement('generator', 'dropcast sandbox'),
-    element('atom:link', { href: url, rel: 'self', type }),
-    nextUrl === undefined ? undefined : element('atom:link', { href: nextUrl, rel: 'next', type }),
+    atomLink('self', url),
+    ...PAGE_LINKS.map((rel) => (pages[rel] === undefined ? undefined : atomLink(rel, pages[rel]))),
   ];
+}
+
+const PAGE_LINKS = ['first', 'previous', 'next', 'last'] as const;
+
+function atomLink(rel: string, href: string): XmlElement {
+  return element('atom:link', { href, rel, type: 'application/rss+xml' });
 }
 
 /** The elements of every RSS 2.0 item. The guid is the video's id, not an address, because addresses change with the port. */
 export function itemElements(item: FeedItem, { links }: FeedContent, limits: RssLimits): XmlElement[] {
   return [
     textElement('guid', item.videoId, { isPermaLink: false }),
-    textElement('title', clipped(titleOf(item), limits.titleCharacters)),
+    textElement('title', clipped(plainOf(titleOf(item)), limits.titleCharacters)),
     textElement('link', links.embed(item.videoId)),
     textElement('description', htmlOf(descriptionOf(item), limits.descriptionBytes)),
     textElement('pubDate', rssTime(item.createdAtMs)),

@@ -5,9 +5,34 @@ export function withoutIllegalCharacters(text: string): string {
   return text.replaceAll(ILLEGAL_CHARACTERS, '');
 }
 
+/**
+ * A text as feeds carry it: without what XML forbids, and without what it permits and nobody can show. That is U+007F to U+009F, the
+ * non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, which stands for a character that was lost: the W3C's feed
+ * validator warns of them. The line break of mainframes, U+0085, becomes one that everybody knows.
+ */
+export function presentable(text: string): string {
+  return withoutIllegalCharacters(text.replaceAll('\u0085', '\n')).replaceAll(UNPRESENTABLE, '');
+}
+
+const UNPRESENTABLE = /[\u007f-\u009f\ufffd]|\p{Noncharacter_Code_Point}/gu;
+
 /** A client's text on one line, trimmed; '' if nothing visible is left. */
 export function lineOf(text: string): string {
-  return withoutIllegalCharacters(text).replaceAll(/\s+/g, ' ').trim();
+  return presentable(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+/**
+ * Plain text for an element that holds no HTML by definition, such as titles and the description of a channel. Readers still take a text
+ * with an end tag for HTML, and the W3C's validator warns of it: in such a text a blank follows each `<` of a tag, as in `< b>`, so that
+ * everybody shows it as it was written.
+ */
+export function plainOf(text: string): string {
+  const plain = trimmedLines(text);
+  return /<\/\w+>/.test(plain) ? plain.replaceAll(/<(?=[a-z/])/gi, '< ') : plain;
+}
+
+function trimmedLines(text: string): string {
+  return presentable(text).replaceAll(/\r\n?/g, '\n').trim();
 }
 
 /** Cuts a text to `maxCharacters` code points, so that no character is split; `…` marks the cut. */
@@ -21,17 +46,27 @@ export function clipped(text: string, maxCharacters: number): string {
     .trimEnd()}…`;
 }
 
+/** Cuts a text to `maxBytes` of UTF-8, so that no character is split; `…` marks the cut. */
+export function clippedBytes(text: string, maxBytes: number): string {
+  return Buffer.byteLength(text) <= maxBytes ? text : `${headOf(text, maxBytes).trimEnd()}…`;
+}
+
 /**
- * Plain text as HTML of at most so many bytes in UTF-8. The description of RSS 2.0 is HTML by definition: `<b>` in a client's plain
- * text would be bold there, and `<script>` worse, if it were escaped for XML alone.
+ * Plain text as HTML of at most so many bytes in UTF-8. The description of an item in RSS 2.0 is HTML by definition: `<b>` in a client's
+ * plain text would be bold there, and `<script>` worse, if it were escaped for XML alone.
  */
 export function htmlOf(text: string, maxBytes: number): string {
-  const plain = withoutIllegalCharacters(text).replaceAll(/\r\n?/g, '\n').trim();
-  const whole = plain.replaceAll(/[&<>"\n]/g, asHtml);
+  const whole = trimmedLines(text).replaceAll(/[&<>"\n]/g, asHtml);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
-  const bytes = Buffer.from(whole.slice(0, maxBytes)).subarray(0, maxBytes - Buffer.byteLength('…'));
-  const kept = new TextDecoder().decode(bytes, { stream: true }); // leaves out half a character at the end
-  return `${kept.replace(/(?:&[^;]*|<[^>]*)$/, '').trimEnd()}…`;
+  return `${headOf(whole, maxBytes)
+    .replace(/(?:&[^;]*|<[^>]*)$/, '')
+    .trimEnd()}…`;
+}
+
+/** What fits before a `…`. */
+function headOf(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes - Buffer.byteLength('…'));
+  return new TextDecoder().decode(bytes, { stream: true }); // leaves out half a character at the end
 }
 
 function asHtml(character: string): string {

@@ -1,23 +1,25 @@
 import type { FeedType } from '../store/feeds.ts';
 import { ctvFindings } from './rules/ctv.ts';
-import type { Finding } from './rules/finding.ts';
+import { finding, type Finding } from './rules/finding.ts';
 import { mrssFindings } from './rules/mrss.ts';
 import { podcastFindings } from './rules/podcast.ts';
 import { rokuSearchFindings } from './rules/roku-search.ts';
 import { rssFindings } from './rules/rss.ts';
+import { presentable } from './text.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 
 /**
  * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general validators accept
  * it (an enclosure of length 0, a fractional duration). It reads only the document and fetches nothing.
+ * @param url from which it was read; without it nobody knows whether its `self` is right
  * @returns nothing for a valid feed
  */
-export function verdictOf(document: string, type: FeedType | 'roku-search'): Finding[] {
+export function verdictOf(document: string, type: FeedType | 'roku-search', url?: string): Finding[] {
   switch (type) {
     case 'mrss':
-      return rssVerdict(document, mrssFindings);
+      return rssVerdict(document, mrssFindings, url);
     case 'podcast':
-      return rssVerdict(document, podcastFindings);
+      return rssVerdict(document, podcastFindings, url);
     case 'ctv':
       return jsonVerdict(document, ctvFindings);
     case 'roku-search':
@@ -27,10 +29,14 @@ export function verdictOf(document: string, type: FeedType | 'roku-search'): Fin
   }
 }
 
-function rssVerdict(document: string, findings: (rss: ReadElement) => Iterable<Finding>): Finding[] {
+function rssVerdict(
+  document: string,
+  findings: (rss: ReadElement) => Iterable<Finding>,
+  url: string | undefined,
+): Finding[] {
   try {
     const rss = readXml(document);
-    return [...rssFindings(rss), ...findings(rss)];
+    return [...rssFindings(rss, url), ...findings(rss)];
   } catch (error) {
     if (error instanceof XmlError) return [{ rule: 'well-formed', message: error.message }];
     throw error;
@@ -39,9 +45,15 @@ function rssVerdict(document: string, findings: (rss: ReadElement) => Iterable<F
 
 function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Finding>): Finding[] {
   try {
-    return [...findings(JSON.parse(document) as unknown)];
+    return [...findings(JSON.parse(document) as unknown), ...characterFindings(document)];
   } catch (error) {
     if (error instanceof SyntaxError) return [{ rule: 'well-formed', message: 'the document is not JSON' }];
     throw error;
   }
+}
+
+/** As in XML: raw, or escaped, unless the backslash itself is. */
+function* characterFindings(document: string): Generator<Finding> {
+  if (presentable(document) !== document || /(?<!\\)(?:\\\\)*\\u(?:00(?:7f|[89][\da-f])|fff[d-f])/i.test(document))
+    yield finding('characters', 'the document has characters that nobody can show, such as U+0080 to U+009F');
 }

@@ -7,6 +7,8 @@ export interface ReadElement {
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly ReadElement[];
   readonly text: string;
+  /** The text as the document writes it: its references are not resolved. */
+  readonly source: string;
 }
 
 /** The document is not well-formed. The message says what is wrong, and where if the place is known. */
@@ -135,12 +137,19 @@ function elementOf(node: TreeNode): ReadElement {
   const [name = '', content = []] = Object.entries(node).find(([key]) => key !== ATTRIBUTES) ?? [];
   const nodes = content as readonly TreeNode[];
   const children = nodes.filter((child) => !(TEXT in child) && !(CDATA in child)).map(elementOf);
-  return { name, attributes: attributesOf(node[ATTRIBUTES] ?? {}), children, text: nodes.map(textOf).join('') };
+  const texts = nodes.filter((child) => TEXT in child || CDATA in child);
+  return {
+    name,
+    attributes: attributesOf(node[ATTRIBUTES] ?? {}),
+    children,
+    text: texts.map((part) => (CDATA in part ? sourceOf(part) : resolved(sourceOf(part)))).join(''),
+    source: texts.map(sourceOf).join(''),
+  };
 }
 
-function textOf(node: TreeNode): string {
-  if (CDATA in node) return (node[CDATA] as readonly TreeNode[]).map((part) => String(part[TEXT])).join('');
-  return TEXT in node ? resolved(String(node[TEXT])) : '';
+function sourceOf(node: TreeNode): string {
+  if (CDATA in node) return (node[CDATA] as readonly TreeNode[]).map(sourceOf).join('');
+  return String(node[TEXT]);
 }
 
 /** White space other than blanks becomes blanks (XML 1.0 section 3.3.3). */

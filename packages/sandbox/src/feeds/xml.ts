@@ -1,4 +1,4 @@
-import { withoutIllegalCharacters } from './text.ts';
+import { presentable } from './text.ts';
 
 /** An element that is to be written. Its content is either text or elements, never both: a feed has no mixed content. */
 export interface XmlElement {
@@ -47,22 +47,35 @@ function writtenAttributes(attributes: XmlAttributes): string {
     .join('');
 }
 
-/** `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4), and CR because a reader would make it LF (section 2.11). */
+/**
+ * `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` by their numbers: so the RSS Profile of the RSS
+ * Advisory Board tells a plain text with `&lt;` in it from HTML that was escaped, and the W3C's validator asks for it. CR too, because a
+ * reader would make it LF (XML 1.0 section 2.11), and LF, because that validator looks for those numbers in the first line of a text.
+ */
 function escapedText(text: string): string {
-  return withoutIllegalCharacters(text)
+  return presentable(text)
     .trim()
-    .replaceAll(/[&<>\r]/g, reference);
+    .replaceAll(/[&<>\n\r]/g, (character) => TEXT_REFERENCES[character] ?? character);
 }
+
+const TEXT_REFERENCES: Readonly<Record<string, string>> = {
+  '&': '&#x26;',
+  '<': '&#x3C;',
+  '>': '&gt;',
+  '\n': '&#xA;',
+  '\r': '&#xD;',
+};
 
 /** White space other than blanks too: a reader would make blanks of it (XML 1.0 section 3.3.3). */
 function escapedAttribute(text: string): string {
-  return withoutIllegalCharacters(text)
+  return presentable(text)
     .trim()
-    .replaceAll(/[&<>"\t\n\r]/g, reference);
+    .replaceAll(/[&<>"\t\n\r]/g, (character) => ATTRIBUTE_REFERENCES[character] ?? `&#${character.codePointAt(0)};`);
 }
 
-function reference(character: string): string {
-  return REFERENCES[character] ?? `&#${character.codePointAt(0)};`;
-}
-
-const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const ATTRIBUTE_REFERENCES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};

@@ -2,48 +2,42 @@ import { createHash } from 'node:crypto';
 import type { Drawing, Rgb } from './png.ts';
 import { THUMBNAIL_SIZE } from './still.ts';
 
-/** The picture for videos without a still: grey, with hazard stripes and a crossed-out triangle. */
-export function placeholderDrawing(): Drawing {
+/**
+ * The picture of a video without a still: a symmetric pattern in a colour, both drawn from the id, so that every run makes the same and
+ * every video has another. It is named too, so that not even equal patterns would be equal files.
+ */
+export function thumbnailDrawing(videoId: string): Drawing {
   const { width, height } = THUMBNAIL_SIZE;
-  const colorAt = (x: number, y: number): Rgb => {
-    if (y < EDGE || y >= height - EDGE) return (x + y) % 80 < 40 ? YELLOW : DARK;
-    const right = x - width / 2;
-    const down = y - height / 2;
-    if (Math.abs(right + down) < 12 && Math.abs(right) < 160) return YELLOW;
-    const isInTriangle = right > -90 && right < 130 && Math.abs(down) < (130 - right) * 0.6;
-    return isInTriangle ? LIGHT : GREY;
-  };
-  return { width, height, colorAt };
+  const size = { columns: width / THUMBNAIL_CELL, rows: height / THUMBNAIL_CELL, cellPixels: THUMBNAIL_CELL };
+  return { ...size, colorAt: patternOf(videoId, size), name: videoId };
 }
 
 /**
- * The artwork of a channel: a symmetric pattern in a colour, both drawn from its id, so that every run makes the same.
- * Podcast directories want a square of 1400 to 3000 pixels, RGB without transparency.
+ * The artwork of a channel, made like that, with a margin. Podcast directories want a square of 1400 to 3000 pixels, RGB without
+ * transparency.
  */
 export function artworkDrawing(channelId: string): Drawing {
-  const digest = createHash('sha256').update(channelId).digest();
-  const ground = colorOf(digest.readUInt16BE(0) / 65_536, 0.28);
-  const figure = colorOf(digest.readUInt16BE(0) / 65_536, 0.72);
-  const colorAt = (x: number, y: number): Rgb => {
-    const column = Math.floor((x - MARGIN) / CELL);
-    const row = Math.floor((y - MARGIN) / CELL);
-    if (column < 0 || column > 4 || row < 0 || row > 4) return ground;
-    const mirrored = Math.min(column, 4 - column);
-    const isFilled = (digest.readUInt8(2 + row * 3 + mirrored) & 1) === 1;
-    return isFilled || (row === 2 && column === 2) ? figure : ground;
-  };
-  return { width: ARTWORK_PIXELS, height: ARTWORK_PIXELS, colorAt };
+  const pattern = patternOf(channelId, { columns: 5, rows: 5 });
+  const colorAt = (column: number, row: number) => pattern(column - 1, row - 1);
+  return { columns: 7, rows: 7, cellPixels: 200, colorAt, name: channelId };
 }
 
-const GREY: Rgb = [58, 62, 70];
-const DARK: Rgb = [32, 34, 38];
-const LIGHT: Rgb = [150, 156, 166];
-const YELLOW: Rgb = [230, 184, 30];
-const EDGE = 48;
+/** 16 by 9 of them make a thumbnail. */
+const THUMBNAIL_CELL = 80;
 
-const ARTWORK_PIXELS = 1400;
-const CELL = 200;
-const MARGIN = 200;
+/** Cells outside have the colour of the ground. */
+function patternOf(id: string, { columns, rows }: Pick<Drawing, 'columns' | 'rows'>): Drawing['colorAt'] {
+  const digest = createHash('sha256').update(id).digest();
+  const ground = colorOf(digest.readUInt16BE(0) / 65_536, 0.28);
+  const figure = colorOf(digest.readUInt16BE(0) / 65_536, 0.72);
+  const half = Math.ceil(columns / 2);
+  return (column, row) => {
+    if (column < 0 || column >= columns || row < 0 || row >= rows) return ground;
+    const bit = row * half + Math.min(column, columns - 1 - column);
+    const isCenter = column === (columns - 1) / 2 && row === (rows - 1) / 2;
+    return isCenter || ((digest.readUInt8(2 + (bit >> 3)) >> (bit & 7)) & 1) === 1 ? figure : ground;
+  };
+}
 
 /** @param hue 0 to 1 @param lightness 0 to 1 */
 function colorOf(hue: number, lightness: number): Rgb {

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { mediaInfoFactory } from 'mediainfo.js';
+import { containerEnd } from './container-end.ts';
 import type { MediaReport } from './media-report.ts';
 
 /*
@@ -33,10 +34,11 @@ async function answer(path: string): Promise<void> {
 async function reportOf(path: string): Promise<MediaReport> {
   const file = openSync(path, 'r');
   try {
-    const { size } = fstatSync(file);
+    const end = containerEnd((position, length) => read(file, length, position), fstatSync(file).size);
     let readBytes = 0;
-    const result = await mediaInfo.analyzeData(size, (wantedBytes, offset) => {
-      const bytes = readBytes < MAX_BYTES_READ ? read(file, wantedBytes, offset) : NOTHING;
+    const result = await mediaInfo.analyzeData(end, (wantedBytes, offset) => {
+      const length = Math.max(0, Math.min(wantedBytes, end - offset));
+      const bytes = readBytes < MAX_BYTES_READ ? read(file, length, offset) : NOTHING;
       readBytes += bytes.length;
       return bytes;
     });

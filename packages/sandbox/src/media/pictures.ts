@@ -4,7 +4,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaFiles } from '../store/media-files.ts';
 import type { VideoMedia } from '../store/videos.ts';
-import { artworkDrawing, placeholderDrawing } from './drawings.ts';
+import { artworkDrawing, thumbnailDrawing } from './drawings.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import { pngOf, type Drawing } from './png.ts';
 import { asJpeg, stillAttempts } from './still.ts';
@@ -17,7 +17,8 @@ export interface Picture {
 
 /**
  * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the
- * thumbnail is a frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is the placeholder.
+ * thumbnail is a frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is a placeholder: drawn, and
+ * another for each video.
  */
 export class Pictures implements Disposable {
   /** Of all pictures, as their addresses have it. */
@@ -35,15 +36,15 @@ export class Pictures implements Disposable {
     this.extension = ffmpeg === null ? 'png' : 'jpg';
   }
 
-  /** @returns undefined when ffmpeg cannot even write the placeholder, or is being closed */
+  /** @returns undefined when ffmpeg cannot even write a placeholder, or is being closed */
   async thumbnail(videoId: string, media: VideoMedia): Promise<Picture | undefined> {
     const path = this.#mediaFiles.thumbnailPath(videoId, this.extension);
     const hasStill =
       !this.#withoutStill.has(media.sha256) && (await this.#once(path, (to) => this.#still(videoId, media, to)));
     if (hasStill) return { path, isPlaceholder: false };
     this.#withoutStill.add(media.sha256); // not tried again until the next start
-    const placeholder = this.#mediaFiles.artworkPath('placeholder', this.extension);
-    const isThere = await this.#once(placeholder, (to) => this.#draw(placeholderDrawing(), to));
+    const placeholder = this.#mediaFiles.placeholderPath(videoId, this.extension);
+    const isThere = await this.#once(placeholder, (to) => this.#draw(thumbnailDrawing(videoId), to));
     return isThere ? { path: placeholder, isPlaceholder: true } : undefined;
   }
 

@@ -3,34 +3,49 @@ import { crc32, deflate } from 'node:zlib';
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
+/** Square cells of one colour each. */
 export interface Drawing {
-  readonly width: number;
-  readonly height: number;
-  readonly colorAt: (x: number, y: number) => Rgb;
+  readonly columns: number;
+  readonly rows: number;
+  readonly cellPixels: number;
+  readonly colorAt: (column: number, row: number) => Rgb;
+  /** What it shows: in the file for programs, not to be seen. 1 to 79 characters of Latin-1. */
+  readonly name: string;
 }
 
 /** The drawing as PNG: 8 bits a channel, RGB, no transparency (PNG specification, third edition, sections 5 and 11). */
 export async function pngOf(drawing: Drawing): Promise<Buffer> {
-  const { width, height } = drawing;
+  const { columns, rows, cellPixels, name } = drawing;
   const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
+  header.writeUInt32BE(columns * cellPixels, 0);
+  header.writeUInt32BE(rows * cellPixels, 4);
   header.set([8, COLOR_TYPE_RGB], 8);
   const pixels = await promisify(deflate)(scanlines(drawing));
-  return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('tEXt', Buffer.from(`Title\0${name}`, 'latin1')),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const COLOR_TYPE_RGB = 2;
+/** Filters: a line as it is, and as the difference from the line above. */
+const NONE = 0;
+const UP = 2;
 
-/** Each line begins with its filter, 0 = none. */
-function scanlines({ width, height, colorAt }: Drawing): Buffer {
-  const lineBytes = 1 + width * 3;
-  const bytes = Buffer.alloc(height * lineBytes);
-  for (let y = 0; y < height; y += 1) {
-    let at = y * lineBytes + 1;
-    for (let x = 0; x < width; x += 1) for (const channel of colorAt(x, y)) bytes[at++] = channel;
-  }
+/** Each line begins with its filter. In a row of cells all lines but the first are that line: nothing but zeros to compress. */
+function scanlines({ columns, rows, cellPixels, colorAt }: Drawing): Buffer {
+  const lineBytes = 1 + columns * cellPixels * 3;
+  const bytes = Buffer.alloc(rows * cellPixels * lineBytes);
+  for (let line = 0; line < rows * cellPixels; line += 1) bytes[line * lineBytes] = line % cellPixels === 0 ? NONE : UP;
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < columns; column += 1) {
+      const start = row * cellPixels * lineBytes + 1 + column * cellPixels * 3;
+      bytes.fill(Buffer.from(colorAt(column, row)), start, start + cellPixels * 3);
+    }
   return bytes;
 }
 

@@ -84,13 +84,14 @@ export class FeedStore {
     return number(row ?? {}, 'total');
   }
 
-  /** Newest first. */
+  /** Newest first. Those before it are skipped without their videos, so that a late page costs little more than the first. */
   items(id: string, { limit, offset }: { limit: number; offset: number }): FeedItem[] {
     const rows = this.#database
       .prepare(
         `SELECT videos.*, item.title AS said_title, item.description AS said_description, item.tags AS said_tags
-         FROM feed_items AS item JOIN videos ON videos.id = item.video_id
-         WHERE item.feed_id = ? ORDER BY item.position LIMIT ? OFFSET ?`,
+         FROM (SELECT * FROM feed_items WHERE feed_id = ? ORDER BY position LIMIT ? OFFSET ?) AS item
+           JOIN videos ON videos.id = item.video_id
+         ORDER BY item.position`,
       )
       .all(id, limit, offset);
     return rows.map(toItem);
@@ -119,8 +120,8 @@ export interface PublishTime {
   readonly podcastGuid: string;
 }
 
-/** assumed: a feed has the newest 1,000 of its channel. Readers fetch the whole feed repeatedly; full lists belong to the API. */
-export const MAX_ITEMS = 1000;
+/** assumed: a feed has the newest 100,000 of its channel. One statement copies them, in a second; nothing else runs meanwhile. */
+export const MAX_ITEMS = 100_000;
 
 /** The order of GET /videos. */
 function takeVideos(type: FeedType): string {
@@ -132,11 +133,12 @@ function takeVideos(type: FeedType): string {
 
 /**
  * Which ready videos a feed takes. assumed, after what its readers play: an MRSS feed everything with pictures or sound; a podcast
- * the types of enclosures that PSP-1 names; CTV the pictures of known length in a container that Roku's `videoType` can name.
+ * the types of enclosures that PSP-1 names, and QuickTime, which Apple takes too; CTV the pictures of known length in a container that Roku's `videoType` can name.
  */
 const ELIGIBLE: Readonly<Record<FeedType, string>> = {
   mrss: '(video_codec IS NOT NULL OR audio_codec IS NOT NULL)',
-  podcast: `media_type IN ('audio/mpeg', 'audio/mp4', 'audio/m4a', 'audio/x-m4a', 'video/mp4', 'video/m4v', 'video/x-m4v')`,
+  podcast: `media_type IN ('audio/mpeg', 'audio/mp4', 'audio/m4a', 'audio/x-m4a', 'video/mp4', 'video/m4v', 'video/x-m4v',
+    'video/quicktime')`,
   ctv: `video_codec IS NOT NULL AND duration_s IS NOT NULL AND file_extension IN ('mp4', 'mov', 'm4v')`,
 };
 

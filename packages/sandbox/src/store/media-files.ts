@@ -48,6 +48,11 @@ export class MediaFiles {
     return join(this.#thumbnails, `${safeName(videoId)}.${extension}`);
   }
 
+  /** Of the picture that is drawn for want of a thumbnail. The next start removes it: with another ffmpeg there may be one. */
+  placeholderPath(videoId: string, extension: PictureExtension): string {
+    return join(this.#thumbnails, `${safeName(videoId)}.drawn.${extension}`);
+  }
+
   artworkPath(channelId: string, extension: PictureExtension): string {
     return join(this.#artwork, `${safeName(channelId)}.${extension}`);
   }
@@ -80,7 +85,10 @@ export class MediaFiles {
 
   /** All files of a video, including pictures in a format that only an earlier process used. */
   async remove(videoId: string): Promise<void> {
-    const pictures = PICTURE_EXTENSIONS.map((extension) => this.thumbnailPath(videoId, extension));
+    const pictures = PICTURE_EXTENSIONS.flatMap((extension) => [
+      this.thumbnailPath(videoId, extension),
+      this.placeholderPath(videoId, extension),
+    ]);
     await Promise.all([this.pathOf(videoId), ...pictures].map((path) => rm(path, { force: true })));
   }
 }

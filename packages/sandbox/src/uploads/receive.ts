@@ -11,18 +11,25 @@ export interface ArrivedFile {
   readonly sha256: string;
 }
 
+export interface ReceivedFile extends ArrivedFile {
+  /** The first bytes, up to 1 KiB. */
+  readonly head: Buffer;
+}
+
 /**
  * Streams a body to a new file in the folder, hashing on the way; the bytes are on disk when this resolves.
  * An interrupted body leaves nothing behind. @throws what the source or the disk throws.
  */
-export async function receiveFile(source: Readable, folder: string): Promise<ArrivedFile> {
+export async function receiveFile(source: Readable, folder: string): Promise<ReceivedFile> {
   const path = join(folder, randomUUID());
   const hash = createHash('sha256');
   let sizeBytes = 0;
+  let head: Buffer = Buffer.alloc(0);
   // A listener next to the pipe needs no copy and no extra stream; the pipe's back-pressure pauses it too.
   source.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     sizeBytes += chunk.length;
+    if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
   });
   try {
     await pipeline(
@@ -33,8 +40,10 @@ export async function receiveFile(source: Readable, folder: string): Promise<Arr
     await rm(path, { force: true });
     throw error;
   }
-  return { path, sizeBytes, sha256: hash.digest('hex') };
+  return { path, sizeBytes, sha256: hash.digest('hex'), head };
 }
+
+const HEAD_BYTES = 1024;
 
 /** Chunks that queue up while a write is under way leave in one writev. */
 const WRITE_AHEAD_BYTES = 4 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { UploadReceipt } from '../contract/types.gen.ts';
 import { answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
@@ -6,7 +7,8 @@ import type { RawListener } from '../http/server.ts';
 import type { Records } from '../store/records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
 import type { Acceptance, AcceptResult } from './acceptance.ts';
-import { receiveFile } from './receive.ts';
+import { isFormBody, isFormType } from './form-body.ts';
+import { receiveFile, type ReceivedFile } from './receive.ts';
 
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
@@ -40,6 +42,7 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   if (awaitsContinue) response.writeContinue();
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
+  await requireNoForm(file);
   const result = await parts.acceptance.accept(videoId, file, era);
   requireAccepted(result);
   const { sizeBytes: size, sha256 } = file;
@@ -51,7 +54,7 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
 function admittedVideo(request: IncomingMessage, { records: { addresses, videos }, nowMs }: UploadParts): string {
   const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
-  if (request.method !== 'PUT') throw new ApiError('method_not_allowed', 'Send the file with PUT.', ALLOW);
+  if (request.method !== 'PUT') throw new ApiError('method_not_allowed', `Send the file with PUT. ${AS_BODY}`, ALLOW);
   requireValidAddress(addresses.judge(videoId, token, nowMs()), videos.find(videoId)?.status === 'pending');
   requirePlainBody(request);
   return videoId;
@@ -65,7 +68,10 @@ function requireValidAddress(state: ReturnType<UploadAddressStore['judge']>, isP
   if (state === 'expired') throw new ApiError('forbidden', 'This upload address has expired.');
 }
 
+const AS_BODY = 'Send the file itself as the body: curl -T FILE ADDRESS.';
+
 function requirePlainBody({ headers }: IncomingMessage): void {
+  if (isFormType(headers['content-type'])) throw FORM;
   if (headers['content-length'] === undefined)
     throw new ApiError('length_required', 'Send the file with a Content-Length.');
   // RFC 9110 section 14.5: treating a partial PUT as the whole would destroy the file.
@@ -74,6 +80,15 @@ function requirePlainBody({ headers }: IncomingMessage): void {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
 }
+
+/** Taken as it is, the form would be the file of the video, and the address used up. @throws ApiError */
+async function requireNoForm({ path, head }: ReceivedFile): Promise<void> {
+  if (!isFormBody(head)) return;
+  await rm(path, { force: true });
+  throw FORM;
+}
+
+const FORM = new ApiError('unsupported_media_type', `The file is wrapped in a form (multipart). ${AS_BODY}`);
 
 function requireAccepted(result: AcceptResult): void {
   if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');

@@ -3,7 +3,7 @@ import { finding, isCount, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 import { channelOf, childOf, itemsOf, namespaceFindings, requireText, textOf } from './rss.ts';
 
-/** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's list of categories. */
+/** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's lists of categories and of enclosures. */
 export function* podcastFindings(rss: ReadElement): Generator<Finding> {
   yield* namespaceFindings(rss, 'itunes', ITUNES);
   yield* namespaceFindings(rss, 'podcast', PODCAST);
@@ -25,7 +25,17 @@ function* channelFindings(channel: ReadElement): Generator<Finding> {
     yield finding('podcast-locked', 'podcast:locked must be yes or no');
   if (!UUID_5.test(textOf(channel, 'podcast:guid')))
     yield finding('podcast-guid', 'podcast:guid must be a UUID of version 5');
+  yield* ownerFindings(channel);
   yield* commonFindings(channel);
+}
+
+/** Directories write to this address to verify who submits the feed; the W3C's validator warns without it. */
+function* ownerFindings(channel: ReadElement): Generator<Finding> {
+  const owners = channel.children.filter(({ name }) => name === 'itunes:owner');
+  if (owners.length !== 1) yield finding('itunes-owner', 'there must be one itunes:owner');
+  for (const owner of owners)
+    if (!/^[^@\s]+@(?:[a-z\d-]+\.)+[a-z\d-]+$/i.test(textOf(owner, 'itunes:email')))
+      yield finding('itunes-owner', 'itunes:owner must have an itunes:email with an address');
 }
 
 function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
@@ -58,7 +68,7 @@ function extensionOf(url: string | undefined): string {
   return /\.(\w+)$/.exec(URL.parse(url ?? '')?.pathname ?? '')?.[1] ?? '';
 }
 
-/** PSP-1, and the names that Apple gives to the same types. */
+/** PSP-1, the names that Apple gives to the same types, and the others that Apple takes. */
 const ENCLOSURES: Readonly<Record<string, readonly string[]>> = {
   'audio/mpeg': ['mp3'],
   'audio/m4a': ['m4a'],
@@ -66,6 +76,8 @@ const ENCLOSURES: Readonly<Record<string, readonly string[]>> = {
   'video/mp4': ['mp4', 'm4v'],
   'video/m4v': ['m4v'],
   'video/x-m4v': ['m4v'],
+  'video/quicktime': ['mov'],
+  'application/pdf': ['pdf'],
 };
 
 const CATEGORIES = new Set([

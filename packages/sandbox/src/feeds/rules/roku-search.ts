@@ -36,5 +36,6 @@ const schema = z.object({
   version: z.literal('1'),
   defaultLanguage: z.string().min(2),
   defaultAvailabilityCountries: z.array(z.string().length(2)).min(1),
+  nextPageUrl: webAddress.optional(),
   assets: z.array(asset),
 });

@@ -1,14 +1,19 @@
 import { ATOM } from '../rss.ts';
 import { finding, isCount, isMediaType, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
+import { linkFindings } from './links.ts';
+import { textFindings } from './texts.ts';
 
-/** The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike. */
-export function* rssFindings(rss: ReadElement): Generator<Finding> {
+/**
+ * The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike.
+ * @param url from which the document was read
+ */
+export function* rssFindings(rss: ReadElement, url?: string): Generator<Finding> {
   if (rss.name !== 'rss' || rss.attributes.get('version') !== '2.0')
     yield { rule: 'rss-version', message: 'the document must be <rss version="2.0">' };
   yield* namespaceFindings(rss, 'atom', ATOM);
   const channel = channelOf(rss);
-  if (channel) yield* channelFindings(channel);
+  if (channel) yield* channelFindings(channel, url);
   else yield { rule: 'channel', message: 'channel is missing' };
   const items = itemsOf(rss);
   for (const [item, label] of items) yield* itemFindings(item, label);
@@ -46,20 +51,13 @@ export function* requireText(parent: ReadElement, name: string, item?: string): 
   yield finding('required', `${name} is missing or empty`, item);
 }
 
-function* channelFindings(channel: ReadElement): Generator<Finding> {
+function* channelFindings(channel: ReadElement, url?: string): Generator<Finding> {
   for (const name of ['title', 'link', 'description']) yield* requireText(channel, name);
-  yield* linkFindings(channel);
+  if (!isWebAddress(textOf(channel, 'link'))) yield finding('link', 'the link of the channel must be a web address');
+  yield* linkFindings(channel, url);
   yield* dateFindings(channel);
   yield* spaceFindings(channel);
-}
-
-function* linkFindings(channel: ReadElement): Generator<Finding> {
-  const links = channel.children.filter(({ name }) => name === 'atom:link');
-  const selves = links.filter(({ attributes }) => attributes.get('rel') === 'self');
-  if (selves.length !== 1) yield finding('self-link', 'there must be one atom:link rel="self"');
-  if (!links.every(({ attributes }) => isWebAddress(attributes.get('href'))))
-    yield finding('self-link', 'the href of an atom:link must be a web address');
-  if (!isWebAddress(textOf(channel, 'link'))) yield finding('link', 'the link of the channel must be a web address');
+  yield* textFindings(channel);
 }
 
 // RFC 822 with a year of four digits (RSS 2.0); `UTC+0` and names of places are not zones.
@@ -86,6 +84,7 @@ function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
   for (const name of ['title', 'guid', 'description', 'pubDate']) yield* requireText(item, name, label);
   yield* dateFindings(item, label);
   yield* spaceFindings(item, label);
+  yield* textFindings(item, label);
   const guid = childOf(item, 'guid');
   if (guid && guid.attributes.get('isPermaLink') !== 'false' && !isWebAddress(guid.text))
     yield finding('guid', 'a guid that is not a web address needs isPermaLink="false"', label);

@@ -4,14 +4,13 @@ import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { feedDocument } from '../../feeds/document.ts';
 import type { Finding } from '../../feeds/rules/finding.ts';
-import { verdictOf } from '../../feeds/verdict.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Feed } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
 import { previewOf, type PreviewItem } from '../feed-preview.ts';
 import type { View } from '../layout.ts';
 import { localPath, videoPath } from '../video-table.ts';
-import { FEED_TYPES, publishButton, publishedWhen, verdictBadge } from './feeds.ts';
+import { FEED_TYPES, publishButton, publishedWhen, verdictBadge, verdictOn } from './feeds.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
@@ -29,7 +28,7 @@ export function feed(parts: FeedParts): (context: Context) => View {
       aside: publishButton(found),
       body: html`${about(found, parts)}
         <div class="split">
-          ${preview(found, previewOf(body, found.type), parts)} ${verdict(verdictOf(body, found.type))}
+          ${preview(found, previewOf(body, found.type), parts)} ${verdict(verdictOn(found, parts, body))}
         </div>
         ${source(body)}`,
     };

@@ -56,7 +56,7 @@ function feedTable(list: readonly Feed[], parts: FeedParts): Html {
       },
       { heading: 'Published', kind: 'minor', cell: publishedWhen },
       { heading: 'Videos', kind: 'minor number', cell: ({ id }) => grouped(parts.records.feeds.count(id)) },
-      { heading: 'Verdict', cell: (feed) => verdictBadge(verdictOf(feedDocument(parts, feed).body, feed.type)) },
+      { heading: 'Verdict', cell: (feed) => verdictBadge(verdictOn(feed, parts, feedDocument(parts, feed).body)) },
       { heading: 'Publish', cell: publishButton },
     ],
   });
@@ -74,6 +74,11 @@ export function publishButton({ id, name }: Feed): Html {
 
 export function publishedWhen({ lastPublishedAtMs }: Feed): Html | string {
   return lastPublishedAtMs === null ? 'never' : time(lastPublishedAtMs);
+}
+
+/** On its first page. */
+export function verdictOn({ id, type }: Feed, { links }: FeedParts, document: string): Finding[] {
+  return verdictOf(document, type, links.feed(id, type));
 }
 
 export function verdictBadge(findings: readonly Finding[]): Html {
