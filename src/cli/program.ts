@@ -52,7 +52,7 @@ export function createProgram(
   program.commandsGroup('Run, or try it out:');
   addRunCommands(registry);
   addDemoCommand(program, registry, installed.samples);
-  addSandboxCommands(program, shell, installed.samples);
+  addSandboxCommands(program, shell, { samples: installed.samples, exit });
   program.commandsGroup('Less often:');
   addRareCommands(registry);
   addHostCommands(registry);

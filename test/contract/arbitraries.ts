@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { schemas, type Operation, type Parameter, type Schema } from './document.ts';
+import { schemas, type Operation, type Parameter, type Schema } from '../../packages/sandbox/src/contract/document.ts';
 
 /** Values that exist in the service, by the name of the schema that they are of: `VideoId` and the like. */
 export type Known = (schemaName: string) => readonly string[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkExchange, operationOf, type Exchange } from './contract.ts';
-import { operations } from './document.ts';
+import { operations } from '../../packages/sandbox/src/contract/document.ts';
 import { ContractWatch } from './watched.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };

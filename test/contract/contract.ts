@@ -5,8 +5,8 @@ import {
   type Operation,
   type Parameter,
   type Schema,
-} from './document.ts';
-import { schemaProblems, textProblems } from './schema-check.ts';
+} from '../../packages/sandbox/src/contract/document.ts';
+import { schemaProblems, textProblems } from '../../packages/sandbox/src/contract/schema-check.ts';
 
 /** A request to the service. */
 export interface Sent {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, type RunningSandbox } from '../sandbox/running-sandbox.ts';
 import { hostileText, requestsOf, type Known, type WireRequest } from './arbitraries.ts';
-import { operationNamed, operations } from './document.ts';
+import { operationNamed, operations } from '../../packages/sandbox/src/contract/document.ts';
 import { WireClient } from './wire-client.ts';
 
 /**

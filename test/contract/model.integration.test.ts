@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { put, readSample, runSandbox, type Json, type RunningSandbox } from '../sandbox/running-sandbox.ts';
 import { validOf } from './arbitraries.ts';
-import { schemas } from './document.ts';
+import { schemas } from '../../packages/sandbox/src/contract/document.ts';
 import { LibraryModel } from './library-model.ts';
 
 /**

@@ -6,8 +6,8 @@ import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { readSample, until, type Json } from '../sandbox/running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { isSignedWith, startReceiver } from '../sandbox/webhooks/receiver.ts';
-import { operations, type Operation } from './document.ts';
-import { schemaProblems } from './schema-check.ts';
+import { operations, type Operation } from '../../packages/sandbox/src/contract/document.ts';
+import { schemaProblems } from '../../packages/sandbox/src/contract/schema-check.ts';
 import { ServiceClient } from './service-client.ts';
 import { startServer } from '../support/server.ts';
 

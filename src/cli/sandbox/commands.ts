@@ -1,12 +1,21 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { wholeNumber } from '../argument-types.ts';
+import { collect, wholeNumber } from '../argument-types.ts';
 import type { KeysOptions } from './keys.ts';
+import type { RecordOptions } from './record.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast sandbox` and what is below it. @param samples the folder of the media that the sandbox can be filled with */
-export function addSandboxCommands(program: Command, shell: Shell, samples: string): void {
+/**
+ * `dropcast sandbox` and what is below it.
+ * @param around.samples the folder of the media that the sandbox can be filled with
+ * @param around.exit called with the exit code of the command
+ */
+export function addSandboxCommands(
+  program: Command,
+  shell: Shell,
+  { samples, exit }: { readonly samples: string; exit(code: number): void },
+): void {
   const command = program
     .command('sandbox')
     .description('run a video service on this machine, for trials and tests')
@@ -37,7 +46,50 @@ export function addSandboxCommands(program: Command, shell: Shell, samples: stri
     .action(async (options: SandboxCommandOptions) =>
       (await import('./sandbox.ts')).sandbox(shell, { ...options, samples }),
     );
+  addRecordCommands(command, shell, exit);
   addKeyCommands(command.command('keys').description('list, create and revoke the API keys of a sandbox'), shell);
+}
+
+function addRecordCommands(sandbox: Command, shell: Shell, exit: (code: number) => void): void {
+  const port = (command: Command): Command =>
+    command.option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8788);
+  port(sandbox.command('record'))
+    .description(
+      'stand between a program and a real service, and record what they say without keys and signed addresses; at the end, compare the service with openapi.yaml',
+    )
+    .summary('record what a program and a service say, and compare')
+    .requiredOption('--to <url>', 'address of the service, with its version (required)')
+    .option('--out <file>', 'file for the recording; must not exist', 'recording.ndjson')
+    .option(
+      '--redact <field>',
+      'do not record the texts of this JSON field, title for example; can be repeated',
+      collect,
+    )
+    .option('--ca <file>', 'further certificate (PEM) to trust')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ dropcast sandbox record --to https://video.example.com/v1 --out today.ndjson',
+    )
+    .action(async (options: RecordOptions) => {
+      exit(await (await import('./record.ts')).record(shell, options));
+    });
+  sandbox
+    .command('compare <recording>')
+    .description(
+      'compare a recorded service with openapi.yaml, point by point; exit code 1 if it is not as the specification says or openapi.yaml assumes',
+    )
+    .summary('compare a recorded service with openapi.yaml')
+    .option('--json', 'print JSON, {"v":1,…}')
+    .action(async (file: string, options: { json?: boolean }) => {
+      exit(await (await import('./record.ts')).compareRecording(shell, file, options));
+    });
+  port(sandbox.command('replay <recording>'))
+    .description('answer a program from a recording, without the service; exit code 1 if it asked for something else')
+    .summary('answer a program from a recording')
+    .option('--strict', 'answer nothing more often than it was recorded')
+    .action(async (file: string, options: { port: number; strict?: boolean }) => {
+      exit(await (await import('./record.ts')).replay(shell, file, options));
+    });
 }
 
 function addKeyCommands(keys: Command, shell: Shell): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { schemas } from '../../contract/document.ts';
-import { schemaProblems } from '../../contract/schema-check.ts';
+import { schemas } from '../../../packages/sandbox/src/contract/document.ts';
+import { schemaProblems } from '../../../packages/sandbox/src/contract/schema-check.ts';
 import { admin } from '../admin/admin-side.ts';
 import { runSandbox, until, type Json, type RunningSandbox } from '../running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

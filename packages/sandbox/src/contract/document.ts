@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { packageFile } from '../package-files.ts';
 
 /** A JSON schema of the document, or a reference to one. */
 export interface Schema {
@@ -17,6 +18,9 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly allOf?: readonly Schema[];
+  readonly description?: string;
+  readonly 'x-source'?: 'given' | 'assumed';
+  readonly 'x-assumption'?: string;
 }
 
 export interface Parameter {
@@ -29,6 +33,9 @@ export interface Parameter {
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 
 export interface DocumentedAnswer {
+  readonly description?: string;
+  readonly 'x-source'?: 'given' | 'assumed';
+  readonly 'x-assumption'?: string;
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
   readonly content?: Content;
 }
@@ -46,7 +53,7 @@ export interface Operation {
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
 }
 
-const document = parse(readFileSync(new URL('../../packages/sandbox/openapi.yaml', import.meta.url), 'utf8')) as {
+const document = parse(readFileSync(packageFile('openapi.yaml'), 'utf8')) as {
   readonly paths: Record<string, Record<string, unknown>>;
   readonly components: { readonly schemas: Record<string, Schema>; readonly responses: Record<string, unknown> };
 };
@@ -64,6 +71,13 @@ export function operationNamed(name: string): Operation {
   const operation = operations.find((each) => each.name === name);
   if (!operation) throw new Error(`The contract has no operation ${name}.`);
   return operation;
+}
+
+/** The schema itself where it is a reference, with what is said beside the reference. */
+export function schemaItself(schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const { $ref: _, ...beside } = schema;
+  return { ...(resolved(schema) as Schema), ...beside };
 }
 
 /** The component of the document's `responses`. */

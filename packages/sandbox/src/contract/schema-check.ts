@@ -4,8 +4,13 @@ import { schemas, type Schema } from './document.ts';
 
 /** What is wrong with the value, as sentences that begin with the place; none when it is valid. */
 export function schemaProblems(schema: Schema, value: unknown): string[] {
+  return schemaErrors(schema, value).map(sentenceOf);
+}
+
+/** The same, as the validator says it. */
+export function schemaErrors(schema: Schema, value: unknown): readonly ErrorObject[] {
   const validate = validatorOf(schema);
-  return validate(value) ? [] : (validate.errors ?? []).map(sentenceOf);
+  return validate(value) ? [] : (validate.errors ?? []);
 }
 
 /** A parameter or header: a text that stands for what its schema describes. */

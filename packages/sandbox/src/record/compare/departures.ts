@@ -1,0 +1,123 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { schemaItself, type Operation, type Schema } from '../../contract/document.ts';
+import { schemaErrors } from '../../contract/schema-check.ts';
+import type { RecordedExchange } from '../recording.ts';
+import { jsonOf } from './exchanges.ts';
+import { bodyPlace, fieldPlace, statusPlace, successOf } from './points.ts';
+
+/** Something in an answer that is not as the contract says. */
+export interface Departure {
+  readonly place: string;
+  readonly what: string;
+  /** The contract does not know the field at all: clients ignore it. */
+  readonly isNew?: boolean;
+}
+
+/** What of a successful answer is not as the contract says. */
+export function departuresOf(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
+  const { status: documented, schema } = successOf(operation);
+  const status = exchange.answer?.status ?? 0;
+  const ofStatus = status === documented ? [] : [{ place: statusPlace(operation), what: `answers ${status}` }];
+  return [...ofStatus, ...ofBody(operation, exchange, schema)];
+}
+
+/** What of a refusal is not `{"error": {"code", "message"}}` (api-spec section 7), or has a code that the status does not go with. */
+export function refusalDepartures(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
+  const { answer } = exchange;
+  const status = answer?.status ?? 0;
+  const place = `${operation.name} ${status}`;
+  if (status < 400) return [{ place: statusPlace(operation), what: `redirects (${status})` }];
+  const documented = operation.answers[status] ?? operation.answers['4XX'];
+  const json = jsonOf(exchange);
+  const schema = documented?.content?.['application/json']?.schema;
+  const retryAfter =
+    status === 429 && answer?.headers['retry-after'] === undefined ? [{ place, what: 'has no Retry-After' }] : [];
+  if (exchange.method === 'HEAD') return retryAfter;
+  if (json === undefined)
+    return [...retryAfter, { place, what: `has ${bodyKind(exchange)} instead of an error object` }];
+  const errors = schema === undefined ? [] : schemaErrors(schema, json);
+  return [...retryAfter, ...unique(errors.map((error) => ({ place, what: sentenceOf(error, json) })))];
+}
+
+function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema | undefined): readonly Departure[] {
+  const place = bodyPlace(operation);
+  if (exchange.method === 'HEAD') return [];
+  const kind = bodyKind(exchange);
+  if (schema === undefined) return kind === 'no body' ? [] : [{ place, what: `has ${kind}` }];
+  const json = jsonOf(exchange);
+  if (json === undefined) return [{ place, what: `has ${kind}` }];
+  const { wrapped, what } = asWrapped(json, schema);
+  const errors = schemaErrors(schema, wrapped);
+  return [
+    ...(what === null ? [] : [{ place, what }]),
+    ...unique(errors.flatMap((error) => departureAt(operation, error, wrapped))),
+  ];
+}
+
+/** A bare answer where a wrapped one is expected, or the other way round, is one departure and not one for each field. */
+function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; readonly what: string | null } {
+  const isExpected = 'data' in (schemaItself(schema).properties ?? {});
+  const isWrapped = typeof json === 'object' && json !== null && 'data' in json;
+  if (isExpected && !isWrapped) return { wrapped: { data: json }, what: 'is not wrapped in data' };
+  if (!isExpected && isWrapped) return { wrapped: json.data, what: 'is wrapped in data' };
+  return { wrapped: json, what: null };
+}
+
+function departureAt(operation: Operation, error: ErrorObject, body: unknown): readonly Departure[] {
+  const path = pathOf(error.instancePath);
+  if (error.keyword === 'required')
+    return [{ place: fieldPlace(operation, [...path, String(error.params['missingProperty'])]), what: 'is missing' }];
+  if (error.keyword === 'additionalProperties') {
+    const name = String(error.params['additionalProperty']);
+    return [{ place: fieldPlace(operation, [...path, name]), what: 'is a new field', isNew: true }];
+  }
+  return [{ place: fieldPlace(operation, path), what: sentenceOf(error, body) }];
+}
+
+function sentenceOf(error: ErrorObject, body: unknown): string {
+  const value = valueAt(body, pathOf(error.instancePath));
+  const shown =
+    typeof value === 'object' && value !== null
+      ? Array.isArray(value)
+        ? 'a list'
+        : 'an object'
+      : JSON.stringify(value);
+  return `is ${cut(shown ?? 'nothing')}: it ${error.message ?? 'is not valid'}${detailOf(error)}`;
+}
+
+function detailOf({ keyword, params }: ErrorObject): string {
+  if (keyword === 'enum') return ` (${(params['allowedValues'] as readonly unknown[]).join(', ')})`;
+  if (keyword === 'const') return ` (${JSON.stringify(params['allowedValue'])})`;
+  return '';
+}
+
+/** Characters of a value that are shown. */
+const longestShown = 60;
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+function bodyKind({ answer }: RecordedExchange): string {
+  const body = answer?.body;
+  if (body === undefined) return 'no body';
+  if ('json' in body) return 'a JSON body';
+  if ('bytes' in body) return `${body.bytes} bytes`;
+  return /^\s*</.test(body.text) ? 'a web page' : 'a text';
+}
+
+function pathOf(pointer: string): readonly (string | number)[] {
+  if (pointer === '') return [];
+  const parts = pointer.slice(1).split('/');
+  return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')));
+}
+
+function valueAt(body: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], body);
+}
+
+/** Each item of a list departs in the same way: once is enough. */
+function unique(departures: readonly Departure[]): readonly Departure[] {
+  const seen = new Set<string>();
+  return departures.filter(({ place, what }) => !seen.has(`${place} ${what}`) && seen.add(`${place} ${what}`));
+}

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+/** The first line of a recording. */
+export type RecordingHead = z.output<typeof headSchema>;
+
+/** One request and what came of it, without secrets. */
+export type RecordedExchange = z.output<typeof exchangeSchema>;
+
+/** Headers and body of one direction. */
+export type RecordedMessage = z.output<typeof messageSchema>;
+
+export interface Recording {
+  readonly head: RecordingHead;
+  readonly exchanges: readonly RecordedExchange[];
+  /** The recorder was killed while it wrote: the last line is not whole, and was left out. */
+  readonly isTorn: boolean;
+}
+
+/** The form of the lines; a newer one is refused. */
+export const recordingVersion = 1;
+
+/** A file that is not a recording, or not one that this version reads. */
+export class RecordingError extends Error {
+  override readonly name = 'RecordingError';
+}
+
+/**
+ * Reads a recording: JSON lines, the head first. A last line that is not whole is left out.
+ * @throws {RecordingError} it is not a recording; the sentence names the line
+ * @throws the error of the disk
+ */
+export async function readRecording(path: string): Promise<Recording> {
+  const lines: unknown[] = [];
+  let torn = 0;
+  let number = 0;
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    number += 1;
+    if (torn > 0) throw new RecordingError(`${path}:${torn}: this line is not JSON`);
+    try {
+      lines.push(JSON.parse(line));
+    } catch {
+      torn = number;
+    }
+  }
+  const [first, ...rest] = lines;
+  const exchanges = rest.map((line, index) => read(exchangeSchema, line, `${path}:${index + 2}`));
+  return { head: read(headSchema, first, `${path}:1`), exchanges, isTorn: torn > 0 };
+}
+
+const bodySchema = z.union([
+  z.object({ json: z.unknown() }),
+  z.object({ text: z.string(), cut: z.boolean().optional() }),
+  z.object({ bytes: z.number(), sha256: z.string() }),
+]);
+
+const messageSchema = z.object({
+  headers: z.record(z.string(), z.string()),
+  /** JSON; another text, perhaps only its beginning; or size and hash of anything else. */
+  body: bodySchema.optional(),
+});
+
+const headSchema = z.object({
+  kind: z.literal('recording'),
+  v: z.literal(recordingVersion),
+  /** The base address of the service. */
+  to: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+});
+
+const exchangeSchema = z.object({
+  kind: z.literal('exchange'),
+  /** From 1, in the order in which the requests came. */
+  number: z.int(),
+  /** When the request came, ISO 8601. */
+  at: z.string(),
+  /** Until its end, in milliseconds. */
+  ms: z.number(),
+  method: z.string(),
+  /** Path and query, as below `/v1`, or `/uploads/VIDEO/NUMBER` for an upload address. */
+  target: z.string(),
+  request: messageSchema,
+  answer: messageSchema.extend({ status: z.int() }).optional(),
+  /** Why there is no whole answer. */
+  broken: z.string().optional(),
+});
+
+function read<T>(schema: z.ZodType<T>, line: unknown, place: string): T {
+  const result = schema.safeParse(line);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new RecordingError(
+    `${place}: not a line of a recording (${issue?.path.join('.') || 'line'}: ${issue?.message})`,
+  );
+}

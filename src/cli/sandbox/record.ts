@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { compare, readRecording, RecordingError, startRecorder, startReplay } from '@dropcast/sandbox/record';
+import type { Recorder, Recording, RecordedExchange } from '@dropcast/sandbox/record';
+import { counted } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { whenAborted } from '../run/daemon-lifecycle.ts';
+import { comparisonText } from './comparison-text.ts';
+
+export interface RecordOptions {
+  readonly to: string;
+  readonly out: string;
+  readonly port: number;
+  readonly ca?: string;
+  readonly redact?: readonly string[];
+}
+
+/** `dropcast sandbox record`: stands between a program and a service until it is stopped, then compares the service with the contract. */
+export async function record(shell: Shell, options: RecordOptions): Promise<number> {
+  shell.takeOverSignals();
+  const file = resolve(shell.cwd, options.out);
+  await using recorder = await start(shell, options, file);
+  shell.stdout.write(`${recorder.baseUrl}\n`);
+  shell.stderr.write(`Records what is said to ${options.to} in ${options.out}.
+Give your program the address above instead, with the same key. Press Ctrl-C to end, and to see how the service compares.
+`);
+  await whenAborted(shell.stopping);
+  await recorder.close();
+  const { exchanges } = await readRecording(file);
+  shell.stderr.write(`\n${options.out} has ${counted(exchanges.length, 'exchange')}.\n`);
+  const comparison = compare(exchanges);
+  shell.stderr.write(comparisonText(comparison));
+  return exitCodes.fine;
+}
+
+/** `dropcast sandbox compare FILE`: exit code 1 if the service is not as the specification or openapi.yaml says. */
+export async function compareRecording(
+  shell: Shell,
+  file: string,
+  { json }: { readonly json?: boolean },
+): Promise<number> {
+  const { exchanges, head, isTorn } = await open(shell, file);
+  const comparison = compare(exchanges);
+  if (isTorn)
+    shell.stderr.write('Its last line is not whole: the recorder was killed. Everything before it is compared.\n');
+  if (json === true) printJson({ to: head.to, at: head.at, ...comparison }, shell.stdout);
+  else shell.stdout.write(comparisonText(comparison));
+  return comparison.violated.length + comparison.contradicted.length === 0 ? exitCodes.fine : exitCodes.failed;
+}
+
+/** `dropcast sandbox replay FILE`: answers from a recording until it is stopped. */
+export async function replay(
+  shell: Shell,
+  file: string,
+  { port, strict = false }: { readonly port: number; readonly strict?: boolean },
+): Promise<number> {
+  const { exchanges } = await open(shell, file);
+  shell.takeOverSignals();
+  let misses = 0;
+  const onMiss = (sentence: string): void => {
+    misses += 1;
+    shell.stderr.write(`${escapeControls(sentence)}\n`);
+  };
+  await using service = await startReplay({ exchanges, port, strict, onMiss }).catch(refusing(port));
+  shell.stdout.write(`${service.baseUrl}\n`);
+  shell.stderr.write(
+    `Answers with the ${counted(exchanges.length, 'exchange')} of ${file}; any key will do. Press Ctrl-C to end.\n`,
+  );
+  await whenAborted(shell.stopping);
+  const unused = service.unused();
+  shell.stderr.write(
+    `\n${counted(misses, 'request')} without a recorded answer; ${counted(unused.length, 'exchange')} not asked for.\n`,
+  );
+  return misses === 0 ? exitCodes.fine : exitCodes.failed;
+}
+
+async function start(shell: Shell, { to, port, ca, redact, out }: RecordOptions, file: string): Promise<Recorder> {
+  const trusted = ca === undefined ? {} : { ca: await certificate(resolve(shell.cwd, ca)) };
+  const onExchange = ({ number, method, target, answer, broken }: RecordedExchange): void =>
+    void shell.stderr.write(`${number} ${method} ${escapeControls(target)} ${broken ?? answer?.status ?? ''}\n`);
+  const onTrouble = (error: unknown): void =>
+    void shell.stderr.write(
+      `Cannot write ${out}: ${error instanceof Error ? error.message : 'unknown'}. Requests are refused from now on.\n`,
+    );
+  return await startRecorder({ to, file, port, ...trusted, ...(redact && { redact }), onExchange, onTrouble }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error instanceof TypeError)
+        throw new CommandError(`--to: ${error.message}`, exitCodes.usage, { cause: error });
+      if (error.code === 'EEXIST')
+        throw new CommandError(`${out} exists already: choose another file with --out`, exitCodes.usage, {
+          cause: error,
+        });
+      return refusing(port)(error);
+    },
+  );
+}
+
+function refusing(port: number): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    const why =
+      error.code === 'EADDRINUSE'
+        ? `port ${port} is in use; choose another with --port, or 0 for any free port`
+        : error.message;
+    throw new CommandError(why, exitCodes.failed, { cause: error });
+  };
+}
+
+async function certificate(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`--ca: cannot read ${path}`, exitCodes.usage, { cause: error });
+  });
+}
+
+async function open(shell: Shell, file: string): Promise<Recording> {
+  return await readRecording(resolve(shell.cwd, file)).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof RecordingError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    throw new CommandError(`cannot read ${file}: ${error.code ?? error.message}`, exitCodes.failed, { cause: error });
+  });
+}

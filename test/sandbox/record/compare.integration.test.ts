@@ -1,0 +1,239 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { compare, type Comparison } from '../../../packages/sandbox/src/record/compare/compare.ts';
+import type { RecordedExchange } from '../../../packages/sandbox/src/record/recording.ts';
+import { listen } from '../../support/server.ts';
+import { recorded } from './recorded.ts';
+
+const video = {
+  id: 'vid_1',
+  title: 'T',
+  status: 'ready',
+  duration: 3,
+  created_at: '2026-11-20T12:00:00Z',
+  thumbnail_url: 'https://cdn.example.com/1.jpg',
+  embed_url: 'https://embed.example.com/1',
+};
+const whole = { ...video, description: null, channel_id: 'ch_news', tags: [], source_url: null };
+
+interface Said {
+  readonly method?: string;
+  readonly target: string;
+  readonly status?: number;
+  readonly json?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly asked?: unknown;
+}
+
+function exchangesOf(said: readonly Said[]): RecordedExchange[] {
+  return said.map(({ method = 'GET', target, status = 200, json, headers = {}, asked }, index) => ({
+    kind: 'exchange',
+    number: index + 1,
+    at: '2026-11-20T12:00:00Z',
+    ms: 1,
+    method,
+    target,
+    request: { headers: {}, ...(asked !== undefined && { body: { json: asked } }) },
+    answer: {
+      status,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(json !== undefined && { body: { json } }),
+    },
+  }));
+}
+
+const heard = (...said: Said[]): Comparison => compare(exchangesOf(said));
+const places = (findings: Comparison['violated']): unknown[] => findings.map(({ place, what }) => [place, what]);
+
+describe('a service that departs from the contract', () => {
+  const list = (item: object, meta: object = { page: 1, per_page: 25, total: 1 }): Said => ({
+    target: '/v1/videos',
+    json: { data: [item], meta },
+  });
+
+  test.each<[string, Said, keyof Comparison, string, RegExp]>([
+    [
+      'another status of success',
+      {
+        method: 'POST',
+        target: '/v1/videos',
+        status: 200,
+        json: { id: 'vid_1', upload_url: 'https://u.example.com/1', status: 'pending' },
+      },
+      'contradicted',
+      'videos.create HTTP status',
+      /^answers 200$/,
+    ],
+    [
+      'a wrapped creation',
+      {
+        method: 'POST',
+        target: '/v1/videos',
+        status: 201,
+        json: { data: { id: 'vid_1', upload_url: 'https://u.example.com/1', status: 'pending' } },
+      },
+      'violated',
+      'videos.create body',
+      /^is wrapped in data$/,
+    ],
+    [
+      'a bare video',
+      { target: '/v1/videos/vid_1', json: whole },
+      'contradicted',
+      'videos.get body',
+      /^is not wrapped in data$/,
+    ],
+    [
+      'a bare list',
+      { target: '/v1/videos', json: [video] },
+      'violated',
+      'videos.list body',
+      /^is not wrapped in data$/,
+    ],
+    [
+      'a missing field that is given',
+      list({ ...video, title: undefined }),
+      'violated',
+      'videos.list data[].title',
+      /^is missing$/,
+    ],
+    [
+      'a status that nobody knows',
+      list({ ...video, status: 'transcoding' }),
+      'violated',
+      'videos.list data[].status',
+      /"transcoding".*pending, processing, ready, failed/,
+    ],
+    ['a number as a text', list({ ...video, duration: '3' }), 'contradicted', 'videos.list data[].duration', /"3"/],
+    ['a new field', list({ ...video, width: 1920 }), 'unknown', 'videos.list data[].width', /^is a new field$/],
+    [
+      'a deletion with a body',
+      { method: 'DELETE', target: '/v1/videos/vid_1', status: 200, json: { deleted: true } },
+      'contradicted',
+      'videos.delete body',
+      /^has a JSON body$/,
+    ],
+    [
+      'an error of another form',
+      { target: '/v1/videos/vid_1', status: 404, json: { message: 'nothing' } },
+      'violated',
+      'videos.get 404',
+      /error/,
+    ],
+    [
+      'a code that does not go with its status',
+      { target: '/v1/videos/vid_1', status: 404, json: { error: { code: 'gone', message: 'x' } } },
+      'violated',
+      'videos.get 404',
+      /not_found/,
+    ],
+    [
+      'a rate limit without Retry-After',
+      { target: '/v1/channels', status: 429, json: { error: { code: 'rate_limited', message: 'x' } } },
+      'violated',
+      'channels.list 429',
+      /^has no Retry-After$/,
+    ],
+    [
+      'a redirect',
+      { method: 'PUT', target: '/uploads/vid_1/1', status: 307 },
+      'contradicted',
+      'uploads.put HTTP status',
+      /^redirects \(307\)$/,
+    ],
+    ['a path that nobody knows', { target: '/v1/playlists', json: {} }, 'unknown', 'GET /v1/playlists', /200/],
+  ])('is found out: %s', (_, said, group, place, what) => {
+    const findings = heard(said)[group] as Comparison['violated'];
+    expect(places(findings)).toContainEqual([place, expect.stringMatching(what)]);
+  });
+
+  test('is told from one that keeps it', () => {
+    const { violated, contradicted, unknown, confirmed, unseen } = heard(list(video), {
+      target: '/v1/videos/vid_1',
+      json: { data: whole },
+    });
+    expect([violated, contradicted, unknown]).toEqual([[], [], []]);
+    expect(confirmed.map(({ place }) => place)).toContain('videos.get body');
+    expect(unseen.map(({ place }) => place)).toContain('feeds.publish HTTP status');
+  });
+});
+
+describe('questions that several answers tell', () => {
+  const listed = (...times: string[]): Said => ({
+    target: '/v1/videos',
+    json: { data: times.map((created_at) => ({ ...video, created_at })), meta: { page: 1, per_page: 25, total: 2 } },
+  });
+
+  test.each<[string, Said[], string, string | null]>([
+    ['newest first', [listed('2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z')], 'videos.list order', null],
+    ['oldest first', [listed('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z')], 'videos.list order', 'oldest first'],
+    [
+      'a second file that is taken',
+      [
+        { method: 'PUT', target: '/uploads/vid_1/1' },
+        { method: 'PUT', target: '/uploads/vid_1/1' },
+      ],
+      'uploads.put second file',
+      'answered with 200',
+    ],
+    [
+      'a second deletion that succeeds',
+      [
+        { method: 'DELETE', target: '/v1/videos/v', status: 204 },
+        { method: 'DELETE', target: '/v1/videos/v', status: 204 },
+      ],
+      'videos.delete second time',
+      'answered with 204',
+    ],
+    [
+      'an unknown field that is ignored',
+      [{ method: 'POST', target: '/v1/videos', status: 201, asked: { title: 'T', colour: 'red' } }],
+      'videos.create unknown field',
+      'answered with 201',
+    ],
+    ['a page of 200', [{ target: '/v1/videos?per_page=200' }], 'videos.list per_page over 100', 'answered with 200'],
+  ])('%s', (_, said, place, what) => {
+    const { contradicted, confirmed } = heard(...said);
+    const finding = [...contradicted, ...confirmed].find((each) => each.place === place);
+    expect(finding?.what).toBe(what);
+    expect((what === null ? confirmed : contradicted).includes(finding ?? confirmed[0]!)).toBe(true);
+  });
+});
+
+test('no form of a secret reaches the file', async () => {
+  const secret = 'sEcr3t/+key==with%odd"ends\\';
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(`me:${secret}`).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    Buffer.from(secret).toString('hex'),
+  ];
+  const echo = (request: IncomingMessage, response: ServerResponse): void => {
+    request.resume();
+    const said = {
+      error: {
+        code: 'x',
+        message: `you said ${forms.join(' and ')}`,
+        forms,
+        whsec: 'whsec_0123456789abcdef',
+        password: 'plain',
+      },
+    };
+    response.writeHead(400, {
+      'content-type': 'application/json',
+      'set-cookie': `s=${encodeURIComponent(secret)}`,
+      'x-echo': 'hidden too',
+    });
+    response.end(JSON.stringify(said));
+  };
+  await using server = await listen(createServer(echo));
+  const { text } = await recorded(`http://127.0.0.1:${server.port}/v1`, async ({ baseUrl }) => {
+    const headers = { authorization: `Bearer ${secret}`, cookie: 'session=abc' };
+    await fetch(`${baseUrl}/videos?token=${encodeURIComponent(secret)}&page=1`, { headers });
+  });
+  for (const form of [...forms.filter((each) => each !== forms[2]), 'whsec_0123', 'plain', 'session=abc', 'hidden too'])
+    expect(text).not.toContain(form);
+  expect(text).not.toContain(Buffer.from(secret).toString('base64').slice(4, -6));
+  expect(text).toContain('[key 1]');
+});
