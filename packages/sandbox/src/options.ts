@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ExchangeListener } from './http/exchange-listener.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
+import type { ProfileName, Switches } from './profiles/switch-table.ts';
 
 export interface SandboxOptions {
   /** A loopback name or address: plain http is for this machine alone (api-spec section 5, rule 5). Default 127.0.0.1. */
@@ -35,6 +37,10 @@ export interface SandboxOptions {
   readonly nowMs?: () => number;
   /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
+  /** How the points are settled that the specification leaves open: a named set. Default `default`. See docs/sandbox-profiles.md. */
+  readonly profile?: ProfileName;
+  /** Single points, beside the profile. */
+  readonly switches?: Partial<Switches>;
   /** Receives a copy of every API exchange, for checks. Its errors are reported as defects. */
   readonly onExchange?: ExchangeListener;
 }
@@ -75,5 +81,7 @@ const optionsSchema = z.strictObject({
   samplesDir: z.string().min(1).optional(),
   nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
   ffmpegPath: z.string().min(1).nullable().optional(),
+  profile: profileSchema.default('default'),
+  switches: switchesSchema.default({}),
   onExchange: z.custom<ExchangeListener>((value) => typeof value === 'function', 'must be a function').optional(),
 });

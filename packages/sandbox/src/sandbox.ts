@@ -16,7 +16,7 @@ import { showingExchanges, type Fetch } from './http/exchange-listener.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
-import { close, listen, serve, type Certificate } from './http/server.ts';
+import { close, listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
 import { BackgroundWork } from './background-work.ts';
 import { MediaFiles } from './store/media-files.ts';
@@ -25,6 +25,8 @@ import { findProgram } from './media/ffmpeg.ts';
 import { Pictures } from './media/pictures.ts';
 import { Prober } from './media/prober.ts';
 import { settingsFrom, type SandboxOptions, type SandboxSettings } from './options.ts';
+import { createProfileLayer } from './profiles/profile-layer.ts';
+import { Switchboard } from './profiles/switchboard.ts';
 import { openRecords } from './store/records.ts';
 import { latestTimeIn } from './store/tables.ts';
 import { RequestWindow } from './store/request-window.ts';
@@ -141,6 +143,7 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const clock = new Clock(settings.nowMs, latestTimeIn(records.database));
   const events = new Events();
   const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
+  const switchboard = new Switchboard(settings.profile, settings.switches);
   const faults = new Faults({ clock, events, seed, channelOf });
   const fateOf = faults.fateOf.bind(faults);
   const { videos, processing } = records;
@@ -163,6 +166,7 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
     clock,
     events,
     faults,
+    switchboard,
     lifecycle,
     acceptance,
     prober,
@@ -235,11 +239,15 @@ function connect(
 ): void {
   const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
   const { incoming } = mediaFiles;
-  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, onDefect });
+  const { switchboard } = services;
+  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
   const site = createSite(services);
   const { onExchange } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
-  const shared = { journal, background, layer: createFaultLayer(services), onDefect };
+  const faultLayer = createFaultLayer(services);
+  const profileLayer = createProfileLayer(services);
+  const layer: Layer = (exchange, proceed) => faultLayer(exchange, (inner) => profileLayer(inner, proceed));
+  const shared = { journal, background, layer, onDefect };
   const files = {
     '/cdn/': createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect }),
   };

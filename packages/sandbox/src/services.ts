@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
 import type { Faults } from './faults/faults.ts';
+import type { Switchboard } from './profiles/switchboard.ts';
 import type { Journal } from './http/journal.ts';
 import type { Links } from './http/links.ts';
 import type { MediaFiles } from './store/media-files.ts';
@@ -28,6 +29,7 @@ export interface Services {
   readonly requestWindow: RequestWindow;
   readonly journal: Journal;
   readonly faults: Faults;
+  readonly switchboard: Switchboard;
   readonly webhooks: Webhooks;
   readonly links: Links;
   /** Receives every error that is a bug in the sandbox. */

@@ -39,6 +39,11 @@ export function addSandboxCommands(
         .default('loopback'),
     )
     .option(
+      '--profile <name>',
+      'a service that settles open points of the specification in another way: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-errors, behind-a-proxy, new-words, pending-until-ready or redirecting-uploads',
+    )
+    .option('--set <switch=value>', 'settle a single point, for example create_status=202; can be repeated', collect)
+    .option(
       '--json',
       'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
     )

@@ -1,5 +1,5 @@
-import { startSandbox } from '@dropcast/sandbox';
-import type { Sandbox } from '@dropcast/sandbox';
+import { parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
+import type { Sandbox, Switches } from '@dropcast/sandbox';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -14,6 +14,9 @@ export interface SandboxCommandOptions {
   readonly tls?: boolean;
   readonly uploadOrigin: 'same' | 'separate';
   readonly importFrom: 'loopback' | 'anywhere';
+  readonly profile?: string;
+  /** `NAME=VALUE` each. */
+  readonly set?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -33,7 +36,9 @@ async function start(options: SandboxCommandOptions & { readonly samples: string
   const { host, port, data, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples } = options;
   const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir: samples };
   try {
-    return await startSandbox({ ...wanted, ...(data !== undefined && { dataDir: data }) });
+    const switches = Object.assign({}, ...(options.set ?? []).map(parseSwitch)) as Partial<Switches>;
+    const profile = profileNamed(options.profile ?? 'default');
+    return await startSandbox({ ...wanted, profile, switches, ...(data !== undefined && { dataDir: data }) });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });

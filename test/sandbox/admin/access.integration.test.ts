@@ -23,6 +23,7 @@ test('the index describes each endpoint', () => {
       'GET /export',
       'GET /faults',
       'GET /keys',
+      'GET /profile',
       'GET /rate-limit',
       'GET /requests',
       'GET /state',
@@ -32,6 +33,7 @@ test('the index describes each endpoint', () => {
       'POST /faults',
       'POST /import',
       'POST /keys',
+      'POST /profile/switches',
       'POST /reset',
       'POST /seed',
       'POST /videos/:id/fail',
@@ -39,6 +41,7 @@ test('the index describes each endpoint', () => {
       'POST /webhooks/:id/deliveries/:delivery/redeliver',
       'PUT /clock',
       'PUT /faults',
+      'PUT /profile',
       'PUT /rate-limit',
     ].toSorted(),
   );

@@ -10,6 +10,7 @@ import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';
 import { KeyDesk } from './key-desk.ts';
 import { keyEndpoints } from './keys.ts';
+import { profileEndpoints } from './profile.ts';
 import { rateLimitEndpoints } from './rate-limit.ts';
 import { requestEndpoints } from './requests.ts';
 import { requireAdmin } from './require-admin.ts';
@@ -45,6 +46,7 @@ function endpointsOf(services: Services): Endpoint[] {
     ...requestEndpoints(journal),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
+    ...profileEndpoints(services.switchboard),
     failVideoEndpoint(services),
   ];
 }

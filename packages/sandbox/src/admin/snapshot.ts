@@ -35,7 +35,7 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
       path: '/_sandbox/import',
       says: 'Replaces everything with such a document, keys included. A file that is not in it stays if its hash matches; else it is missing.',
       handler: async (context) => {
-        const document = await jsonBody(context.req.raw, snapshotDocument, MAX_DOCUMENT_BYTES);
+        const document = await jsonBody(context.req.raw, snapshotDocument, { maxBytes: MAX_DOCUMENT_BYTES });
         return context.json({ data: await imported(parts, document) });
       },
     },

@@ -32,7 +32,7 @@ function otherMethod(allow: string): Handler {
  */
 function openPlay(plays: EmbedPlays, seed: number): Handler {
   return async (context) => {
-    await jsonBody(context.req.raw, openBody, MAX_BODY_BYTES);
+    await jsonBody(context.req.raw, openBody, { maxBytes: MAX_BODY_BYTES });
     const opened = plays.open(context.req.param('id') ?? '', viewerOf(context, seed));
     if ('playId' in opened) return context.json({ play_id: opened.playId }, 201);
     if (opened.refusal === 'not ready') throw new ApiError('conflict', 'This video is not ready to play.');
@@ -44,7 +44,7 @@ function openPlay(plays: EmbedPlays, seed: number): Handler {
 function reportPlay(plays: EmbedPlays): Handler {
   return async (context) => {
     const { id = '', play = '' } = context.req.param();
-    const body = await jsonBody(context.req.raw, reportBody, MAX_BODY_BYTES);
+    const body = await jsonBody(context.req.raw, reportBody, { maxBytes: MAX_BODY_BYTES });
     const isKnown = plays.report(id, play, { watchedS: body.watched_seconds, isEnded: body.ended });
     if (!isKnown) throw new ApiError('not_found', 'There is no such play of this video.');
     return context.body(null, 204);

@@ -7,16 +7,16 @@ import type { Handler } from './handler.ts';
 import { query, pageNumber } from './input.ts';
 import { overviewRecord, videoAnalytics } from './wire.ts';
 
-type ReadParts = Pick<Services, 'records' | 'clock'>;
+type ReadParts = Pick<Services, 'records' | 'clock' | 'switchboard'>;
 
 /**
  * GET /analytics/videos. With video_id: that video's record (api-spec section 4.4). assumed: without it the records of all
  * videos, or of those of channel_id, most views first, in pages like GET /videos; a video_id with another channel's id is 404.
  */
-export function videosAnalytics({ records, clock }: ReadParts): Handler {
+export function videosAnalytics({ records, clock, switchboard }: ReadParts): Handler {
   const { videos, statistics } = records;
   return (context) => {
-    const asked = query(context.req.raw, videosQuery);
+    const asked = query(context.req.raw, videosQuery, switchboard.now.unknown_parameters);
     const period = periodAsked(asked, clock.nowMs());
     requireChannel(records, asked.channel_id);
     if (asked.video_id !== undefined) {
@@ -34,9 +34,9 @@ export function videosAnalytics({ records, clock }: ReadParts): Handler {
 }
 
 /** GET /analytics/overview, of the whole account or of one channel (api-spec section 4.4). */
-export function overviewAnalytics({ records, clock }: ReadParts): Handler {
+export function overviewAnalytics({ records, clock, switchboard }: ReadParts): Handler {
   return (context) => {
-    const asked = query(context.req.raw, overviewQuery);
+    const asked = query(context.req.raw, overviewQuery, switchboard.now.unknown_parameters);
     const period = periodAsked(asked, clock.nowMs());
     requireChannel(records, asked.channel_id);
     const overview = records.statistics.overview(asked.channel_id, period);

@@ -19,22 +19,22 @@ export function createApi(services: Services): Hono {
 function handlersOf(services: Services): Record<OperationName, Handler> {
   return {
     'videos.list': listVideos(services),
-    'videos.create': withoutQuery(createVideo(services)),
-    'videos.get': withoutQuery(getVideo(services)),
-    'videos.update': withoutQuery(updateVideo(services)),
-    'videos.delete': withoutQuery(deleteVideo(services)),
-    'channels.list': withoutQuery(listChannels(services)),
-    'channels.update': withoutQuery(updateChannel(services)),
-    'feeds.list': withoutQuery(listFeeds(services)),
-    'feeds.publish': withoutQuery(publishFeed(services)),
+    'videos.create': withoutQuery(createVideo(services), services),
+    'videos.get': withoutQuery(getVideo(services), services),
+    'videos.update': withoutQuery(updateVideo(services), services),
+    'videos.delete': withoutQuery(deleteVideo(services), services),
+    'channels.list': withoutQuery(listChannels(services), services),
+    'channels.update': withoutQuery(updateChannel(services), services),
+    'feeds.list': withoutQuery(listFeeds(services), services),
+    'feeds.publish': withoutQuery(publishFeed(services), services),
     'analytics.videos': videosAnalytics(services),
     'analytics.overview': overviewAnalytics(services),
   };
 }
 
-function withoutQuery(handler: Handler): Handler {
+function withoutQuery(handler: Handler, { switchboard }: Services): Handler {
   return (context) => {
-    noQuery(context.req.raw);
+    noQuery(context.req.raw, switchboard.now.unknown_parameters);
     return handler(context);
   };
 }

@@ -12,11 +12,15 @@ export function listChannels({ records: { channels } }: Pick<Services, 'records'
 }
 
 /** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
-export function updateChannel({ records: { channels }, events }: Pick<Services, 'records' | 'events'>): Handler {
+export function updateChannel({
+  records: { channels },
+  events,
+  switchboard,
+}: Pick<Services, 'records' | 'events' | 'switchboard'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!channels.find(id)) throw noSuchChannel();
-    const body = await jsonBody(context.req.raw, updateBody);
+    const body = await jsonBody(context.req.raw, updateBody, { unknown: switchboard.now.unknown_fields });
     const channel = channels.change(id, {
       name: body.name,
       description: body.description,

@@ -5,19 +5,31 @@ import { ApiError } from './api-error.ts';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Reads and checks a JSON body. @throws ApiError 400, 413, 415 or 422 */
-export async function jsonBody<T>(request: Request, schema: z.ZodType<T>, maxBytes = MAX_BODY_BYTES): Promise<T> {
+export async function jsonBody<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  { maxBytes = MAX_BODY_BYTES, unknown = 'refuse' }: BodyOptions = {},
+): Promise<T> {
   const bytes = await limitedBody(request, maxBytes);
   if (bytes.length === 0) throw new ApiError('bad_request', 'This request needs a JSON body.');
   requireJsonType(request.headers.get('content-type'));
-  return checked(parsedJson(bytes), schema, 'body');
+  return checked(parsedJson(bytes), schema, { where: 'body', unknown });
+}
+
+/** What becomes of names that the schema does not have. */
+export type Unknown = 'refuse' | 'ignore';
+
+interface BodyOptions {
+  readonly maxBytes?: number;
+  readonly unknown?: Unknown;
 }
 
 /** As `jsonBody`, for requests with optional parameters only: no body counts as an empty object. */
 export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
-  if (bytes.length === 0) return checked({}, schema, 'body');
+  if (bytes.length === 0) return checked({}, schema, { where: 'body' });
   requireJsonType(request.headers.get('content-type'));
-  return checked(parsedJson(bytes), schema, 'body');
+  return checked(parsedJson(bytes), schema, { where: 'body' });
 }
 
 /** For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send one. */
@@ -25,22 +37,22 @@ export async function noBody(request: Request): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return;
   requireJsonType(request.headers.get('content-type'));
-  checked(parsedJson(bytes), z.strictObject({}), 'body');
+  checked(parsedJson(bytes), z.strictObject({}), { where: 'body' });
 }
 
 /** Reads and checks the query. @throws ApiError 422 for unknown and repeated parameters too */
-export function query<T>(request: Request, schema: z.ZodType<T>): T {
+export function query<T>(request: Request, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
   const parameters = new URL(request.url).searchParams;
   const names = [...parameters.keys()];
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined)
     throw new ApiError('invalid_request', `${quoted(repeated)} is given more than once in the query.`);
-  return checked(Object.fromEntries(parameters), schema, 'query');
+  return checked(Object.fromEntries(parameters), schema, { where: 'query', unknown });
 }
 
 /** For requests without parameters. @throws ApiError 422 */
-export function noQuery(request: Request): void {
-  query(request, z.strictObject({}));
+export function noQuery(request: Request, unknown: Unknown): void {
+  query(request, z.strictObject({}), unknown);
 }
 
 async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> {
@@ -79,11 +91,26 @@ function parsedJson(bytes: Buffer): unknown {
   }
 }
 
-function checked<T>(value: unknown, schema: z.ZodType<T>, where: 'body' | 'query'): T {
+function checked<T>(
+  value: unknown,
+  schema: z.ZodType<T>,
+  { where, unknown = 'refuse' }: { readonly where: 'body' | 'query'; readonly unknown?: Unknown },
+): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
+  const extra = new Set(result.error.issues.flatMap((issue) => (isUnknownHere(issue) ? issue.keys : [])));
+  if (unknown === 'ignore' && extra.size > 0) return checked(without(extra, value), schema, { where });
   const sentences = result.error.issues.slice(0, MAX_ISSUES).map((issue) => sentenceOf(issue, where));
   throw new ApiError('invalid_request', sentences.join(' '));
+}
+
+/** At the top: deeper down are objects whose names a client chooses. */
+function isUnknownHere(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueUnrecognizedKeys {
+  return issue.code === 'unrecognized_keys' && issue.path.length === 0;
+}
+
+function without(names: ReadonlySet<string>, value: unknown): object {
+  return Object.fromEntries(Object.entries(value as object).filter(([name]) => !names.has(name)));
 }
 
 const MAX_ISSUES = 5;

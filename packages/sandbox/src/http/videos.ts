@@ -4,17 +4,24 @@ import type { NewVideoFields } from '../video-admission.ts';
 import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
+import { KnownKeys } from '../profiles/known-keys.ts';
 import { jsonBody, query, pageNumber, nameField, textField } from './input.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
 type ReadParts = Pick<Services, 'records' | 'lifecycle' | 'links'>;
+type Switched = Pick<Services, 'switchboard'>;
 
 /** GET /videos: newest first (assumed), pending ones too without a status filter (assumed). */
-export function listVideos({ records: { videos }, lifecycle, links }: ReadParts): Handler {
+export function listVideos({ records: { videos }, lifecycle, links, switchboard }: ReadParts & Switched): Handler {
   return (context) => {
-    const asked = query(context.req.raw, listQuery);
+    const { unknown_parameters: unknown, per_page_over_100: beyond, list_order: order } = switchboard.now;
+    const asked = query(context.req.raw, beyond === 'clamp' ? clampingQuery : listQuery, unknown);
     lifecycle.advance();
-    const page = videos.page({ channelId: asked.channel_id, status: asked.status }, asked.page, asked.per_page);
+    const filter = { channelId: asked.channel_id, status: asked.status };
+    const page =
+      order === 'oldest'
+        ? videos.pageFromOldest(filter, asked.page, asked.per_page)
+        : videos.page(filter, asked.page, asked.per_page);
     return context.json({
       data: page.videos.map((video) => videoListItem(video, links)),
       meta: { page: asked.page, per_page: asked.per_page, total: page.total },
@@ -23,9 +30,17 @@ export function listVideos({ records: { videos }, lifecycle, links }: ReadParts)
 }
 
 /** POST /videos. assumed: 201; without channel_id the account's first channel; an upload_url with a source_url too. */
-export function createVideo({ records: { channels }, admission }: Pick<Services, 'records' | 'admission'>): Handler {
+export function createVideo({
+  records: { channels },
+  admission,
+  switchboard,
+}: Pick<Services, 'records' | 'admission'> & Switched): Handler {
+  const known = new KnownKeys<CreatedVideo>();
   return async (context) => {
-    const body = await jsonBody(context.req.raw, createBody);
+    const body = await jsonBody(context.req.raw, createBody, { unknown: switchboard.now.unknown_fields });
+    const key = switchboard.now.idempotency_key === 'honoured' ? context.req.header('idempotency-key') : undefined;
+    const before = known.find(key);
+    if (before !== undefined) return context.json(before, 201);
     const channelId = body.channel_id ?? channels.list()[0]?.id;
     if (channelId === undefined) throw new ApiError('invalid_request', 'channel_id: the account has no channel.');
     if (!channels.find(channelId)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
@@ -37,7 +52,9 @@ export function createVideo({ records: { channels }, admission }: Pick<Services,
       sourceUrl: body.source_url ?? null,
     };
     const { id, uploadUrl } = admission.admit(fields);
-    return context.json({ id, upload_url: uploadUrl, status: 'pending' } satisfies CreatedVideo, 201);
+    const created: CreatedVideo = { id, upload_url: uploadUrl, status: 'pending' };
+    known.remember(key, created);
+    return context.json(created, 201);
   };
 }
 
@@ -57,11 +74,12 @@ export function updateVideo({
   lifecycle,
   links,
   events,
-}: ReadParts & Pick<Services, 'events'>): Handler {
+  switchboard,
+}: ReadParts & Switched & Pick<Services, 'events'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!videos.find(id)) throw noSuchVideo();
-    const body = await jsonBody(context.req.raw, updateBody);
+    const body = await jsonBody(context.req.raw, updateBody, { unknown: switchboard.now.unknown_fields });
     lifecycle.advance();
     const video = videos.change(id, body);
     if (!video) throw noSuchVideo();
@@ -71,10 +89,17 @@ export function updateVideo({
 }
 
 /** DELETE /videos/:id. assumed: 204 without a body; a second one is 404. */
-export function deleteVideo({ admission, mediaFiles }: Pick<Services, 'admission' | 'mediaFiles'>): Handler {
+export function deleteVideo({
+  admission,
+  mediaFiles,
+  switchboard,
+}: Pick<Services, 'admission' | 'mediaFiles'> & Switched): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
-    if (!admission.withdraw(id)) throw noSuchVideo();
+    if (!admission.withdraw(id)) {
+      if (switchboard.now.second_delete === '204') return context.body(null, 204);
+      throw noSuchVideo();
+    }
     await mediaFiles.remove(id);
     return context.body(null, 204);
   };
@@ -85,6 +110,12 @@ const listQuery = z.strictObject({
   per_page: pageNumber(100).default(25),
   channel_id: z.string().min(1, 'must not be empty').optional(),
   status: z.enum(['processing', 'ready', 'failed'], 'must be processing, ready or failed').optional(),
+});
+
+const clampingQuery = listQuery.extend({
+  per_page: pageNumber(999_999_999)
+    .transform((size) => Math.min(size, 100))
+    .default(25),
 });
 
 const title = nameField(500);

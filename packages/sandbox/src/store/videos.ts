@@ -111,6 +111,15 @@ export class VideoStore {
     return { videos: rows.map(toVideo), total: list.total };
   }
 
+  /** The same, oldest first: for a service that lists so. Each page costs as much as all before it. */
+  pageFromOldest(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
+    const { where, values } = conditionOf(filter);
+    const rows = this.#database
+      .prepare(`SELECT * FROM videos${where} ORDER BY created_at_ms, number LIMIT ? OFFSET ?`)
+      .all(...values, perPage, (page - 1) * perPage);
+    return { videos: rows.map(toVideo), total: this.count(filter) };
+  }
+
   count(filter: VideoFilter): number {
     return this.#list(filter).total;
   }

@@ -1,12 +1,14 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { UploadReceipt } from '../contract/types.gen.ts';
-import { answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
-import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
+import { answerEarly, answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
+import { ApiError, codeOfStatus, isDefect, toApiError } from '../http/api-error.ts';
 import type { RawListener } from '../http/server.ts';
 import type { Records } from '../store/records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
 import type { Acceptance, AcceptResult } from './acceptance.ts';
+import type { Switchboard } from '../profiles/switchboard.ts';
+import type { Switches } from '../profiles/switch-table.ts';
 import { isFormBody, isFormType } from './form-body.ts';
 import { receiveFile, type ReceivedFile } from './receive.ts';
 
@@ -16,6 +18,7 @@ export interface UploadParts {
   /** The folder for bodies that are still arriving. */
   readonly incoming: string;
   readonly nowMs: () => number;
+  readonly switchboard: Switchboard;
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -27,6 +30,7 @@ export function createUploadListener(parts: UploadParts): RawListener {
   return async (request, response, awaitsContinue) => {
     try {
       if (request.method === 'OPTIONS') response.writeHead(204, ALLOW).end();
+      else if (isRedirected(request, parts)) redirect({ request, response, awaitsContinue });
       else await takeBody({ request, response, awaitsContinue }, parts);
     } catch (error) {
       if (!response.destroyed) refuse({ request, response, awaitsContinue }, error, parts.onDefect);
@@ -36,6 +40,18 @@ export function createUploadListener(parts: UploadParts): RawListener {
 
 const ALLOW = { Allow: 'PUT, OPTIONS' };
 
+/** Leads to the same address, marked, which takes the file. */
+function isRedirected({ method, url = '' }: IncomingMessage, { switchboard }: UploadParts): boolean {
+  return switchboard.now.upload_redirect === '307' && method === 'PUT' && !url.endsWith(REDIRECTED);
+}
+
+const REDIRECTED = '?redirected';
+
+function redirect(exchange: Exchange): void {
+  const address = `${exchange.request.url?.split('?', 1)[0]}${REDIRECTED}`;
+  answerEarly(exchange, { status: 307, headers: { Location: address }, body: '' });
+}
+
 /** assumed: 200 with what was stored; the specification does not show the answer (api-spec section 4.5). */
 async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
   const videoId = admittedVideo(request, parts);
@@ -43,29 +59,40 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
   await requireNoForm(file);
-  const result = await parts.acceptance.accept(videoId, file, era);
-  requireAccepted(result);
+  const isRepeated =
+    parts.switchboard.now.second_put === '200' && parts.records.videos.find(videoId)?.status !== 'pending';
+  if (isRepeated) await rm(file.path, { force: true });
+  else requireAccepted(await parts.acceptance.accept(videoId, file, era));
   const { sizeBytes: size, sha256 } = file;
   const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };
   answerJson(response, 200, JSON.stringify(receipt));
 }
 
 /** Checks everything that does not need the body. assumed: the specification shows none of these errors. @throws ApiError */
-function admittedVideo(request: IncomingMessage, { records: { addresses, videos }, nowMs }: UploadParts): string {
+function admittedVideo(
+  request: IncomingMessage,
+  { records: { addresses, videos }, nowMs, switchboard }: UploadParts,
+): string {
   const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
   if (request.method !== 'PUT') throw new ApiError('method_not_allowed', `Send the file with PUT. ${AS_BODY}`, ALLOW);
-  requireValidAddress(addresses.judge(videoId, token, nowMs()), videos.find(videoId)?.status === 'pending');
+  const isPending = videos.find(videoId)?.status === 'pending';
+  requireValidAddress(addresses.judge(videoId, token, nowMs()), isPending, switchboard.now);
   requirePlainBody(request);
   return videoId;
 }
 
-function requireValidAddress(state: ReturnType<UploadAddressStore['judge']>, isPending: boolean): void {
+function requireValidAddress(
+  state: ReturnType<UploadAddressStore['judge']>,
+  isPending: boolean,
+  { second_put: second, expired_address: expired }: Switches,
+): void {
   if (state === 'unknown') throw new ApiError('not_found', 'This upload address does not exist.');
   if (state === 'wrong token') throw new ApiError('forbidden', 'This upload address is not valid.');
   if (state === 'void') throw new ApiError('gone', 'The video of this upload address was deleted.');
-  if (!isPending) throw new ApiError('conflict', 'This video already has its file.');
-  if (state === 'expired') throw new ApiError('forbidden', 'This upload address has expired.');
+  if (!isPending && second === '404') throw new ApiError('not_found', 'This upload address does not exist.');
+  if (!isPending && second === '409') throw new ApiError('conflict', 'This video already has its file.');
+  if (state === 'expired') throw new ApiError(codeOfStatus(Number(expired)), 'This upload address has expired.');
 }
 
 const AS_BODY = 'Send the file itself as the body: curl -T FILE ADDRESS.';

@@ -1,0 +1,212 @@
+/** A point that the specification leaves open, and the ways in which a service may settle it. */
+export interface OpenPoint {
+  /** What it is about, as a sentence begins. */
+  readonly about: string;
+  /** The first one is the default. */
+  readonly values: readonly [string, ...string[]];
+  /** What the specification says of it, and why the default is what it is. */
+  readonly why: string;
+  /** What dropcast does with each of the values. */
+  readonly dropcast: string;
+}
+
+/**
+ * Every open point that the sandbox can settle in another way: the one list behind `--set`, the admin side and docs/sandbox-profiles.md.
+ * Sections are those of api-spec.md.
+ */
+export const openPoints = {
+  unknown_fields: {
+    about: 'Fields of a request body that nobody describes',
+    values: ['refuse', 'ignore'],
+    why: 'Section 4.5 shows no answer to an invalid body. A typing error should be noticed.',
+    dropcast: 'sends none',
+  },
+  unknown_parameters: {
+    about: 'Query parameters that nobody describes',
+    values: ['refuse', 'ignore'],
+    why: 'As unknown_fields.',
+    dropcast: 'sends none',
+  },
+  per_page_over_100: {
+    about: 'GET /videos with a per_page over 100',
+    values: ['refuse', 'clamp'],
+    why: 'Section 8 gives the maximum, not what happens beyond it.',
+    dropcast: 'never asks for more than 100',
+  },
+  list_order: {
+    about: 'Order of GET /videos',
+    values: ['newest', 'oldest'],
+    why: 'Not shown. Newest first loses nothing when pages shift.',
+    dropcast: 'learns the order from `created_at`, and reads the last page where the oldest come first',
+  },
+  invalid_status: {
+    about: 'Status of the answer to an invalid request',
+    values: ['422', '400'],
+    why: 'Section 7 leaves it open.',
+    dropcast: 'fails the file with the message of the service',
+  },
+  error_body: {
+    about: 'Body of an error',
+    values: ['object', 'message', 'problem', 'text', 'html'],
+    why: 'Section 7 gives {"error": {"code", "message"}}; proxies and gateways in front of a service answer otherwise.',
+    dropcast: 'reads code and message from any JSON or text; a page of a proxy counts as its status',
+  },
+  retry_after: {
+    about: 'Retry-After of a 429',
+    values: ['seconds', 'date', 'absent'],
+    why: 'Section 8 gives seconds; HTTP allows a date (RFC 9110 section 10.2.3), and gateways leave it out.',
+    dropcast: 'waits at least as long as it says; without it, backs off',
+  },
+  create_status: {
+    about: 'Status of POST /videos',
+    values: ['201', '200', '202'],
+    why: 'Section 4.5: no status of success is shown. 201 is the status for a creation.',
+    dropcast: 'takes any 2xx',
+  },
+  create_body: {
+    about: 'Body of POST /videos',
+    values: ['bare', 'wrapped'],
+    why: 'Section 4.1 shows it bare, against the general rule of section 4.',
+    dropcast: 'reads both',
+  },
+  get_body: {
+    about: 'Body of GET /videos/:id',
+    values: ['wrapped', 'bare'],
+    why: 'Not shown; wrapped by the general rule of section 4.',
+    dropcast: 'reads both',
+  },
+  get_fields: {
+    about: 'Fields of GET /videos/:id',
+    values: ['all', 'list', 'minimal'],
+    why: 'Not shown. `list`: those of a list item; `minimal`: id and status.',
+    dropcast: 'needs id and status',
+  },
+  list_body: {
+    about: 'Body of lists',
+    values: ['wrapped', 'bare'],
+    why: 'Given as {data, meta}; generic gateways unwrap.',
+    dropcast: 'reads both',
+  },
+  update_answer: {
+    about: 'Answer to PATCH',
+    values: ['whole', 'partial', 'empty'],
+    why: 'Not shown. `partial`: id and what was changed; `empty`: 204.',
+    dropcast: 'needs none',
+  },
+  delete_answer: {
+    about: 'Answer to DELETE /videos/:id',
+    values: ['204', '200', '202'],
+    why: 'Not shown. 200 comes with {"deleted": true}.',
+    dropcast: 'takes any 2xx',
+  },
+  second_delete: {
+    about: 'DELETE of a video that was deleted',
+    values: ['404', '204'],
+    why: 'Not shown; there is no such video any more.',
+    dropcast: 'takes both for deleted',
+  },
+  upload_status: {
+    about: 'Answer to the PUT of a file',
+    values: ['200', '201', '204'],
+    why: 'Not shown. 200 and 201 come with a receipt.',
+    dropcast: 'takes any 2xx',
+  },
+  upload_redirect: {
+    about: 'Redirect of uploads',
+    values: ['none', '307'],
+    why: 'Not shown. A client must not follow it with its file: a redirected PUT often arrives empty.',
+    dropcast: 'fails the file and names the target: a redirect is never followed',
+  },
+  expired_address: {
+    about: 'PUT to an address that has expired',
+    values: ['403', '404', '410'],
+    why: 'Not shown; 403 is what signed addresses of object stores answer.',
+    dropcast: 'asks for the status, and creates the video anew if it is still pending',
+  },
+  second_put: {
+    about: 'PUT of a second file to the same address',
+    values: ['409', '200', '404'],
+    why: 'Not shown; a complete file is never replaced. 200: taken for a repetition, and thrown away.',
+    dropcast: 'asks for the status before it sends a file again, so that no second one arrives',
+  },
+  processing_word: {
+    about: 'Status of a video that is being processed',
+    values: ['processing', 'pending', 'transcoding'],
+    why: 'Section 3 names processing, and not what moves a video on from pending. `transcoding` is a word that a service may add.',
+    dropcast: 'takes any word but ready and failed for `not yet`',
+  },
+  publish_answer: {
+    about: 'Answer to POST /feeds/:id/publish',
+    values: ['published', 'queued', 'wrapped', 'empty'],
+    why: 'Shown bare with `published`. `queued`: 202 without a count; `empty`: 204.',
+    dropcast: 'takes any 2xx for published; the count is unknown where the service does not give it',
+  },
+  idempotency_key: {
+    about: 'Idempotency-Key of POST /videos',
+    values: ['ignored', 'honoured'],
+    why: 'The specification does not mention the header.',
+    dropcast: 'sends one only with `service.idempotency_key: true`',
+  },
+  averages_without_views: {
+    about: 'Averages of a video that nobody watched',
+    values: ['zero', 'null'],
+    why: 'Section 2.5 gives numbers; of no views there is no average.',
+    dropcast: 'shows a dash',
+  },
+  extra_fields: {
+    about: 'Fields in answers that nobody describes',
+    values: ['no', 'yes'],
+    why: 'Section 9 promises nothing; services add fields.',
+    dropcast: 'ignores them',
+  },
+} as const satisfies Readonly<Record<string, OpenPoint>>;
+
+export type SwitchName = keyof typeof openPoints;
+
+/** A value for each open point. */
+export type Switches = { readonly [Name in SwitchName]: (typeof openPoints)[Name]['values'][number] };
+
+export const switchNames = Object.keys(openPoints) as SwitchName[];
+
+export const defaultSwitches = Object.fromEntries(
+  switchNames.map((name) => [name, openPoints[name].values[0]]),
+) as unknown as Switches;
+
+/** Services that may exist, each by what it settles otherwise than the default. */
+export const profiles = {
+  default: {},
+  strict: { second_put: '404', expired_address: '410', invalid_status: '400' },
+  lenient: {
+    unknown_fields: 'ignore',
+    unknown_parameters: 'ignore',
+    per_page_over_100: 'clamp',
+    create_status: '200',
+    second_put: '200',
+    second_delete: '204',
+    upload_status: '201',
+    expired_address: '404',
+  },
+  wrapped: { create_body: 'wrapped', publish_answer: 'wrapped' },
+  bare: { get_body: 'bare', list_body: 'bare', error_body: 'message' },
+  terse: {
+    get_fields: 'minimal',
+    update_answer: 'empty',
+    delete_answer: '200',
+    upload_status: '204',
+    publish_answer: 'empty',
+    averages_without_views: 'null',
+    error_body: 'text',
+  },
+  idempotent: { idempotency_key: 'honoured' },
+  'queued-publish': { create_status: '202', delete_answer: '202', publish_answer: 'queued' },
+  'oldest-first': { list_order: 'oldest' },
+  'other-errors': { error_body: 'problem', invalid_status: '400', retry_after: 'date' },
+  'behind-a-proxy': { error_body: 'html', retry_after: 'absent' },
+  'new-words': { processing_word: 'transcoding', extra_fields: 'yes', get_fields: 'list', update_answer: 'partial' },
+  'pending-until-ready': { processing_word: 'pending' },
+  'redirecting-uploads': { upload_redirect: '307' },
+} as const satisfies Readonly<Record<string, Partial<Switches>>>;
+
+export type ProfileName = keyof typeof profiles;
+
+export const profileNames = Object.keys(profiles) as ProfileName[];

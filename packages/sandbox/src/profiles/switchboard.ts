@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { defaultSwitches, openPoints, profileNames, profiles, switchNames } from './switch-table.ts';
+import type { ProfileName, SwitchName, Switches } from './switch-table.ts';
+
+/** How the sandbox settles the open points now. */
+export class Switchboard {
+  #profile: ProfileName;
+  #set: Partial<Switches>;
+
+  readonly #start: readonly [profile: ProfileName, set: Partial<Switches>];
+
+  /** @param start what it has at the start, and after a reset */
+  constructor(...start: readonly [profile: ProfileName, set: Partial<Switches>]) {
+    this.#start = start;
+    [this.#profile, this.#set] = start;
+  }
+
+  reset(): void {
+    [this.#profile, this.#set] = this.#start;
+  }
+
+  get now(): Switches {
+    return { ...defaultSwitches, ...profiles[this.#profile], ...this.#set };
+  }
+
+  /** As the admin side shows it. */
+  view(): { readonly profile: ProfileName; readonly set: Partial<Switches>; readonly switches: Switches } {
+    return { profile: this.#profile, set: this.#set, switches: this.now };
+  }
+
+  /** Replaces the profile and what was set beside it. */
+  replace(profile: ProfileName, set: Partial<Switches> = {}): void {
+    this.#profile = profile;
+    this.#set = set;
+  }
+
+  /** Sets some of them; the others stay. */
+  set(changes: Partial<Switches>): void {
+    this.#set = { ...this.#set, ...changes };
+  }
+}
+
+/** Some switches by name. */
+export const switchesSchema = z.strictObject(
+  Object.fromEntries(
+    switchNames.map((name) => [name, z.enum([...openPoints[name].values], oneOf(openPoints[name].values)).optional()]),
+  ),
+) as unknown as z.ZodType<Partial<Switches>>;
+
+export const profileSchema = z.enum(profileNames as [ProfileName, ...ProfileName[]], oneOf(profileNames));
+
+/** @throws TypeError with what there is */
+export function profileNamed(name: string): ProfileName {
+  const found = profileNames.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new TypeError(`no profile ${name}; there are ${profileNames.join(', ')}`);
+}
+
+/** Reads `NAME=VALUE`. @throws TypeError with what there is */
+export function parseSwitch(text: string): Partial<Switches> {
+  const [name = '', value = ''] = text.split('=', 2);
+  if (!switchNames.includes(name as SwitchName))
+    throw new TypeError(`no switch ${name}; there are ${switchNames.join(', ')}`);
+  const values: readonly string[] = openPoints[name as SwitchName].values;
+  if (!values.includes(value)) throw new TypeError(`${name} takes ${values.join(', ')}`);
+  return { [name]: value };
+}
+
+function oneOf(values: readonly string[]): string {
+  return `must be one of ${values.join(', ')}`;
+}

@@ -1,0 +1,42 @@
+import { openPoints, profiles } from '../packages/sandbox/src/profiles/switch-table.ts';
+
+/** docs/sandbox-profiles.md: how the sandbox can settle the points that the specification leaves open, and what dropcast does with each. */
+export function sandboxProfiles(): string {
+  const points = Object.entries(openPoints).map(
+    ([name, { about, values, why, dropcast }]) =>
+      `| \`${name}\` | ${about} | ${values.map((value, index) => (index === 0 ? `**${value}**` : value)).join(', ')} | ${why} | ${dropcast} |`,
+  );
+  const sets = Object.entries(profiles).map(
+    ([name, set]) => `| \`${name}\` | ${settled(set)} | ${results[name] ?? usual} |`,
+  );
+  return [
+    '# Profiles of the local service',
+    `The [specification](api-spec.md) leaves points open, and a real service settles them in its own way. The sandbox can settle each of them in other ways, so that a program can be tried against the service
+that it may meet. Made from the code by \`npm run generate\`.`,
+    `\`\`\`sh
+dropcast sandbox --profile lenient
+dropcast sandbox --set create_status=202 --set publish_answer=queued
+\`\`\``,
+    `While it runs, \`PUT /_sandbox/profile\` with \`{"profile": "lenient", "switches": {"create_status": "202"}}\` changes it, \`POST /_sandbox/profile/switches\` sets single points, and \`GET\` tells what is
+set and what there is. A reset brings back what it was started with. \`startSandbox({ profile, switches })\` takes the same. The contract, [openapi.yaml](../packages/sandbox/openapi.yaml), describes the
+default.`,
+    '## Profiles',
+    `The daemon's test runs against each of them: a clip, a sound that comes twice, and a file that nobody can play; the answer to one upload is lost, and one request meets a rate limit.`,
+    ['| profile | otherwise than the default | the daemon |', '|---|---|---|', ...sets].join('\n'),
+    '## Points',
+    ['| switch | about | values, **default** first | why | dropcast |', '|---|---|---|---|---|', ...points].join('\n'),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+const usual = 'every file ends as with the default: nothing lost, nothing doubled';
+
+const results: Readonly<Record<string, string>> = {
+  'redirecting-uploads': 'every file fails with the target of the redirect; nothing arrives',
+};
+
+function settled(set: object): string {
+  const pairs = Object.entries(set).map(([name, value]) => `\`${name}=${String(value)}\``);
+  return pairs.length === 0 ? 'nothing' : pairs.join(' ');
+}

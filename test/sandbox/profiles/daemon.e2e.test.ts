@@ -1,0 +1,77 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../../packages/sandbox/src/sandbox.ts';
+import { profiles, type ProfileName } from '../../../packages/sandbox/src/profiles/switch-table.ts';
+import { dropcast, makeScratch } from '../../e2e/dropcast-process.ts';
+
+const media = join(import.meta.dirname, '../../media');
+
+const config = (path: string, baseUrl: string): string => `
+service: { base_url: ${baseUrl}, api_key: !env KEY }
+state_dir: ${path}/state
+retry: { attempts: 3, first: 1s, max: 2s }
+poll: { interval: 1s }
+publish: { quiet: 1s, at_most: 2s }
+folders:
+  - path: ${path}/in
+    settle: 1s
+    rules: [{ match: "**", channel: ch_news, publish: [feed_news] }]
+`;
+
+/** A clip, a sound, the same sound again, and a file that no service can play. */
+async function drop(folder: string): Promise<void> {
+  await mkdir(folder);
+  await cp(join(media, 'clip.mp4'), join(folder, 'clip.mp4'));
+  await cp(join(media, 'interview.mp3'), join(folder, 'interview.mp3'));
+  await cp(join(media, 'interview.mp3'), join(folder, 'interview again.mp3'));
+  await writeFile(join(folder, 'broken.mp3'), 'no sound at all, whatever the name says');
+}
+
+async function plan(sandbox: Sandbox, faults: readonly object[]): Promise<void> {
+  const headers = { authorization: `Bearer ${sandbox.adminToken}`, 'content-type': 'application/json' };
+  await fetch(`${sandbox.adminUrl}/faults`, { method: 'PUT', headers, body: JSON.stringify(faults) });
+}
+
+interface File {
+  readonly path: string;
+  readonly state: string;
+  readonly why: string | null;
+}
+
+/** The files of `once --json`. */
+function filesOf(stdout: string): readonly File[] {
+  const last = stdout.trim().split('\n').at(-1) ?? '{}';
+  return (JSON.parse(last) as { readonly files: readonly File[] }).files;
+}
+
+/** Services that never take a file: each file fails with the reason. */
+const refusing: ReadonlySet<ProfileName> = new Set(['redirecting-uploads']);
+
+test.concurrent.for(Object.keys(profiles) as ProfileName[])(
+  'a service like %s: every file ends as promised, nothing is lost and nothing doubled',
+  async (profile) => {
+    await using sandbox = await startSandbox({ profile, processingMs: { min: 200, max: 400 } });
+    await using scratch = await makeScratch((path) => config(path, sandbox.baseUrl));
+    await plan(sandbox, [
+      { kind: 'answer_lost', operation: 'uploads.put', times: 1 },
+      { kind: 'rate_limited', operation: 'videos.create', nth: 2, seconds: 1 },
+    ]);
+    await drop(scratch.file('in'));
+    const ended = await dropcast(['once', '--config', scratch.config, '--json'], { KEY: sandbox.apiKey });
+    const files = filesOf(ended.stdout);
+    const states = Object.fromEntries(files.map(({ path, state }) => [basename(path), state]));
+    const stored = sandbox.files().map(({ sha256 }) => sha256);
+    if (refusing.has(profile)) {
+      expect(new Set(Object.values(states))).toEqual(new Set(['failed']));
+      for (const { why } of files) expect(why).toMatch(/answered 307, a redirect to \S+, which is never followed/);
+      expect(stored).toEqual([]);
+      return;
+    }
+    expect(states).toMatchObject({ 'clip.mp4': 'done', 'broken.mp3': 'failed' });
+    const twins = new Set([states['interview.mp3'], states['interview again.mp3']]);
+    expect(twins).toEqual(new Set(['done', 'skipped']));
+    expect(new Set(stored).size).toBe(stored.length);
+    expect(stored).toHaveLength(3);
+  },
+);

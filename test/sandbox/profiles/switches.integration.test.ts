@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../../packages/sandbox/src/sandbox.ts';
+import {
+  defaultSwitches,
+  openPoints,
+  profiles,
+  switchNames,
+} from '../../../packages/sandbox/src/profiles/switch-table.ts';
+import { parseSwitch } from '../../../packages/sandbox/src/profiles/switchboard.ts';
+import { readSample, type Json } from '../running-sandbox.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ processingMs: { min: 0, max: 0 } });
+});
+afterAll(() => sandbox.close());
+beforeEach(() => admin('POST', '/reset'));
+
+async function admin(method: string, path: string, json?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${sandbox.adminToken}`, 'content-type': 'application/json' };
+  return await fetch(sandbox.adminUrl + path, { method, headers, ...(json && { body: JSON.stringify(json) }) });
+}
+
+/** Status, body (JSON where it is) and headers of an answer, in one line of values. */
+async function call(method: string, path: string, json?: object, more: Record<string, string> = {}) {
+  const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json', ...more };
+  const answer = await fetch(sandbox.baseUrl + path, { method, headers, ...(json && { body: JSON.stringify(json) }) });
+  const text = await answer.text();
+  const isJson = /json/.test(answer.headers.get('content-type') ?? '');
+  const body: Json = isJson && text !== '' ? JSON.parse(text) : text;
+  return { status: answer.status, body, headers: answer.headers };
+}
+
+async function set(switches: object): Promise<void> {
+  expect((await admin('POST', '/profile/switches', switches)).status).toBe(200);
+}
+
+const create = async (fields: object = {}, headers = {}) =>
+  call('POST', '/videos', { title: 'T', channel_id: 'ch_news', ...fields }, headers);
+async function ready(): Promise<{ id: string; url: string; put: (name?: string) => Promise<Response> }> {
+  const { body } = await create();
+  const bytes = await readSample('clip.mp4');
+  const put = () => fetch(body.upload_url, { method: 'PUT', body: bytes, redirect: 'manual' });
+  return { id: body.id, url: body.upload_url, put };
+}
+
+describe('a switch', () => {
+  test.each([
+    ['201', 201],
+    ['200', 200],
+    ['202', 202],
+  ])('create_status=%s', async (value, status) => {
+    await set({ create_status: value });
+    expect((await create()).status).toBe(status);
+  });
+
+  test('create_body, get_body and list_body wrap or bare', async () => {
+    const { body } = await create();
+    await set({ create_body: 'wrapped', get_body: 'bare', list_body: 'bare' });
+    expect((await create()).body).toMatchObject({ data: { status: 'pending' } });
+    expect((await call('GET', `/videos/${body.id}`)).body).toMatchObject({ id: body.id, title: 'T' });
+    expect((await call('GET', '/videos')).body).toHaveLength(2);
+    expect((await call('GET', '/channels')).body).toHaveLength(3);
+  });
+
+  test('get_fields', async () => {
+    const { body } = await create();
+    await set({ get_fields: 'minimal' });
+    expect((await call('GET', `/videos/${body.id}`)).body).toEqual({ data: { id: body.id, status: 'pending' } });
+    await set({ get_fields: 'list' });
+    const fields = Object.keys((await call('GET', `/videos/${body.id}`)).body.data);
+    expect(fields.toSorted()).toEqual([
+      'created_at',
+      'duration',
+      'embed_url',
+      'id',
+      'status',
+      'thumbnail_url',
+      'title',
+    ]);
+  });
+
+  test('unknown fields and parameters are refused or ignored', async () => {
+    expect((await create({ colour: 'red' })).status).toBe(422);
+    expect((await call('GET', '/videos?sort=asc')).status).toBe(422);
+    expect((await call('GET', '/channels?sort=asc')).status).toBe(422);
+    await set({ unknown_fields: 'ignore', unknown_parameters: 'ignore' });
+    expect((await create({ colour: 'red' })).status).toBe(201);
+    expect((await create({ colour: 'red', title: 5 })).status).toBe(422);
+    expect((await call('GET', '/videos?sort=asc')).status).toBe(200);
+    expect((await call('GET', '/channels?sort=asc')).status).toBe(200);
+  });
+
+  test('per_page_over_100 and list_order', async () => {
+    const ids = [(await create()).body.id, (await create()).body.id, (await create()).body.id];
+    expect((await call('GET', '/videos?per_page=500')).status).toBe(422);
+    await set({ per_page_over_100: 'clamp' });
+    expect((await call('GET', '/videos?per_page=500')).body.meta.per_page).toBe(100);
+    const listed = async (page: number) =>
+      (await call('GET', `/videos?per_page=2&page=${page}`)).body.data.map(({ id }: { id: string }) => id);
+    expect([...(await listed(1)), ...(await listed(2))]).toEqual(ids.toReversed());
+    await set({ list_order: 'oldest' });
+    expect([...(await listed(1)), ...(await listed(2)), ...(await listed(3))]).toEqual(ids);
+  });
+
+  test('update_answer and delete_answer and second_delete', async () => {
+    const { body } = await create();
+    const update = () => call('PATCH', `/videos/${body.id}`, { title: 'New' });
+    await set({ update_answer: 'partial' });
+    expect((await update()).body.data).toEqual({ id: body.id, title: 'New', description: null, tags: [] });
+    await set({ update_answer: 'empty', delete_answer: '200', second_delete: '204' });
+    expect(await update()).toMatchObject({ status: 204, body: '' });
+    expect(await call('DELETE', `/videos/${body.id}`)).toMatchObject({ status: 200, body: { deleted: true } });
+    await set({ delete_answer: '204' });
+    expect((await call('DELETE', `/videos/${body.id}`)).status).toBe(204);
+    await set({ second_delete: '404' });
+    expect((await call('DELETE', `/videos/${body.id}`)).status).toBe(404);
+  });
+
+  test.each([
+    ['201', 201, /sha256/],
+    ['204', 204, /^$/],
+  ])('upload_status=%s', async (value, status, body) => {
+    await set({ upload_status: value });
+    const answer = await (await ready()).put();
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toMatch(body);
+  });
+
+  test.each([
+    ['409', 409],
+    ['404', 404],
+    ['200', 200],
+  ])('second_put=%s', async (value, status) => {
+    await set({ second_put: value });
+    const { put, id } = await ready();
+    expect((await put()).status).toBe(200);
+    expect((await put()).status).toBe(status);
+    expect((await call('GET', `/videos/${id}`)).body.data.status).toMatch(/ready|processing/);
+  });
+
+  test.each([
+    ['403', 403],
+    ['404', 404],
+    ['410', 410],
+  ])('expired_address=%s', async (value, status) => {
+    await set({ expired_address: value });
+    const { put } = await ready();
+    await admin('POST', '/clock/advance', { by: '2h' });
+    expect((await put()).status).toBe(status);
+  });
+
+  test('upload_redirect leads to an address that takes the file', async () => {
+    await set({ upload_redirect: '307' });
+    const { url, put, id } = await ready();
+    const answer = await put();
+    expect(answer.status).toBe(307);
+    const next = new URL(answer.headers.get('location') ?? '', url);
+    expect((await call('GET', `/videos/${id}`)).body.data.status).toBe('pending');
+    expect((await fetch(next, { method: 'PUT', body: await readSample('clip.mp4') })).status).toBe(200);
+  });
+
+  test('processing_word', async () => {
+    await admin('PUT', '/faults', [{ kind: 'stuck_processing' }]);
+    const { put, id } = await ready();
+    await put();
+    for (const word of ['transcoding', 'pending']) {
+      await set({ processing_word: word });
+      expect((await call('GET', `/videos/${id}`)).body.data.status).toBe(word);
+      expect((await call('GET', '/videos')).body.data[0].status).toBe(word);
+    }
+  });
+
+  test('publish_answer', async () => {
+    const publish = () => call('POST', '/feeds/feed_news/publish');
+    await set({ publish_answer: 'queued' });
+    expect(await publish()).toMatchObject({ status: 202, body: { feed_id: 'feed_news', status: 'queued' } });
+    await set({ publish_answer: 'wrapped' });
+    expect((await publish()).body.data).toMatchObject({ status: 'published', video_count: 0 });
+    await set({ publish_answer: 'empty' });
+    expect(await publish()).toMatchObject({ status: 204, body: '' });
+  });
+
+  test('error_body and invalid_status', async () => {
+    const wrong = () => call('GET', '/videos/vid_none');
+    await set({ error_body: 'message' });
+    expect((await wrong()).body).toEqual({ message: 'There is no such video.' });
+    await set({ error_body: 'problem' });
+    expect((await wrong()).headers.get('content-type')).toBe('application/problem+json');
+    expect((await wrong()).body).toMatchObject({ status: 404, detail: 'There is no such video.' });
+    await set({ error_body: 'text' });
+    expect((await wrong()).body).toBe('There is no such video.');
+    await set({ error_body: 'html', invalid_status: '400' });
+    expect((await wrong()).body).toContain('<h1>404</h1>');
+    expect((await create({ title: 5 })).status).toBe(400);
+  });
+
+  test('retry_after', async () => {
+    await admin('PUT', '/rate-limit', { requests_per_hour: 1 });
+    await call('GET', '/channels');
+    await set({ retry_after: 'date' });
+    const dated = await call('GET', '/channels');
+    const ms = Date.parse(dated.headers.get('retry-after') ?? '') - Date.parse(dated.headers.get('date') ?? '');
+    expect([dated.status, ms > 3_000_000 && ms <= 3_600_000]).toEqual([429, true]);
+    await set({ retry_after: 'absent' });
+    expect((await call('GET', '/channels')).headers.get('retry-after')).toBe(null);
+    await admin('PUT', '/rate-limit', { requests_per_hour: 1000 });
+  });
+
+  test('idempotency_key', async () => {
+    const key = { 'idempotency-key': 'k1' };
+    const ids = async () => [(await create({}, key)).body.id, (await create({}, key)).body.id];
+    expect(new Set(await ids()).size).toBe(2);
+    await set({ idempotency_key: 'honoured' });
+    expect(new Set(await ids()).size).toBe(1);
+  });
+
+  test('averages_without_views and extra_fields', async () => {
+    const { body } = await create();
+    await set({ averages_without_views: 'null', extra_fields: 'yes' });
+    const figures = (await call('GET', `/analytics/videos?video_id=${body.id}`)).body.data;
+    expect(figures).toMatchObject({ views: 0, avg_watch_time_seconds: null, completion_rate: null });
+    expect(figures.x_added).toMatchObject({ words: ['new'] });
+  });
+});
+
+describe('profiles', () => {
+  test('are chosen while the service runs, with single switches beside them, until a reset', async () => {
+    const answer = await admin('PUT', '/profile', { profile: 'lenient', switches: { create_status: '202' } });
+    expect(await answer.json()).toMatchObject({
+      data: {
+        profile: 'lenient',
+        set: { create_status: '202' },
+        switches: { second_put: '200', create_status: '202' },
+      },
+    });
+    expect((await create()).status).toBe(202);
+    await admin('POST', '/reset');
+    const { data } = (await (await admin('GET', '/profile')).json()) as { data: { switches: object; points: object } };
+    expect(data.switches).toEqual(defaultSwitches);
+    expect(Object.keys(data.points)).toEqual(switchNames);
+  });
+
+  test.each([
+    [{ profile: 'no-such' }, 'must be one of default'],
+    [{ switches: { create_status: '299' } }, 'must be one of 201, 200, 202'],
+    [{ switches: { no_such: 'x' } }, 'unknown field'],
+  ])('%j is refused with what there is', async (body, why) => {
+    const answer = await admin('PUT', '/profile', body);
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain(why);
+  });
+
+  test('name only switches and values that there are', () => {
+    for (const set of Object.values(profiles))
+      for (const [name, value] of Object.entries(set))
+        expect(parseSwitch(`${name}=${value}`)).toEqual({ [name]: value });
+    expect(() => parseSwitch('nothing=1')).toThrow(/there are unknown_fields/);
+    expect(() => parseSwitch('create_status=1')).toThrow('create_status takes 201, 200, 202');
+  });
+
+  test('together use every value that is not a default', () => {
+    const used = new Set(
+      Object.values(profiles).flatMap((set) => Object.entries(set).map(([name, value]) => `${name}=${value}`)),
+    );
+    const others = switchNames.flatMap((name) => openPoints[name].values.slice(1).map((value) => `${name}=${value}`));
+    expect(others.filter((each) => !used.has(each))).toEqual([]);
+  });
+});
