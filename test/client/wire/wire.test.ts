@@ -84,6 +84,17 @@ describe('a video', () => {
   ])('is not made of %j', (json) => {
     expect(readVideo(json)).toBeUndefined();
   });
+
+  // `length > 100` throws for such a length: an object cannot be compared.
+  test('is read, or is not one, whatever stands where a text should', () => {
+    const odd = { length: { toString: 'x', valueOf: 'x' } };
+    const optional = { title: odd, embed_url: odd, error: odd, tags: odd };
+    expect(readVideo({ id: 'v', status: 'ready', ...optional })).toEqual({ id: 'v', status: 'ready' });
+    expect(readVideo({ id: 'v', status: odd })).toBeUndefined();
+    expect(readVideo({ id: odd, status: 'ready' })).toBeUndefined();
+    expect(readCreated({ id: 'v', upload_url: odd })).toBeUndefined();
+    expect(readFeeds({ data: [{ id: 'f', type: odd, url: odd }] })).toMatchObject([{ id: 'f', type: '', url: '' }]);
+  });
 });
 
 describe('a page of videos', () => {

@@ -7,6 +7,7 @@ import type { OpenWord } from './known-word.ts';
 import { readMeta } from './list-page.ts';
 import { many, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
+import { textWithin } from './text-within.ts';
 
 /** The words of api-spec section 3, or one that the service adds later. */
 export type VideoStatus = OpenWord<'pending' | 'processing' | 'ready' | 'failed'>;
@@ -78,7 +79,7 @@ const VideoAnswer = z.object({
 
 const CreatedAnswer = z.object({
   id: Id,
-  upload_url: z.nullish(z.string().check(z.minLength(1))),
+  upload_url: z.nullish(textWithin(1, Infinity)),
   status: orMissing(oneOf('pending', 'processing', 'ready', 'failed')),
 });
 
