@@ -230,13 +230,16 @@ export interface UploadedVideo {
 
 /** Options of `waitUntilReady`. */
 export interface WaitOptions extends RequestOptions {
-  /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 3,600,000. */
+  /**
+   * For the whole wait, in milliseconds, 0 to 2,147,483,647. No request begins later; one that is under way may still take its
+   * `timeoutMs`. Default 3,600,000.
+   */
   readonly waitMs?: number;
   /**
-   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far. Default
-   * 5,000.
+   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far, a whole
+   * number; what it gives is rounded up. Default 5,000.
    */
   readonly intervalMs?: number | ((waitedMs: number) => number);
-  /** Called with the first status, and with each one that differs from the last. What it throws ends the wait. */
+  /** Called with the first status, and with each one that differs from the last. Awaited if it is async; what it throws ends the wait. */
   readonly onStatus?: (status: VideoStatus) => void;
 }
