@@ -316,6 +316,34 @@ describe('analytics', () => {
     expect(records.map(({ videoId }) => videoId)).toEqual(ids);
   });
 
+  test.each([
+    ['one record for all', figures(null, 7)],
+    ['the same records', [figures('a', 3), figures(null, 7)]],
+  ])('of a channel come once where a service that has no pages counts its videos: %s', async (_, data) => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos')
+      .query(true)
+      .times(3)
+      .reply(200, { data, meta: { total: 42 } });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength([data].flat().length);
+  });
+
+  test('of a channel need no page for records that cannot be read', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos')
+      .reply(200, { data: [figures('a', 3), { views: 'many' }], meta: { total: 2 } });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength(1);
+  });
+
+  test('of a channel are all there when thousands come at once', async () => {
+    await using opened = openClient(base);
+    const data = Array.from({ length: 5000 }, (_, index) => figures(`v${index}`, index));
+    nock(base).get('/analytics/videos').reply(200, { data });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength(5000);
+  });
+
   test('of a channel end with the first page where that is enough', async () => {
     await using opened = openClient(base);
     const body = { data: [figures('a', 3), figures('b', 2)], meta: { total: 9 } };

@@ -220,7 +220,7 @@ describe('waiting for a video', () => {
   test('ends with what onStatus throws, also when it is asynchronous', async () => {
     await using opened = openClient(base);
     const refusal = new Error('not wanted');
-    const onStatus = async (): Promise<void> => {
+    const onStatus: () => unknown = async () => {
       throw refusal;
     };
     answer({ status: 'processing' });

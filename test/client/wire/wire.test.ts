@@ -108,15 +108,17 @@ describe('a page of videos', () => {
       page: 1,
       perPage: 25,
       total: 7,
+      unreadable: 0,
     });
-    expect(readVideoPage(asked)({ data })).toEqual({ videos, page: 2, perPage: 100, total: null });
+    expect(readVideoPage(asked)({ data })).toEqual({ videos, page: 2, perPage: 100, total: null, unreadable: 0 });
     expect(readVideoPage(asked)({ data, meta: { total: '7' } })).toEqual({
       videos,
       page: 2,
       perPage: 100,
       total: null,
+      unreadable: 0,
     });
-    expect(readVideoPage(asked)(data)).toEqual({ videos, page: 2, perPage: 100, total: null });
+    expect(readVideoPage(asked)(data)).toEqual({ videos, page: 2, perPage: 100, total: null, unreadable: 0 });
   });
 
   test('skips an entry that is not one, and keeps the others', () => {

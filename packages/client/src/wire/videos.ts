@@ -5,7 +5,7 @@ import { orMissing } from './or-missing.ts';
 import { oneOf } from './known-word.ts';
 import type { OpenWord } from './known-word.ts';
 import { readMeta } from './list-page.ts';
-import { many, one, present } from './reader.ts';
+import { counted, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
 import { textWithin } from './text-within.ts';
 
@@ -57,6 +57,8 @@ export interface VideoPage {
   readonly perPage: number;
   /** Null if the service does not say. */
   readonly total: number | null;
+  /** How many more entries the page has, which are not videos as the specification shows them. */
+  readonly unreadable: number;
 }
 
 const VideoAnswer = z.object({
@@ -89,12 +91,12 @@ export const readCreated: Reader<CreatedVideo> = one(z.pipe(CreatedAnswer, z.tra
 
 /** A page of videos; what `meta` of the answer lacks comes from the request. */
 export function readVideoPage(asked: { readonly page: number; readonly perPage: number }): Reader<VideoPage> {
-  const readVideos = many(z.pipe(VideoAnswer, z.transform(listItemOf)));
+  const readVideos = counted(z.pipe(VideoAnswer, z.transform(listItemOf)));
   return (json) => {
-    const videos = readVideos(json);
-    if (videos === undefined) return undefined;
+    const read = readVideos(json);
+    if (read === undefined) return undefined;
     const { page = asked.page, perPage = asked.perPage, total = null } = readMeta(json);
-    return { videos, page, perPage, total };
+    return { videos: read.entries, page, perPage, total, unreadable: read.unreadable };
   };
 }
 
