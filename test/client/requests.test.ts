@@ -254,6 +254,12 @@ describe('analytics', () => {
     expect(await analytics.overview()).toEqual({ period, totalViews: 0, uniqueViewers: 0, topVideos: [] });
   });
 
+  test.each(['', '.', '..'])('of %j are not asked for: without an id they are those of the account', async (id) => {
+    await using opened = openClient(base);
+    await expect(opened.client.analytics.video(id)).rejects.toMatchObject({ code: 'invalid_id' });
+    expect(opened.requests).toEqual([]);
+  });
+
   test('without figures are none', async () => {
     await using opened = openClient(base);
     nock(base)

@@ -174,8 +174,8 @@ export function checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs }: Request
 
 /** The note on a wait after a failure that may pass. */
 export function failedNote(operation: string, error: unknown, ms: number): WaitNote {
-  const reason = error instanceof RateLimitedError ? 'rate limited' : 'failed';
-  return { operation, reason, ms, ...(error instanceof ServiceError && { error }) };
+  if (!(error instanceof ServiceError)) return { operation, reason: 'failed', ms };
+  return { operation, reason: error.status === 429 ? 'rate limited' : 'failed', ms, error };
 }
 
 /** The headers are read only if somebody asks for them. */

@@ -40,10 +40,10 @@ export interface VideoFields {
 
 /**
  * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be repeated then
- * @throws {TypeError} no header can carry the key
+ * @throws {TypeError} no header can carry the key, or nothing would arrive of it
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
-  if (idempotencyKey !== undefined) validateHeaderValue('idempotency-key', idempotencyKey);
+  if (idempotencyKey !== undefined) requireKey(idempotencyKey);
   const isImport = typeof fields.sourceUrl === 'string';
   return {
     ...asking('create video', 'POST', '/videos', (json) => {
@@ -60,6 +60,12 @@ export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRe
       source_url: fields.sourceUrl ?? undefined,
     },
   };
+}
+
+/** With a key that the service does not see, a repetition would make a second record. */
+function requireKey(idempotencyKey: string): void {
+  validateHeaderValue('idempotency-key', idempotencyKey);
+  if (idempotencyKey.trim() === '') throw new TypeError('idempotencyKey is empty');
 }
 
 export function getVideo(id: string): ApiRequest<Video> {
@@ -141,7 +147,9 @@ export function publishFeed(id: string): ApiRequest<Published> {
   };
 }
 
+/** @throws {RejectedError} it is no id: without one the service would answer with the figures of all videos */
 export function videoAnalytics(videoId: string, period: Period): ApiRequest<VideoAnalytics> {
+  requireId(videoId);
   const asked = { videoId, ...period };
   return {
     ...asking('video analytics', 'GET', '/analytics/videos', readVideoAnalytics(asked)),
@@ -189,8 +197,11 @@ function patching<T>(operation: string, path: string, read: Reader<T>): ApiReque
 
 /** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint; half a surrogate pair cannot be encoded. */
 function pathOf(collection: string, id: string): string {
-  if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) {
-    throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
-  }
+  requireId(id);
   return `${collection}/${encodeURIComponent(id)}`;
+}
+
+function requireId(id: string): void {
+  if (id !== '' && id !== '.' && id !== '..' && id.isWellFormed()) return;
+  throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
 }
