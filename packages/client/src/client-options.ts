@@ -25,9 +25,15 @@ export interface VideoClientOptions {
    * also be nearer to this machine than the service is (see `UploadRejectedError`).
    */
   readonly sendKeyTo?: readonly string[];
-  /** Certificates (PEM) to trust in addition to the system's: the sandbox makes its own. */
+  /**
+   * Certificates (PEM) to trust in addition to those that Node trusts: the sandbox makes its own. Before Node 22.15 they replace those of
+   * `NODE_EXTRA_CA_CERTS`.
+   */
   readonly ca?: string;
-  /** `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. Plain http never uses a proxy. */
+  /**
+   * `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. Plain http never uses a proxy, and a Node before 22.21 or 24.5 none at
+   * all: then a process warning says so.
+   */
   readonly proxyEnv?: ProxyEnvironment;
   /** Limits the uploads of this client, and of every other client that is given the same object. See `createBandwidth`. */
   readonly bandwidth?: Bandwidth;
