@@ -203,6 +203,38 @@ describe('feeds', () => {
   });
 });
 
+// A program passes on what it was not given itself; under `exactOptionalPropertyTypes` this has to compile, too.
+test('options that are undefined have their defaults', async () => {
+  const none = undefined;
+  const options = {
+    signal: none,
+    timeoutMs: none,
+    maxRetries: none,
+    maxRetryAfterMs: none,
+    onWait: none,
+    priority: none,
+  };
+  const client = { userAgent: none, ca: none, requestGate: none, bandwidth: none, onRequest: none, sendKeyTo: none };
+  await using opened = openClient(base, { ...client, honoursIdempotencyKey: none });
+  nock(base)
+    .post('/videos', { title: 'T' })
+    .reply(201, { id: 'v', upload_url: 'https://u/1' })
+    .get('/videos/v')
+    .reply(200, { id: 'v', status: 'ready' })
+    .get('/videos?page=1&per_page=100')
+    .reply(200, { data: [] })
+    .get('/analytics/videos')
+    .reply(200, { data: [] });
+  const { videos, analytics } = opened.client;
+  const fields = { title: 'T', description: none, channelId: none, tags: none };
+  expect(await videos.create(fields, { ...options, idempotencyKey: none })).toMatchObject({ id: 'v' });
+  const waiting = { ...options, waitMs: none, intervalMs: none, onStatus: none };
+  expect(await videos.waitUntilReady('v', waiting)).toMatchObject({ status: 'ready' });
+  const query = { channelId: none, limit: none };
+  expect(await videos.list({ ...query, status: none, perPage: none }, options).toArray({ limit: none })).toEqual([]);
+  expect(await analytics.videos({ ...query, from: none, to: none }, options).toArray()).toEqual([]);
+});
+
 describe('analytics', () => {
   const period = { from: '2026-11-01', to: '2026-11-20' };
 

@@ -8,14 +8,14 @@ import type { Entries, Reader } from './reader.ts';
 
 /** Days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses what is left out. */
 export interface Period {
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** Views and engagement (api-spec section 2.5) of one video, or of whatever else a record without a video is about. */
 export interface Engagement {
   /** Empty texts where neither the answer nor the request says it. */
-  readonly period: Required<Period>;
+  readonly period: Readonly<Record<keyof Period, string>>;
   readonly views: number;
   readonly uniqueViewers: number;
   /** Mean, in seconds, of one view; 0 without views. */
@@ -42,7 +42,7 @@ export interface AnalyticsPage {
 /** Totals of the account or of a channel. */
 export interface AnalyticsOverview {
   /** Empty texts where neither the answer nor the request says it. */
-  readonly period: Required<Period>;
+  readonly period: Readonly<Record<keyof Period, string>>;
   readonly totalViews: number;
   readonly uniqueViewers: number;
   /** Most views first, as the service orders them. */
@@ -141,6 +141,6 @@ function engagementOf(wire: WireRecord, asked: Period): Engagement {
   };
 }
 
-function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Required<Period> {
+function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Readonly<Record<keyof Period, string>> {
   return { from: said?.from ?? asked.from ?? '', to: said?.to ?? asked.to ?? '' };
 }

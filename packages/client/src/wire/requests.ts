@@ -31,11 +31,11 @@ export interface ApiRequest<T> {
 
 export interface VideoFields {
   readonly title: string;
-  readonly description?: string | null;
-  readonly channelId?: string;
-  readonly tags?: readonly string[];
+  readonly description?: string | null | undefined;
+  readonly channelId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
   /** For an import: the service fetches the file from this address. */
-  readonly sourceUrl?: string | null;
+  readonly sourceUrl?: string | null | undefined;
 }
 
 /**
@@ -76,8 +76,8 @@ export function getVideo(id: string): ApiRequest<Video> {
 export interface PageQuery {
   readonly page: number;
   readonly perPage: number;
-  readonly channelId?: string;
-  readonly status?: string;
+  readonly channelId?: string | undefined;
+  readonly status?: string | undefined;
 }
 
 export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
@@ -90,9 +90,9 @@ export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
 
 /** What `videos.update` changes; what is left out stays as it is. */
 export interface VideoChanges {
-  readonly title?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Null if the answer, which the specification does not show, is not a video. */
@@ -118,10 +118,10 @@ export function listChannels(): ApiRequest<readonly ChannelListItem[]> {
 
 /** What `channels.update` changes; what is left out stays as it is. */
 export interface ChannelChanges {
-  readonly name?: string;
-  readonly description?: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
   /** The specification does not show what is in it. */
-  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
+  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Null if the answer, which the specification does not show, is not a channel. */
@@ -158,7 +158,7 @@ export function videoAnalytics(videoId: string, period: Period): ApiRequest<Vide
 }
 
 export interface AnalyticsQuery extends Period {
-  readonly channelId?: string;
+  readonly channelId?: string | undefined;
   /** From 1. */
   readonly page: number;
 }
@@ -179,7 +179,9 @@ export function analyticsPage({ channelId, from, to, page }: AnalyticsQuery): Ap
   };
 }
 
-export function analyticsOverview(query: Period & { readonly channelId?: string }): ApiRequest<AnalyticsOverview> {
+export function analyticsOverview(
+  query: Period & { readonly channelId?: string | undefined },
+): ApiRequest<AnalyticsOverview> {
   return {
     ...asking('analytics overview', 'GET', '/analytics/overview', readOverview(query)),
     query: { channel_id: query.channelId, from: query.from, to: query.to },
