@@ -43,7 +43,7 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
     const stillMs = leftMs();
     if (stillMs <= 0 || pauseMs > stillMs) throw error ?? new WaitTimeoutError(id, waitMs, log.status(scrub));
     const ms = Math.ceil(Math.min(Math.max(nextMs(), pauseMs), stillMs));
-    await caller.wait(noteOf({ video, error }, ms), { ...options, signal });
+    await caller.wait(noteOf(error, ms, log.status(scrub)), { ...options, signal });
   }
 }
 
@@ -58,9 +58,9 @@ interface Found {
   readonly error?: ServiceError | undefined;
 }
 
-function noteOf({ video, error }: Found, ms: number): WaitNote {
-  if (video === undefined) return failedNote('get video', error, ms);
-  return { operation: 'get video', reason: 'not ready', ms, status: video.status };
+function noteOf(error: ServiceError | undefined, ms: number, status: string | undefined): WaitNote {
+  if (error !== undefined) return failedNote('get video', error, ms);
+  return { operation: 'get video', reason: 'not ready', ms, ...(status !== undefined && { status }) };
 }
 
 async function look(

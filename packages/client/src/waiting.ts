@@ -14,6 +14,6 @@ export interface WaitNote {
   readonly ms: number;
   /** What failed, unless the reason is `not ready`. */
   readonly error?: ServiceError;
-  /** Where the reason is `not ready`: the status of the video. */
+  /** Where the reason is `not ready`: the status of the video, as it may be printed. */
   readonly status?: VideoStatus;
 }
