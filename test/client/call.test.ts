@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
 
-import { NotFoundError } from '../../packages/client/src/errors.ts';
+import { NotFoundError, ServiceError } from '../../packages/client/src/errors.ts';
 import { failure, openClient } from './open-client.ts';
 import { base, mockExchanges } from './nocked.ts';
 
@@ -49,6 +49,11 @@ describe('the answer behind a value', () => {
       expect(await failure(opened.client.videos.get('v'))).toBeInstanceOf(NotFoundError);
       await new Promise((resolve) => setImmediate(resolve));
       expect(unhandled).toEqual([]);
+      // Nobody takes it: as unhandled as that of any other promise.
+      nock(base).get('/channels').reply(404).get('/feeds').reply(404);
+      void opened.client.channels.list().withResponse();
+      void opened.client.feeds.list();
+      await expect.poll(() => unhandled).toEqual([expect.any(ServiceError), expect.any(ServiceError)]);
     } finally {
       process.off('unhandledRejection', note);
     }

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
@@ -36,4 +38,15 @@ describe('an error of the service', () => {
     expect(cause).toBeInstanceOf(Error);
     expect(inspect(cause)).not.toContain('sk_secret');
   });
+});
+
+test('every code of this package is a word that editors offer', async () => {
+  const sources = join(import.meta.dirname, '../../packages/client/src');
+  const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const texts = await Promise.all(names.map((name) => readFile(join(sources, name), 'utf8')));
+  const used = texts.flatMap((text) => [...text.matchAll(/(?:code: |code \?\?= |\?\? |refusal\()'([a-z]+_[a-z_]+)'/g)]);
+  const [, listed = ''] = /export type ErrorCode = OpenWord<([^>]*)>/.exec(texts.join('\n')) ?? [];
+  const words = new Set(used.map(([, word]) => word));
+  expect(words.size).toBeGreaterThan(20);
+  expect([...words].filter((word) => !listed.includes(`'${word}'`))).toEqual([]);
 });

@@ -17,10 +17,15 @@ export interface GivenClient extends Partial<VideoClientOptions> {
   readonly random?: number;
   /** Called in each wait, before the time has passed. */
   readonly onSleep?: (ms: number) => void;
+  /** How much longer each wait takes than was asked for, in milliseconds, as with real timers. Default 0. */
+  readonly lateMs?: number;
 }
 
 /** A client whose waits take no time but move its clock. */
-export function openClient(baseUrl: string, { random = 1, onSleep, ...options }: GivenClient = {}): OpenedClient {
+export function openClient(
+  baseUrl: string,
+  { random = 1, onSleep, lateMs = 0, ...options }: GivenClient = {},
+): OpenedClient {
   const sleeps: number[] = [];
   const requests: RequestNote[] = [];
   const responses: ResponseNote[] = [];
@@ -31,7 +36,7 @@ export function openClient(baseUrl: string, { random = 1, onSleep, ...options }:
       sleeps.push(ms);
       onSleep?.(ms);
       throwIfAborted(signal, 'waiting for the next attempt');
-      nowMs += ms;
+      nowMs += ms + lateMs;
     },
     random: () => random,
   };

@@ -69,6 +69,27 @@ describe('the list of videos', () => {
     expect(opened.requests).toHaveLength(3);
   });
 
+  test('ends when a service that does not know pages answers in another order each time', async () => {
+    await using opened = openClient(base);
+    const [a, b] = ['a', 'b'].map((id) => ({ id, status: 'ready' }));
+    let asked = 0;
+    nock(base)
+      .get('/videos')
+      .query(true)
+      .times(11)
+      .reply(() => [200, { data: (asked += 1) % 2 === 0 ? [b, a] : [a, b] }]);
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b']);
+    expect(opened.requests).toHaveLength(11);
+  });
+
+  test('continues after a page of which nothing can be read', async () => {
+    await using opened = openClient(base);
+    serve([['a'], [''], [''], [''], ['b'], []]);
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b']);
+    serve([['', 'a', '']]);
+    expect(await opened.client.videos.list().page(1)).toMatchObject({ videos: [{ id: 'a' }], unreadable: 2 });
+  });
+
   test('can be read twice', async () => {
     await using opened = openClient(base);
     const list = opened.client.videos.list();
@@ -118,7 +139,7 @@ describe('the list of videos', () => {
       .query(asked)
       .reply(200, { data: [], meta: { page: 7, per_page: 10, total: 60 } });
     const list = opened.client.videos.list(query);
-    expect(await list.page(7)).toEqual({ videos: [], page: 7, perPage: 10, total: 60 });
+    expect(await list.page(7)).toEqual({ videos: [], page: 7, perPage: 10, total: 60, unreadable: 0 });
     for (const page of [0, -1, 1.5, Number.NaN]) await expect(list.page(page)).rejects.toThrow(TypeError);
   });
 

@@ -111,6 +111,15 @@ describe('creating a video', () => {
   });
 });
 
+describe('a key of the caller for create requests', () => {
+  test.each(['', '   '])('is refused where it is empty, %j: no service would recognise it', async (idempotencyKey) => {
+    await using opened = openClient(base, { honoursIdempotencyKey: true });
+    const creating = opened.client.videos.create({ title: 'T' }, { idempotencyKey });
+    await expect(creating).rejects.toThrow(/^idempotencyKey is empty$/);
+    expect(opened.requests).toEqual([]);
+  });
+});
+
 describe('deleting a video', () => {
   test.each([
     ['500', 500],

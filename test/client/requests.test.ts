@@ -203,6 +203,38 @@ describe('feeds', () => {
   });
 });
 
+// A program passes on what it was not given itself; under `exactOptionalPropertyTypes` this has to compile, too.
+test('options that are undefined have their defaults', async () => {
+  const none = undefined;
+  const options = {
+    signal: none,
+    timeoutMs: none,
+    maxRetries: none,
+    maxRetryAfterMs: none,
+    onWait: none,
+    priority: none,
+  };
+  const client = { userAgent: none, ca: none, requestGate: none, bandwidth: none, onRequest: none, sendKeyTo: none };
+  await using opened = openClient(base, { ...client, honoursIdempotencyKey: none });
+  nock(base)
+    .post('/videos', { title: 'T' })
+    .reply(201, { id: 'v', upload_url: 'https://u/1' })
+    .get('/videos/v')
+    .reply(200, { id: 'v', status: 'ready' })
+    .get('/videos?page=1&per_page=100')
+    .reply(200, { data: [] })
+    .get('/analytics/videos')
+    .reply(200, { data: [] });
+  const { videos, analytics } = opened.client;
+  const fields = { title: 'T', description: none, channelId: none, tags: none };
+  expect(await videos.create(fields, { ...options, idempotencyKey: none })).toMatchObject({ id: 'v' });
+  const waiting = { ...options, waitMs: none, intervalMs: none, onStatus: none };
+  expect(await videos.waitUntilReady('v', waiting)).toMatchObject({ status: 'ready' });
+  const query = { channelId: none, limit: none };
+  expect(await videos.list({ ...query, status: none, perPage: none }, options).toArray({ limit: none })).toEqual([]);
+  expect(await analytics.videos({ ...query, from: none, to: none }, options).toArray()).toEqual([]);
+});
+
 describe('analytics', () => {
   const period = { from: '2026-11-01', to: '2026-11-20' };
 
@@ -252,6 +284,12 @@ describe('analytics', () => {
       ],
     });
     expect(await analytics.overview()).toEqual({ period, totalViews: 0, uniqueViewers: 0, topVideos: [] });
+  });
+
+  test.each(['', '.', '..'])('of %j are not asked for: without an id they are those of the account', async (id) => {
+    await using opened = openClient(base);
+    await expect(opened.client.analytics.video(id)).rejects.toMatchObject({ code: 'invalid_id' });
+    expect(opened.requests).toEqual([]);
   });
 
   test('without figures are none', async () => {
@@ -314,6 +352,34 @@ describe('analytics', () => {
     nock(base).get('/analytics/videos').reply(200, body);
     const records = await opened.client.analytics.videos().toArray();
     expect(records.map(({ videoId }) => videoId)).toEqual(ids);
+  });
+
+  test.each([
+    ['one record for all', figures(null, 7)],
+    ['the same records', [figures('a', 3), figures(null, 7)]],
+  ])('of a channel come once where a service that has no pages counts its videos: %s', async (_, data) => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos')
+      .query(true)
+      .times(3)
+      .reply(200, { data, meta: { total: 42 } });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength([data].flat().length);
+  });
+
+  test('of a channel need no page for records that cannot be read', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos')
+      .reply(200, { data: [figures('a', 3), { views: 'many' }], meta: { total: 2 } });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength(1);
+  });
+
+  test('of a channel are all there when thousands come at once', async () => {
+    await using opened = openClient(base);
+    const data = Array.from({ length: 5000 }, (_, index) => figures(`v${index}`, index));
+    nock(base).get('/analytics/videos').reply(200, { data });
+    expect(await opened.client.analytics.videos().toArray()).toHaveLength(5000);
   });
 
   test('of a channel end with the first page where that is enough', async () => {

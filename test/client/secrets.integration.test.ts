@@ -6,6 +6,7 @@ import type { VideoClient } from '../../packages/client/src/video-client.ts';
 import { apiKey } from './daemon-client.ts';
 import { startHost } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
+import type { WaitNote } from '../../packages/client/src/waiting.ts';
 import { failure, openClient } from './open-client.ts';
 import type { OpenedClient } from './open-client.ts';
 import { losesAnswer, startTinyService, uploadPath } from './tiny-service.ts';
@@ -95,6 +96,16 @@ describe('nothing that can be printed shows the key', () => {
     const error = await failure(opened.client.videos.waitUntilReady('vid_1', { waitMs: 0 }));
     expect(error).toMatchObject({ lastStatus: 'waiting for [secret]' });
     expectAllClean(opened, error);
+  });
+
+  test('when it is echoed as the status of a video that is waited for', async () => {
+    await using host = await startHost((_, response) => {
+      response.writeHead(200).end(JSON.stringify({ id: 'v', status: `is ${apiKey}\u001b[31m` }));
+    });
+    const told: WaitNote[] = [];
+    await using opened = openClient(`${host.origin}/v1`, { onWait: (note) => void told.push(note) });
+    expectAllClean(opened, await failure(opened.client.videos.waitUntilReady('v', { waitMs: 5000 })));
+    expect(told).toMatchObject([{ reason: 'not ready', status: 'is [secret] [31m' }]);
   });
 
   test('when there is no connection', async () => {

@@ -49,6 +49,23 @@ function streamOf(chunks: () => Iterable<unknown> | AsyncIterable<unknown>, size
 }
 
 describe('an upload', () => {
+  test('that is rate limited by its host tells why it waits', async () => {
+    const limits: Handler = (request, response) => {
+      request.resume();
+      response.writeHead(429, { 'retry-after': '3' }).end();
+    };
+    await using service = await startTinyService({ puts: [limits, takeAll()] });
+    const told: object[] = [];
+    await using opened = openClient(service.baseUrl, { onWait: (note) => void told.push(note) });
+    await opened.client.videos.upload(
+      streamOf(() => ['x'], 1),
+      fields,
+    );
+    const error = expect.any(UploadServerError);
+    expect(told).toEqual([{ operation: 'upload file', reason: 'rate limited', ms: 3000, error }]);
+    expect(opened.sleeps).toEqual([3000]);
+  });
+
   test('of a file creates the video and sends all of it, with progress', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);

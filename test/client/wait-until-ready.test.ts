@@ -156,8 +156,79 @@ describe('waiting for a video', () => {
     refuse(502);
     expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);
     answer({ status: 'processing' });
-    refuse(502, {}, 60);
+    refuse(502, {}, 61);
     expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);
-    expect(opened.sleeps.length * 5000).toBe(300_000);
+    expect(opened.sleeps.length * 5000).toBe(305_000);
+  });
+
+  test('takes an interval that grows with the time waited, and tells whole milliseconds', async () => {
+    const told: number[] = [];
+    await using opened = openClient(base, { lateMs: 0.4, onWait: ({ ms }) => void told.push(ms) });
+    answer(...['pending', 'pending', 'pending', 'ready'].map((status) => ({ status })));
+    const waited: number[] = [];
+    const intervalMs = (waitedMs: number): number => {
+      waited.push(waitedMs);
+      return 1000 + waitedMs * 1.1;
+    };
+    await opened.client.videos.waitUntilReady('v', { intervalMs, waitMs: 5000 });
+    expect(told).toEqual([1000, 2100, 1900]);
+    expect(told).toEqual(opened.sleeps);
+    expect(waited.every(Number.isInteger)).toBe(true);
+    for (const wrong of [Number.NaN, Infinity, -1, 999, 2 ** 31]) {
+      const waiting = opened.client.videos.waitUntilReady('v', { intervalMs: () => wrong });
+      expect(await failure(waiting)).toBeInstanceOf(TypeError);
+    }
+  });
+
+  test('makes no pause that the service asks for, one after the other, longer than waitMs together', async () => {
+    await using opened = openClient(base);
+    refuse(429, { 'retry-after': '50' }, 2);
+    const error = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 60_000 }));
+    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(opened.sleeps).toEqual([50_000]);
+  });
+
+  test('does not repeat a request when the time is over', async () => {
+    await using opened = openClient(base, { maxRetries: 10 });
+    answer({ status: 'processing' });
+    refuse(503, {}, 3);
+    const error = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 6000, intervalMs: 5000 }));
+    expect(error).toBeInstanceOf(ServerError);
+    expect(opened.sleeps).toEqual([5000, 500, 500]);
+    refuse(503);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 0 }))).toBeInstanceOf(ServerError);
+    expect(opened.sleeps).toHaveLength(3);
+  });
+
+  test.each([
+    ['was rate limited', 600_000, 429],
+    ['was seldom asked', 5000, 200],
+  ])(
+    'outlives a service that breaks down after it %s for longer than an outage may last',
+    async (_, pauseMs, status) => {
+      await using opened = openClient(base, { maxRetries: 0 });
+      answer({ status: 'processing' });
+      if (status === 429) refuse(429, { 'retry-after': String(pauseMs / 1000) });
+      refuse(502);
+      answer({ status: 'ready' });
+      const intervalMs = status === 429 ? 5000 : 400_000;
+      const video = await opened.client.videos.waitUntilReady('v', { intervalMs, maxRetryAfterMs: 600_000 });
+      expect(video.status).toBe('ready');
+    },
+  );
+
+  test('ends with what onStatus throws, also when it is asynchronous', async () => {
+    await using opened = openClient(base);
+    const refusal = new Error('not wanted');
+    const onStatus: () => unknown = async () => {
+      throw refusal;
+    };
+    answer({ status: 'processing' });
+    expect(await failure(opened.client.videos.waitUntilReady('v', { onStatus }))).toBe(refusal);
+    answer({ status: 'processing' });
+    const throws = (): never => {
+      throw refusal;
+    };
+    expect(await failure(opened.client.videos.waitUntilReady('v', { onStatus: throws }))).toBe(refusal);
   });
 });

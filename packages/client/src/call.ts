@@ -28,7 +28,7 @@ export function callOf<T>(work: Promise<WithResponse<T>>): Call<T> {
   const withResponse = (): Promise<WithResponse<T>> => {
     // Who takes the answer need not take the bare value too: its rejection is not unhandled then.
     value.catch(() => {});
-    return work;
+    return work.then((answered) => answered);
   };
   return Object.assign(value, { withResponse });
 }

@@ -32,6 +32,8 @@ export interface AskingOptions extends RequestOptions {
   readonly secrets?: readonly string[];
   /** Called with every failure, before the decision whether to try again. */
   readonly onFailure?: (error: unknown) => void;
+  /** How much time is left for the call, in milliseconds: a wait that would take longer is not begun. Default: enough. */
+  readonly leftMs?: () => number;
 }
 
 /** Sends requests to the service, again where that is safe, through the gate and past the hooks. */
@@ -68,7 +70,7 @@ export class Caller {
         options.onFailure?.(error);
         const { isRepeatable, operation } = request;
         const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable });
-        if (waitMs === null) throw error;
+        if (waitMs === null || waitMs > (options.leftMs?.() ?? Infinity)) throw error;
         await this.wait(failedNote(operation, error, waitMs), { ...options, signal });
       }
     }
@@ -172,8 +174,8 @@ export function checkOptions({ timeoutMs, maxRetries, maxRetryAfterMs }: Request
 
 /** The note on a wait after a failure that may pass. */
 export function failedNote(operation: string, error: unknown, ms: number): WaitNote {
-  const reason = error instanceof RateLimitedError ? 'rate limited' : 'failed';
-  return { operation, reason, ms, ...(error instanceof ServiceError && { error }) };
+  if (!(error instanceof ServiceError)) return { operation, reason: 'failed', ms };
+  return { operation, reason: error.status === 429 ? 'rate limited' : 'failed', ms, error };
 }
 
 /** The headers are read only if somebody asks for them. */

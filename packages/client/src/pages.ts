@@ -3,20 +3,22 @@ import { requireWithin } from './settings.ts';
 import type { Pages } from './video-client.ts';
 
 /** How a list is read in pages. */
-export interface PageReader<Item, Page> {
+export interface PageReader<Item, Page extends { readonly unreadable: number }> {
   /** @param page from 1 */
   ask(page: number): Call<Page>;
   itemsOf(page: Page): readonly Item[];
   /** What tells two items apart; undefined: nothing does, and each counts. */
   idOf(item: Item): string | undefined;
-  /** Whether to ask for the next page. @param soFar items of this page and all before it */
+  /** Whether to ask for the next page. @param soFar entries of this page and all before it, unreadable ones included */
   hasMore(page: Page, soFar: number): boolean;
   /** Iterating ends after this many. */
   readonly limit: number | undefined;
 }
 
 /** @throws TypeError for a limit out of its range */
-export function pagesOf<Item, Page>(reader: PageReader<Item, Page>): Pages<Item, Page> {
+export function pagesOf<Item, Page extends { readonly unreadable: number }>(
+  reader: PageReader<Item, Page>,
+): Pages<Item, Page> {
   const most = limitOf(reader.limit);
   const atMost = (limit: number): AsyncGenerator<Item, void> => firstOf(eachOnce(reader), limit);
   return {
@@ -47,8 +49,10 @@ async function* firstOf<T>(items: AsyncGenerator<T, void>, limit: number): Async
  * Twice in a row means a service that ignores `page`.
  */
 const mostRepeats = 2;
+/** So many pages in a row without a new item mean the same, in whatever order their items come. */
+const mostStale = 10;
 
-async function* eachOnce<Item, Page>({
+async function* eachOnce<Item, Page extends { readonly unreadable: number }>({
   ask,
   itemsOf,
   idOf,
@@ -56,22 +60,28 @@ async function* eachOnce<Item, Page>({
 }: PageReader<Item, Page>): AsyncGenerator<Item, void> {
   const seen = new Set<string>();
   let before = '';
+  const isNew = (item: Item): boolean => {
+    const id = idOf(item);
+    if (id === undefined) return true;
+    const isSeen = seen.has(id);
+    seen.add(id);
+    return !isSeen;
+  };
   let repeats = 0;
+  let stale = 0;
   let soFar = 0;
-  for (let number = 1; repeats < mostRepeats; number += 1) {
+  for (let number = 1; repeats < mostRepeats && stale < mostStale; number += 1) {
     const page = await ask(number);
     const items = itemsOf(page);
-    if (items.length === 0) return;
+    if (items.length + page.unreadable === 0) return;
     const ids = JSON.stringify(items.map((item) => idOf(item) ?? item));
-    repeats = ids === before ? repeats + 1 : 0;
+    const isRepeated = items.length > 0 && ids === before;
+    const fresh = isRepeated ? [] : items.filter(isNew);
     before = ids;
-    soFar += items.length;
-    for (const item of items) {
-      const id = idOf(item);
-      if (id !== undefined && seen.has(id)) continue;
-      if (id !== undefined) seen.add(id);
-      yield item;
-    }
+    repeats = isRepeated ? repeats + 1 : 0;
+    stale = fresh.length === 0 ? stale + 1 : 0;
+    soFar += items.length + page.unreadable;
+    yield* fresh;
     if (!hasMore(page, soFar)) return;
   }
 }

@@ -24,17 +24,17 @@ export interface VideoClient extends AsyncDisposable {
 /** Options of every call. */
 export interface RequestOptions {
   /** Aborts the call, its waits included: it rejects with AbortedError. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Time for one request and its answer, in milliseconds, 1 to 2,147,483,647; default: that of the client. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a request that may be repeated is tried again, 0 to 10; default: that of the client. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client. */
-  readonly maxRetryAfterMs?: number;
+  readonly maxRetryAfterMs?: number | undefined;
   /** Called before each wait of this call, beside that of the client. An error of it becomes a process warning. */
-  readonly onWait?: (note: WaitNote) => void;
+  readonly onWait?: ((note: WaitNote) => void) | undefined;
   /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
-  readonly priority?: string;
+  readonly priority?: string | undefined;
 }
 
 /** Options of `create` and `import`. */
@@ -43,7 +43,7 @@ export interface CreateOptions extends RequestOptions {
    * Sent as the header `Idempotency-Key`: give the same one to make the same record again, after a restart for example. Only for a client
    * with `honoursIdempotencyKey`, else a `TypeError`. Default there: a new UUID for each call.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Videos and their files (api-spec section 4.1). */
@@ -127,24 +127,27 @@ export interface Analytics {
    */
   videos(query?: AnalyticsQuery, options?: RequestOptions): Pages<Engagement, AnalyticsPage>;
   /** Totals of the account, or of one channel. */
-  overview(query?: Period & { readonly channelId?: string }, options?: RequestOptions): Call<AnalyticsOverview>;
+  overview(
+    query?: Period & { readonly channelId?: string | undefined },
+    options?: RequestOptions,
+  ): Call<AnalyticsOverview>;
 }
 
 /** Which figures `analytics.videos` reads. */
 export interface AnalyticsQuery extends Period {
-  readonly channelId?: string;
+  readonly channelId?: string | undefined;
   /** 0 or more; iterating ends after this many. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /** Which videos a list has. */
 export interface VideoQuery {
-  readonly channelId?: string;
-  readonly status?: 'processing' | 'ready' | 'failed';
+  readonly channelId?: string | undefined;
+  readonly status?: 'processing' | 'ready' | 'failed' | undefined;
   /** 1 to 100; default 100. */
-  readonly perPage?: number;
+  readonly perPage?: number | undefined;
   /** 0 or more; iterating ends after this many, and no page beyond them is read. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /**
@@ -155,15 +158,15 @@ export interface Pages<T, Page> extends AsyncIterable<T> {
   /** @param page from 1 */
   page(page: number): Call<Page>;
   /** @param options.limit 0 or more items; default: that of the query. Reads no page beyond those. */
-  toArray(options?: { readonly limit?: number }): Promise<T[]>;
+  toArray(options?: { readonly limit?: number | undefined }): Promise<T[]>;
 }
 
 /** What a record is created with. */
 export interface NewVideo {
   readonly title: string;
-  readonly description?: string;
-  readonly channelId?: string;
-  readonly tags?: readonly string[];
+  readonly description?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** What to upload: the path of a file, or bytes from elsewhere. The extension of the name tells the content type. */
@@ -193,7 +196,7 @@ export interface SeekableSource {
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
   /** Called when the kernel has taken more bytes. What it throws ends the upload. */
-  readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
+  readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
    * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
    * sent. Called again, with the same hash, when the file is sent again. What it throws ends the upload, and the service never gets a
@@ -201,23 +204,23 @@ export interface SendCallOptions extends RequestOptions {
    *
    * @param sha256 of the whole body, hex
    */
-  readonly beforeLastPart?: (sha256: string) => void | Promise<void>;
+  readonly beforeLastPart?: ((sha256: string) => void | Promise<void>) | undefined;
   /**
    * Whether to ask for the status after a failed PUT, to recognise a file that did arrive and to know whether it may be sent again.
    * `false`: one PUT and nothing else; its error is thrown, and the caller must ask before the file is sent again. Default true.
    * In either case a server that answers 417 to `Expect: 100-continue` gets the same PUT without it (RFC 9110 section 10.1.1).
    */
-  readonly askAfterFailure?: boolean;
+  readonly askAfterFailure?: boolean | undefined;
   /** Longest time without a byte that moves, in milliseconds, 1 to 2,147,483,647. Default 60,000. */
-  readonly stallTimeoutMs?: number;
+  readonly stallTimeoutMs?: number | undefined;
   /** Longest time from the last byte to the answer, in milliseconds, 1 to 2,147,483,647. Default 600,000. */
-  readonly answerTimeoutMs?: number;
+  readonly answerTimeoutMs?: number | undefined;
 }
 
 /** Options of `upload`. */
 export interface UploadCallOptions extends SendCallOptions {
   /** Awaited as soon as the record exists, before the first byte. If it throws, nothing is sent. */
-  readonly onCreated?: (video: CreatedVideo) => void | Promise<void>;
+  readonly onCreated?: ((video: CreatedVideo) => void | Promise<void>) | undefined;
 }
 
 /** A file that was sent, and the record that it belongs to. */
@@ -230,13 +233,16 @@ export interface UploadedVideo {
 
 /** Options of `waitUntilReady`. */
 export interface WaitOptions extends RequestOptions {
-  /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 3,600,000. */
-  readonly waitMs?: number;
   /**
-   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far. Default
-   * 5,000.
+   * For the whole wait, in milliseconds, 0 to 2,147,483,647. No request begins later; one that is under way may still take its
+   * `timeoutMs`. Default 3,600,000.
    */
-  readonly intervalMs?: number | ((waitedMs: number) => number);
-  /** Called with the first status, and with each one that differs from the last. What it throws ends the wait. */
-  readonly onStatus?: (status: VideoStatus) => void;
+  readonly waitMs?: number | undefined;
+  /**
+   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far, a whole
+   * number; what it gives is rounded up. Default 5,000.
+   */
+  readonly intervalMs?: (number | ((waitedMs: number) => number)) | undefined;
+  /** Called with the first status, and with each one that differs from the last. Awaited if it is async; what it throws ends the wait. */
+  readonly onStatus?: ((status: VideoStatus) => void) | undefined;
 }

@@ -22,9 +22,9 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
   const { waitMs = defaultWaitMs, intervalMs = defaultIntervalMs } = options;
   checkOptions(options);
   requireWithin('waitMs', waitMs, [0, longestTimerMs]);
-  const interval = typeof intervalMs === 'function' ? intervalMs : () => intervalMs;
   const nextMs = (): number => {
-    const ms = interval(waitMs - leftMs());
+    // The clock has fractions of a millisecond, and a function may make more of them.
+    const ms = typeof intervalMs === 'function' ? Math.ceil(intervalMs(Math.round(waitMs - leftMs()))) : intervalMs;
     requireWithin('intervalMs', ms, [leastIntervalMs, longestTimerMs]);
     return ms;
   };
@@ -35,16 +35,15 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
   const scrub = caller.scrub([]);
   const log = new StatusLog(options.onStatus);
   for (;;) {
-    const longestPauseMs = Math.min(caller.maxRetryAfterMs(options), Math.max(0, Math.ceil(leftMs())));
-    const { video, error } = await look(caller, id, { ...options, maxRetryAfterMs: longestPauseMs, log });
+    const { video, error } = await look(caller, id, { ...options, leftMs, log });
     if (video?.status === 'ready') return video;
     if (video?.status === 'failed') throw failedVideo(video, scrub);
     const pauseMs = error?.retryAfterMs ?? 0;
     if (error !== undefined && pauseMs > caller.maxRetryAfterMs(options)) throw error;
     const stillMs = leftMs();
     if (stillMs <= 0 || pauseMs > stillMs) throw error ?? new WaitTimeoutError(id, waitMs, log.status(scrub));
-    const ms = Math.min(Math.max(nextMs(), pauseMs), stillMs);
-    await caller.wait(noteOf({ video, error }, ms), { ...options, signal });
+    const ms = Math.ceil(Math.min(Math.max(nextMs(), pauseMs), stillMs));
+    await caller.wait(noteOf(error, ms, log.status(scrub)), { ...options, signal });
   }
 }
 
@@ -59,9 +58,9 @@ interface Found {
   readonly error?: ServiceError | undefined;
 }
 
-function noteOf({ video, error }: Found, ms: number): WaitNote {
-  if (video === undefined) return failedNote('get video', error, ms);
-  return { operation: 'get video', reason: 'not ready', ms, status: video.status };
+function noteOf(error: ServiceError | undefined, ms: number, status: string | undefined): WaitNote {
+  if (error !== undefined) return failedNote('get video', error, ms);
+  return { operation: 'get video', reason: 'not ready', ms, ...(status !== undefined && { status }) };
 }
 
 async function look(
@@ -74,7 +73,7 @@ async function look(
     throw error;
   });
   if (video instanceof ServiceError) return { error: video };
-  log.note(video.status, caller.elapsed());
+  await log.note(video.status);
   return { video };
 }
 
@@ -82,7 +81,8 @@ async function look(
 class StatusLog {
   readonly #onStatus: WaitOptions['onStatus'];
   #status: VideoStatus | undefined;
-  #atMs = 0;
+  /** When the service stopped answering, if it did. */
+  #silentAtMs: number | undefined;
 
   constructor(onStatus: WaitOptions['onStatus']) {
     this.#onStatus = onStatus;
@@ -93,15 +93,17 @@ class StatusLog {
     return this.#status === undefined ? undefined : plain(scrub(this.#status));
   }
 
-  note(status: VideoStatus, nowMs: number): void {
-    this.#atMs = nowMs;
+  async note(status: VideoStatus): Promise<void> {
+    this.#silentAtMs = undefined;
     if (status === this.#status) return;
     this.#status = status;
-    this.#onStatus?.(status);
+    const told: unknown = this.#onStatus?.(status);
+    await told;
   }
 
   mayPass(error: ServiceError, nowMs: number): boolean {
-    if (error instanceof RateLimitedError) return true;
-    return this.#status !== undefined && isPassing(error) && nowMs - this.#atMs < outageMs;
+    this.#silentAtMs = error instanceof RateLimitedError ? undefined : (this.#silentAtMs ?? nowMs);
+    if (this.#silentAtMs === undefined) return true;
+    return this.#status !== undefined && isPassing(error) && nowMs - this.#silentAtMs < outageMs;
   }
 }

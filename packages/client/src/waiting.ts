@@ -6,7 +6,7 @@ export interface WaitNote {
   /** In words: `get video`, `upload file`. */
   readonly operation: string;
   /**
-   * `rate limited`: the service answered 429. `failed`: the last attempt failed in a way that may pass. `not ready`: the video is neither
+   * `rate limited`: the service, or its upload address, answered 429. `failed`: the last attempt failed in a way that may pass. `not ready`: the video is neither
    * ready nor failed.
    */
   readonly reason: 'rate limited' | 'failed' | 'not ready';
@@ -14,6 +14,6 @@ export interface WaitNote {
   readonly ms: number;
   /** What failed, unless the reason is `not ready`. */
   readonly error?: ServiceError;
-  /** Where the reason is `not ready`: the status of the video. */
+  /** Where the reason is `not ready`: the status of the video, as it may be printed. */
   readonly status?: VideoStatus;
 }

@@ -110,7 +110,7 @@ function describeOverview({ period, totalViews, uniqueViewers, topVideos }: Anal
 }
 
 /** Null when neither the question nor the answer names a day. */
-function periodText({ from, to }: Required<Period>): string | null {
+function periodText({ from, to }: Readonly<Record<keyof Period, string>>): string | null {
   if (from === to) return from || null;
   return `${from || 'the beginning'} to ${to || 'now'}`;
 }

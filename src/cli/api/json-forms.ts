@@ -83,6 +83,6 @@ export function overviewForm(record: AnalyticsOverview): object {
 }
 
 /** The client uses empty text for a day that neither the question nor the answer names. */
-function periodForm({ from, to }: Required<Period>): object {
+function periodForm({ from, to }: Readonly<Record<keyof Period, string>>): object {
   return { from: from || null, to: to || null };
 }

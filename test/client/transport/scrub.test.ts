@@ -10,6 +10,8 @@ describe('scrubbing a text', () => {
     ['https://up.example.com/a,b;c?x=1,2', 'https://up.example.com/…'],
     ['HTTPS://UP.example.com/x', 'https://up.example.com/…'],
     ['Authorization: Bearer sk_live_123', 'Authorization: Bearer [secret]'],
+    ['for https%3A%2F%2Fup.example.com%2Fu%2Ftok%3Fsig%3D1 now', 'for https%3A%2F%2F… now'],
+    ['?next=HTTPS%3a%2f%2fup.example.com%2Fu', '?next=HTTPS%3a%2f%2f…'],
     ['nothing to hide', 'nothing to hide'],
   ])('%s becomes %s', (text, expected) => {
     expect(scrubAddresses(text)).toBe(expected);

@@ -34,6 +34,13 @@ describe('the bandwidth limit', () => {
     expect(Math.abs(one.bytes - two.bytes)).toBeLessThanOrEqual(10_000);
   });
 
+  test.each([0, -1, Number.NaN])('is not %d bytes per second: uploads would hang, or know no limit', (wrong) => {
+    expect(() => createBandwidth(wrong)).toThrow(TypeError);
+    const bandwidth = createBandwidth(1000);
+    expect(() => bandwidth.set(wrong)).toThrow(/^bytesPerSecond must be more than 0, or null/);
+    expect(bandwidth.isLimited).toBe(true);
+  });
+
   test('gives at most 50 ms of credit after a pause', async () => {
     const bandwidth = createBandwidth(1_000_000);
     await vi.advanceTimersByTimeAsync(60_000);

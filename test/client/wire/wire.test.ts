@@ -84,6 +84,17 @@ describe('a video', () => {
   ])('is not made of %j', (json) => {
     expect(readVideo(json)).toBeUndefined();
   });
+
+  // `length > 100` throws for such a length: an object cannot be compared.
+  test('is read, or is not one, whatever stands where a text should', () => {
+    const odd = { length: { toString: 'x', valueOf: 'x' } };
+    const optional = { title: odd, embed_url: odd, error: odd, tags: odd };
+    expect(readVideo({ id: 'v', status: 'ready', ...optional })).toEqual({ id: 'v', status: 'ready' });
+    expect(readVideo({ id: 'v', status: odd })).toBeUndefined();
+    expect(readVideo({ id: odd, status: 'ready' })).toBeUndefined();
+    expect(readCreated({ id: 'v', upload_url: odd })).toBeUndefined();
+    expect(readFeeds({ data: [{ id: 'f', type: odd, url: odd }] })).toMatchObject([{ id: 'f', type: '', url: '' }]);
+  });
 });
 
 describe('a page of videos', () => {
@@ -97,15 +108,17 @@ describe('a page of videos', () => {
       page: 1,
       perPage: 25,
       total: 7,
+      unreadable: 0,
     });
-    expect(readVideoPage(asked)({ data })).toEqual({ videos, page: 2, perPage: 100, total: null });
+    expect(readVideoPage(asked)({ data })).toEqual({ videos, page: 2, perPage: 100, total: null, unreadable: 0 });
     expect(readVideoPage(asked)({ data, meta: { total: '7' } })).toEqual({
       videos,
       page: 2,
       perPage: 100,
       total: null,
+      unreadable: 0,
     });
-    expect(readVideoPage(asked)(data)).toEqual({ videos, page: 2, perPage: 100, total: null });
+    expect(readVideoPage(asked)(data)).toEqual({ videos, page: 2, perPage: 100, total: null, unreadable: 0 });
   });
 
   test('skips an entry that is not one, and keeps the others', () => {

@@ -30,7 +30,7 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
   /** `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
-  /** Certificates (PEM) to trust in addition to the system's. */
+  /** Certificates (PEM) to trust in addition to those that Node trusts. */
   readonly ca?: string | undefined;
   readonly bandwidth?: Bandwidth | undefined;
 }

@@ -12,6 +12,7 @@ export interface Bandwidth {
   /**
    * Changes the limit at once, also for uploads under way.
    * @param bytesPerSecond more than 0; `null` is unlimited
+   * @throws {TypeError} it is anything else
    */
   set(bytesPerSecond: number | null): void;
 }
@@ -20,6 +21,7 @@ export interface Bandwidth {
  * Makes a bandwidth limit for the `bandwidth` option of one or more clients.
  *
  * @param bytesPerSecond more than 0; `null` is unlimited
+ * @throws {TypeError} it is anything else
  */
 export function createBandwidth(bytesPerSecond: number | null): Bandwidth {
   return new DueTimeLimiter(bytesPerSecond);
@@ -39,12 +41,12 @@ const longestSleepMs = 60_000;
  */
 class DueTimeLimiter implements Bandwidth {
   readonly #queue = new Set<Turn>();
-  #rate: number | null;
+  #rate: number | null = null;
   #dueAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(bytesPerSecond: number | null) {
-    this.#rate = bytesPerSecond;
+    this.set(bytesPerSecond);
   }
 
   get isLimited(): boolean {
@@ -67,6 +69,8 @@ class DueTimeLimiter implements Bandwidth {
   }
 
   set(bytesPerSecond: number | null): void {
+    if (bytesPerSecond !== null && !(bytesPerSecond > 0))
+      throw new TypeError(`bytesPerSecond must be more than 0, or null, not ${bytesPerSecond}`);
     const now = performance.now();
     const debtBytes = ((this.#rate ?? 0) * Math.max(0, this.#dueAt - now)) / 1000;
     this.#rate = bytesPerSecond;

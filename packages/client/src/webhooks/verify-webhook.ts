@@ -14,9 +14,9 @@ export interface ReceivedWebhook {
   /** `whsec_` followed by base64, as the service shows it. */
   readonly secret: string;
   /** How far its timestamp may be from `nowMs`, in either direction, in milliseconds. Default 300,000. */
-  readonly toleranceMs?: number;
+  readonly toleranceMs?: number | undefined;
   /** The time of this machine, epoch milliseconds. Default: now. */
-  readonly nowMs?: number;
+  readonly nowMs?: number | undefined;
 }
 
 const defaultToleranceMs = 300_000;

@@ -3,19 +3,19 @@ import * as z from 'zod/mini';
 import { Id, Text } from './fields.ts';
 import { orMissing } from './or-missing.ts';
 import { readMeta } from './list-page.ts';
-import { many, one, present, unwrapped } from './reader.ts';
-import type { Reader } from './reader.ts';
+import { counted, many, one, present, unwrapped } from './reader.ts';
+import type { Entries, Reader } from './reader.ts';
 
 /** Days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses what is left out. */
 export interface Period {
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** Views and engagement (api-spec section 2.5) of one video, or of whatever else a record without a video is about. */
 export interface Engagement {
   /** Empty texts where neither the answer nor the request says it. */
-  readonly period: Required<Period>;
+  readonly period: Readonly<Record<keyof Period, string>>;
   readonly views: number;
   readonly uniqueViewers: number;
   /** Mean, in seconds, of one view; 0 without views. */
@@ -35,12 +35,14 @@ export interface AnalyticsPage {
   readonly records: readonly Engagement[];
   /** Of all pages; null if the service does not say. */
   readonly total: number | null;
+  /** How many more entries the page has, which are not records as the specification shows them. */
+  readonly unreadable: number;
 }
 
 /** Totals of the account or of a channel. */
 export interface AnalyticsOverview {
   /** Empty texts where neither the answer nor the request says it. */
-  readonly period: Required<Period>;
+  readonly period: Readonly<Record<keyof Period, string>>;
   readonly totalViews: number;
   readonly uniqueViewers: number;
   /** Most views first, as the service orders them. */
@@ -75,14 +77,16 @@ const OverviewAnswer = z.object({
 });
 
 const readRecord = one(EngagementAnswer);
-const readRecords = many(EngagementAnswer);
+const readRecords = counted(EngagementAnswer);
 const readTopVideos = many(TopVideo);
 const readTotals = one(OverviewAnswer);
 
 /** The figures of one video, also from a list of records. What the answer lacks comes from the request. */
 export function readVideoAnalytics(asked: Period & { readonly videoId: string }): Reader<VideoAnalytics> {
   return (json) => {
-    const wire = Array.isArray(unwrapped(json)) ? ofVideo(readRecords(json) ?? [], asked.videoId) : readRecord(json);
+    const wire = Array.isArray(unwrapped(json))
+      ? ofVideo(readRecords(json)?.entries ?? [], asked.videoId)
+      : readRecord(json);
     return wire && { ...engagementOf(wire, asked), videoId: wire.video_id ?? asked.videoId };
   };
 }
@@ -90,9 +94,10 @@ export function readVideoAnalytics(asked: Period & { readonly videoId: string })
 /** The figures of several videos; a service that answers with one record answers with a list of one. */
 export function readAnalyticsPage(asked: Period): Reader<AnalyticsPage> {
   return (json) => {
-    const records = Array.isArray(unwrapped(json)) ? readRecords(json) : asList(readRecord(json));
-    if (records === undefined) return undefined;
-    return { records: records.map((wire) => engagementOf(wire, asked)), total: readMeta(json).total ?? null };
+    const read = Array.isArray(unwrapped(json)) ? readRecords(json) : asList(readRecord(json));
+    if (read === undefined) return undefined;
+    const records = read.entries.map((wire) => engagementOf(wire, asked));
+    return { records, total: readMeta(json).total ?? null, unreadable: read.unreadable };
   };
 }
 
@@ -121,8 +126,8 @@ function ofVideo(records: readonly WireRecord[], videoId: string): WireRecord | 
   return records.find(({ video_id: id }) => (id ?? videoId) === videoId);
 }
 
-function asList(record: WireRecord | undefined): readonly WireRecord[] | undefined {
-  return record && [record];
+function asList(record: WireRecord | undefined): Entries<WireRecord> | undefined {
+  return record && { entries: [record], unreadable: 0 };
 }
 
 function engagementOf(wire: WireRecord, asked: Period): Engagement {
@@ -136,6 +141,6 @@ function engagementOf(wire: WireRecord, asked: Period): Engagement {
   };
 }
 
-function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Required<Period> {
+function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Readonly<Record<keyof Period, string>> {
   return { from: said?.from ?? asked.from ?? '', to: said?.to ?? asked.to ?? '' };
 }

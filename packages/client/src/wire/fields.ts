@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 
 import { wholeWords } from '../transport/answer-body.ts';
 import { orMissing } from './or-missing.ts';
+import { textWithin } from './text-within.ts';
 
 // Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong type counts as
 // missing. Every length has a limit.
@@ -15,8 +16,8 @@ const longestText = 65_536;
 export const Id = z
   .union([z.string(), z.pipe(z.int(), z.transform(String))])
   .check(z.refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500));
-export const Text = orMissing(z.string().check(z.maxLength(longestText)));
-export const Address = orMissing(z.string().check(z.maxLength(longestAddress)));
+export const Text = orMissing(textWithin(0, longestText));
+export const Address = orMissing(textWithin(0, longestAddress));
 export const Amount = orMissing(z.number().check(z.nonnegative()));
 export const Count = orMissing(z.int().check(z.nonnegative()));
 export const Tags = orMissing(
@@ -32,7 +33,7 @@ export const Settings = orMissing(
   ),
 );
 
-const Sentence = z.string().check(z.minLength(1));
+const Sentence = textWithin(1, Infinity);
 
 /** Why something failed: a text, or an object with a `message`. */
 export const Reason = orMissing(

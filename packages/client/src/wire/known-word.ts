@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 
+import { textWithin } from './text-within.ts';
+
 /** A known word, or one that the service adds later. Written so that editors offer the known ones. */
 export type OpenWord<Word extends string> = Word | (string & {});
 
@@ -13,7 +15,10 @@ const longestWord = 100;
 export function oneOf<Word extends string>(...known: readonly Word[]): z.ZodMiniType<OpenWord<Word>> {
   const spelling = new Map(known.map((word) => [word.toLowerCase(), word]));
   return z.pipe(
-    z.string().check(z.maxLength(longestWord), z.trim(), z.minLength(1)),
+    textWithin(0, longestWord).check(
+      z.trim(),
+      z.refine((word) => word !== ''),
+    ),
     z.transform((word: string) => spelling.get(word.toLowerCase()) ?? word),
   );
 }

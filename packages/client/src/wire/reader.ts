@@ -3,26 +3,40 @@ import type * as z from 'zod/mini';
 /** Reads a value from parsed JSON; undefined if it has another shape. */
 export type Reader<T> = (json: unknown) => T | undefined;
 
-/** Entries of a list; the specification allows 100 a page. */
-const mostEntries = 1000;
+/**
+ * Entries of a list. The specification allows 100 a page, but shows no pages for channels, feeds and analytics: there one answer has all.
+ * Ten thousand that are all wrong take a second without a JIT compiler (`--jitless`), measured.
+ */
+const mostEntries = 10_000;
 
 /** Reads one object, bare or in `data`. */
 export function one<T>(schema: z.ZodMiniType<T>): Reader<T> {
   return (json) => schema.safeParse(unwrapped(json)).data;
 }
 
-/**
- * Reads a list, bare or in `data`, without its unreadable entries: one odd record must not hide a hundred good ones. Arrays are not left to
- * zod: without a JIT compiler (`--jitless`) it takes seconds for a million wrong entries.
- */
+/** The entries of a list. */
+export interface Entries<T> {
+  readonly entries: readonly T[];
+  /** How many more it has that cannot be read. */
+  readonly unreadable: number;
+}
+
+/** Reads a list, bare or in `data`, without its unreadable entries: one odd record must not hide a hundred good ones. */
 export function many<T>(schema: z.ZodMiniType<T>): Reader<readonly T[]> {
+  const read = counted(schema);
+  return (json) => read(json)?.entries;
+}
+
+/** The same, and counts those. Arrays are not left to zod, which reads each entry of a million. */
+export function counted<T>(schema: z.ZodMiniType<T>): Reader<Entries<T>> {
   return (json) => {
     const list = unwrapped(json);
     if (!Array.isArray(list)) return undefined;
-    return list.slice(0, mostEntries).flatMap((entry: unknown) => {
+    const entries = list.slice(0, mostEntries).flatMap((entry: unknown) => {
       const read = schema.safeParse(entry);
       return read.success ? [read.data] : [];
     });
+    return { entries, unreadable: list.length - entries.length };
   };
 }
 

@@ -31,19 +31,19 @@ export interface ApiRequest<T> {
 
 export interface VideoFields {
   readonly title: string;
-  readonly description?: string | null;
-  readonly channelId?: string;
-  readonly tags?: readonly string[];
+  readonly description?: string | null | undefined;
+  readonly channelId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
   /** For an import: the service fetches the file from this address. */
-  readonly sourceUrl?: string | null;
+  readonly sourceUrl?: string | null | undefined;
 }
 
 /**
  * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be repeated then
- * @throws {TypeError} no header can carry the key
+ * @throws {TypeError} no header can carry the key, or nothing would arrive of it
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
-  if (idempotencyKey !== undefined) validateHeaderValue('idempotency-key', idempotencyKey);
+  if (idempotencyKey !== undefined) requireKey(idempotencyKey);
   const isImport = typeof fields.sourceUrl === 'string';
   return {
     ...asking('create video', 'POST', '/videos', (json) => {
@@ -62,6 +62,12 @@ export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRe
   };
 }
 
+/** With a key that the service does not see, a repetition would make a second record. */
+function requireKey(idempotencyKey: string): void {
+  validateHeaderValue('idempotency-key', idempotencyKey);
+  if (idempotencyKey.trim() === '') throw new TypeError('idempotencyKey is empty');
+}
+
 export function getVideo(id: string): ApiRequest<Video> {
   return asking('get video', 'GET', pathOf('/videos', id), readVideo);
 }
@@ -70,8 +76,8 @@ export function getVideo(id: string): ApiRequest<Video> {
 export interface PageQuery {
   readonly page: number;
   readonly perPage: number;
-  readonly channelId?: string;
-  readonly status?: string;
+  readonly channelId?: string | undefined;
+  readonly status?: string | undefined;
 }
 
 export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
@@ -84,9 +90,9 @@ export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
 
 /** What `videos.update` changes; what is left out stays as it is. */
 export interface VideoChanges {
-  readonly title?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Null if the answer, which the specification does not show, is not a video. */
@@ -112,10 +118,10 @@ export function listChannels(): ApiRequest<readonly ChannelListItem[]> {
 
 /** What `channels.update` changes; what is left out stays as it is. */
 export interface ChannelChanges {
-  readonly name?: string;
-  readonly description?: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
   /** The specification does not show what is in it. */
-  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
+  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Null if the answer, which the specification does not show, is not a channel. */
@@ -141,7 +147,9 @@ export function publishFeed(id: string): ApiRequest<Published> {
   };
 }
 
+/** @throws {RejectedError} it is no id: without one the service would answer with the figures of all videos */
 export function videoAnalytics(videoId: string, period: Period): ApiRequest<VideoAnalytics> {
+  requireId(videoId);
   const asked = { videoId, ...period };
   return {
     ...asking('video analytics', 'GET', '/analytics/videos', readVideoAnalytics(asked)),
@@ -150,7 +158,7 @@ export function videoAnalytics(videoId: string, period: Period): ApiRequest<Vide
 }
 
 export interface AnalyticsQuery extends Period {
-  readonly channelId?: string;
+  readonly channelId?: string | undefined;
   /** From 1. */
   readonly page: number;
 }
@@ -171,7 +179,9 @@ export function analyticsPage({ channelId, from, to, page }: AnalyticsQuery): Ap
   };
 }
 
-export function analyticsOverview(query: Period & { readonly channelId?: string }): ApiRequest<AnalyticsOverview> {
+export function analyticsOverview(
+  query: Period & { readonly channelId?: string | undefined },
+): ApiRequest<AnalyticsOverview> {
   return {
     ...asking('analytics overview', 'GET', '/analytics/overview', readOverview(query)),
     query: { channel_id: query.channelId, from: query.from, to: query.to },
@@ -189,8 +199,11 @@ function patching<T>(operation: string, path: string, read: Reader<T>): ApiReque
 
 /** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint; half a surrogate pair cannot be encoded. */
 function pathOf(collection: string, id: string): string {
-  if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) {
-    throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
-  }
+  requireId(id);
   return `${collection}/${encodeURIComponent(id)}`;
+}
+
+function requireId(id: string): void {
+  if (id !== '' && id !== '.' && id !== '..' && id.isWellFormed()) return;
+  throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
 }

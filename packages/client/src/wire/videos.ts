@@ -5,8 +5,9 @@ import { orMissing } from './or-missing.ts';
 import { oneOf } from './known-word.ts';
 import type { OpenWord } from './known-word.ts';
 import { readMeta } from './list-page.ts';
-import { many, one, present } from './reader.ts';
+import { counted, one, present } from './reader.ts';
 import type { Reader } from './reader.ts';
+import { textWithin } from './text-within.ts';
 
 /** The words of api-spec section 3, or one that the service adds later. */
 export type VideoStatus = OpenWord<'pending' | 'processing' | 'ready' | 'failed'>;
@@ -56,6 +57,8 @@ export interface VideoPage {
   readonly perPage: number;
   /** Null if the service does not say. */
   readonly total: number | null;
+  /** How many more entries the page has, which are not videos as the specification shows them. */
+  readonly unreadable: number;
 }
 
 const VideoAnswer = z.object({
@@ -78,7 +81,7 @@ const VideoAnswer = z.object({
 
 const CreatedAnswer = z.object({
   id: Id,
-  upload_url: z.nullish(z.string().check(z.minLength(1))),
+  upload_url: z.nullish(textWithin(1, Infinity)),
   status: orMissing(oneOf('pending', 'processing', 'ready', 'failed')),
 });
 
@@ -88,12 +91,12 @@ export const readCreated: Reader<CreatedVideo> = one(z.pipe(CreatedAnswer, z.tra
 
 /** A page of videos; what `meta` of the answer lacks comes from the request. */
 export function readVideoPage(asked: { readonly page: number; readonly perPage: number }): Reader<VideoPage> {
-  const readVideos = many(z.pipe(VideoAnswer, z.transform(listItemOf)));
+  const readVideos = counted(z.pipe(VideoAnswer, z.transform(listItemOf)));
   return (json) => {
-    const videos = readVideos(json);
-    if (videos === undefined) return undefined;
+    const read = readVideos(json);
+    if (read === undefined) return undefined;
     const { page = asked.page, perPage = asked.perPage, total = null } = readMeta(json);
-    return { videos, page, perPage, total };
+    return { videos: read.entries, page, perPage, total, unreadable: read.unreadable };
   };
 }
 
