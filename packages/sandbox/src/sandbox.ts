@@ -225,7 +225,8 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   importer.resume();
   webhooks.start();
   lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
-  return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
+  const startedAtMs = Date.now();
+  return { ...core, adminToken, startedAtMs, importer, admission, requestWindow, journal, webhooks, links, onDefect };
 }
 
 function connect(

@@ -3,7 +3,7 @@ import type { Sandbox } from '@dropcast/sandbox';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { whenAborted } from '../run/daemon-lifecycle.ts';
+import { whenAborted } from '../run/when-aborted.ts';
 
 export interface SandboxCommandOptions {
   readonly host: string;
