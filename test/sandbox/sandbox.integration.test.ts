@@ -112,7 +112,15 @@ describe('startSandbox', () => {
   });
 
   test.each<[string, SandboxOptions, RegExp]>([
-    ['host', { host: '0.0.0.0' }, /host: must be a loopback address/],
+    [
+      'host',
+      { host: '0.0.0.0' },
+      /host: other machines could reach that address; allow it with exposed: true \(--expose\)/,
+    ],
+    ['host with a path', { host: 'sandbox/x', exposed: true }, /host: must be a name or an address/],
+    ['externalUrl', { externalUrl: 'https://sandbox:8787' }, /externalUrl: is for a sandbox that others may reach/],
+    ['externalUrl with a path', { externalUrl: 'https://sandbox/v1', exposed: true }, /externalUrl: must be .* origin/],
+    ['corsOrigins', { corsOrigins: ['localhost:5173'] }, /corsOrigins\.0: /],
     ['port', { port: 70_000 }, /port/],
     ['processingMs', { processingMs: { min: 2, max: 1 } }, /min must not be above max/],
     ['apiKey', { apiKey: 'with space' }, /apiKey/],

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { wholeNumber } from '../argument-types.ts';
+import { collect, wholeNumber } from '../argument-types.ts';
 import type { KeysOptions } from './keys.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { Shell } from '../shell.ts';
@@ -12,7 +12,10 @@ export function addSandboxCommands(program: Command, shell: Shell, samples: stri
     .description('run a video service on this machine, for trials and tests')
     .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
-    .addOption(new Option('--host <address>', 'loopback address to listen on').default('127.0.0.1'))
+    .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
+    .option('--expose', 'let other machines use it; needed for other than loopback addresses')
+    .option('--external-url <url>', 'how others reach it, for all links: https://sandbox:8787')
+    .option('--cors <origin>', 'let web pages of this origin use the API with a key; may be repeated', collect, [])
     .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8787)
     .option('--data <directory>', 'directory for records and files')
     .addOption(new Option('--memory', 'keep nothing after the end (default)').conflicts('data'))
