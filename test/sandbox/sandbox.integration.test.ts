@@ -172,3 +172,22 @@ describe('startSandbox', () => {
     ]);
   });
 });
+
+describe('the sandbox object', () => {
+  test('is reset and has its clock moved without a request', async () => {
+    await using service = await runSandbox();
+    const { sandbox } = service;
+    expect(sandbox.client).toEqual({ baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey });
+    const { id, upload_url: url } = await service.create();
+    sandbox.advance(3_600_001);
+    expect((await put(url, await readSample('clip.mp4'))).status).toBe(403);
+    await sandbox.reset();
+    expect(sandbox.requests()).toEqual([]);
+    expect((await service.create()).id).toBe(id);
+  });
+
+  test.each([-1, 0.5, Number.NaN, Infinity])('does not move its clock by %d ms', async (ms) => {
+    await using service = await runSandbox();
+    expect(() => service.sandbox.advance(ms)).toThrow(RangeError);
+  });
+});

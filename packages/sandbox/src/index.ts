@@ -2,6 +2,8 @@
 
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';
+export { useSandbox } from './testing/use-sandbox.ts';
+export type { TestHooks } from './testing/use-sandbox.ts';
 export { readAnnouncement } from './announcement.ts';
 export { isLoopbackHost } from './loopback.ts';
 export { KeyDesk } from './admin/key-desk.ts';

@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstKey, openAccount } from './account.ts';
+import { reset } from './admin/reset.ts';
 import { countReads } from './analytics/read-plays.ts';
 import { announce, withdrawAnnouncement } from './announcement.ts';
 import { createCdnListener } from './cdn/cdn-listener.ts';
@@ -55,8 +56,14 @@ export interface Sandbox extends AsyncDisposable {
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
+  /** What a client of the API needs: `createVideoClient(sandbox.client)`. */
+  readonly client: { readonly baseUrl: string; readonly apiKey: string };
   /** The requests so far, oldest first, without bodies and keys. */
   requests(): JournalEntry[];
+  /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. */
+  reset(): Promise<void>;
+  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
+  advance(ms: number): void;
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
   /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
@@ -88,16 +95,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const resources = cleanup.move();
   const end = () => resources.disposeAsync();
+  const apiKey = firstKey(settings);
   return {
     ...addresses,
-    apiKey: firstKey(settings),
+    apiKey,
+    client: { baseUrl: addresses.baseUrl, apiKey },
     port: main.port,
     uploadOrigin: uploads.origin,
     requests: () => services.journal.entries(),
+    reset: () => reset(services),
+    advance: (ms) => core.clock.advance(wholeMs(ms)),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
   };
+}
+
+function wholeMs(ms: number): number {
+  if (Number.isSafeInteger(ms) && ms >= 0) return ms;
+  throw new RangeError(`the clock can be moved by a whole number of milliseconds, 0 or more, not by ${ms}`);
 }
 
 function externalHosts({ externalUrl }: SandboxSettings): string[] {
