@@ -26,20 +26,25 @@ export async function sandbox(
   options: SandboxCommandOptions & { readonly samples: string },
 ): Promise<void> {
   shell.takeOverSignals();
-  await using service = await start(options);
+  await using service = await start(options, shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '');
   if (options.expose === true) shell.stderr.write(`${exposureWarning(options)}\n`);
   if (options.json === true) printJson(machineView(service), shell.stdout);
   else shell.stdout.write(describe(service));
   await whenAborted(shell.stopping);
 }
 
-async function start(options: SandboxCommandOptions & { readonly samples: string }): Promise<Sandbox> {
+/** @param adminToken '' for a random one */
+async function start(
+  options: SandboxCommandOptions & { readonly samples: string },
+  adminToken: string,
+): Promise<Sandbox> {
   const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples: samplesDir } = options;
   const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins } = options;
   const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir, exposed, corsOrigins };
   try {
     return await startSandbox({
       ...wanted,
+      ...(adminToken !== '' && { adminToken }),
       ...(dataDir !== undefined && { dataDir }),
       ...(externalUrl !== undefined && { externalUrl }),
     });
