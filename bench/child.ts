@@ -43,13 +43,22 @@ export async function usageOf(
   return { wallMs: wall * 1_000, cpuMs: (user + system) * 1_000, code };
 }
 
-/** A program that runs beside the benchmark. */
-export interface Running extends AsyncDisposable {
-  readonly pid: number;
+/** What a process uses. */
+export interface Watched {
   /** CPU seconds of all its threads so far. The kernel counts in hundredths. */
   cpuSeconds(): Promise<number>;
   /** Megabytes of memory now, and the most so far. */
   memory(): Promise<{ readonly rssMb: number; readonly peakMb: number }>;
+}
+
+/** A program that runs beside the benchmark. */
+export interface Running extends Watched, AsyncDisposable {
+  readonly pid: number;
+}
+
+/** A process that something else started and ends. */
+export function watched(pid: number): Watched {
+  return { cpuSeconds: () => cpuSecondsOf(pid), memory: () => memoryOf(pid) };
 }
 
 /** Starts a program. It is killed when it is disposed of: a daemon would first let its uploads end, for up to 45 s. */
@@ -64,8 +73,7 @@ export function start(command: string, args: readonly string[], options: SpawnOp
   const ended = once(child, 'exit');
   return {
     pid,
-    cpuSeconds: () => cpuSecondsOf(pid),
-    memory: () => memoryOf(pid),
+    ...watched(pid),
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');
       await ended;

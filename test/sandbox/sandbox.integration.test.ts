@@ -112,7 +112,15 @@ describe('startSandbox', () => {
   });
 
   test.each<[string, SandboxOptions, RegExp]>([
-    ['host', { host: '0.0.0.0' }, /host: must be a loopback address/],
+    [
+      'host',
+      { host: '0.0.0.0' },
+      /host: other machines could reach that address; allow it with exposed: true \(--expose\)/,
+    ],
+    ['host with a path', { host: 'sandbox/x', exposed: true }, /host: must be a name or an address/],
+    ['externalUrl', { externalUrl: 'https://sandbox:8787' }, /externalUrl: is for a sandbox that others may reach/],
+    ['externalUrl with a path', { externalUrl: 'https://sandbox/v1', exposed: true }, /externalUrl: must be .* origin/],
+    ['corsOrigins', { corsOrigins: ['localhost:5173'] }, /corsOrigins\.0: /],
     ['port', { port: 70_000 }, /port/],
     ['processingMs', { processingMs: { min: 2, max: 1 } }, /min must not be above max/],
     ['apiKey', { apiKey: 'with space' }, /apiKey/],
@@ -162,5 +170,24 @@ describe('startSandbox', () => {
       { operation: 'feeds.publish', method: 'POST', path: '/v1/feeds/feed_main/publish', status: 200, atMs: 42 },
       { operation: 'unknown', method: 'GET', path: '/v1/nowhere', status: 404, atMs: 42 },
     ]);
+  });
+});
+
+describe('the sandbox object', () => {
+  test('is reset and has its clock moved without a request', async () => {
+    await using service = await runSandbox();
+    const { sandbox } = service;
+    expect(sandbox.client).toEqual({ baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey });
+    const { id, upload_url: url } = await service.create();
+    sandbox.advance(3_600_001);
+    expect((await put(url, await readSample('clip.mp4'))).status).toBe(403);
+    await sandbox.reset();
+    expect(sandbox.requests()).toEqual([]);
+    expect((await service.create()).id).toBe(id);
+  });
+
+  test.each([-1, 0.5, Number.NaN, Infinity])('does not move its clock by %d ms', async (ms) => {
+    await using service = await runSandbox();
+    expect(() => service.sandbox.advance(ms)).toThrow(RangeError);
   });
 });

@@ -23,7 +23,7 @@ const run = promisify(execFile);
 describe('the certificate in the folder', () => {
   test('is for this machine by every name, for a year, and its key is for the owner alone', async () => {
     await using folder = await scratchDirectory();
-    const { cert, caPath } = await certificateIn({ folder: folder.path, host: 'box.localhost', nowMs });
+    const { cert, caPath } = await certificateIn({ folder: folder.path, hosts: ['box.localhost'], nowMs });
     const leaf = new X509Certificate(cert);
     const names = ['localhost', 'box.localhost'].map((name) => leaf.checkHost(name));
     const addresses = ['127.0.0.1', '::1'].map((address) => leaf.checkIP(address));
@@ -39,7 +39,7 @@ describe('the certificate in the folder', () => {
   test('is kept until a week before it expires, then replaced with another serial number', async () => {
     await using folder = await scratchDirectory();
     const at = async (day: number) =>
-      (await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + day * DAY_MS })).cert;
+      (await certificateIn({ folder: folder.path, hosts: ['localhost'], nowMs: nowMs + day * DAY_MS })).cert;
     const first = await at(0);
     expect(await at(357)).toBe(first);
     const renewed = await at(359);
@@ -49,8 +49,8 @@ describe('the certificate in the folder', () => {
 
   test('is replaced when it is not valid yet, because the clock of the machine was ahead', async () => {
     await using folder = await scratchDirectory();
-    const ahead = await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + 100 * DAY_MS });
-    const { cert } = await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    const ahead = await certificateIn({ folder: folder.path, hosts: ['localhost'], nowMs: nowMs + 100 * DAY_MS });
+    const { cert } = await certificateIn({ folder: folder.path, hosts: ['localhost'], nowMs });
     expect(cert).not.toBe(ahead.cert);
     expect(new X509Certificate(cert).validFromDate.getTime()).toBeLessThanOrEqual(nowMs);
   });
@@ -59,7 +59,7 @@ describe('the certificate in the folder', () => {
     await using folder = await scratchDirectory();
     await mkdir(folder.file('tls'));
     await writeFile(folder.file('tls', 'key.pem.new'), 'half a key', { mode: 0o644 });
-    await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    await certificateIn({ folder: folder.path, hosts: ['localhost'], nowMs });
     expect((await stat(folder.file('tls', 'key.pem'))).mode & 0o777).toBe(0o600);
   });
 
@@ -92,14 +92,14 @@ describe('the certificate in the folder', () => {
       at('cert.pem'),
     ]);
     const before = await readFile(at('cert.pem'), 'utf8');
-    expect((await certificateIn({ folder: folder.path, host: '127.0.0.1', nowMs: Date.now() + 1000 })).cert).toBe(
+    expect((await certificateIn({ folder: folder.path, hosts: ['127.0.0.1'], nowMs: Date.now() + 1000 })).cert).toBe(
       before,
     );
   });
 
   test('is replaced for another host, and when its files are broken or do not match', async () => {
     await using folder = await scratchDirectory();
-    const kept = (host: string) => certificateIn({ folder: folder.path, host, nowMs });
+    const kept = (host: string) => certificateIn({ folder: folder.path, hosts: [host], nowMs });
     const first = await kept('[::1]');
     expect((await kept('127.0.0.1')).cert).toBe(first.cert);
     const second = await kept('127.0.0.2');
@@ -113,7 +113,7 @@ describe('the certificate in the folder', () => {
 
   test('satisfies the strict rules of OpenSSL', needs('openssl'), async () => {
     await using folder = await scratchDirectory();
-    const { caPath } = await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    const { caPath } = await certificateIn({ folder: folder.path, hosts: ['localhost'], nowMs });
     const cert = join(dirname(caPath), 'cert.pem');
     const { stdout } = await run('openssl', ['verify', '-x509_strict', '-CAfile', caPath, cert]);
     expect(stdout).toBe(`${cert}: OK\n`);

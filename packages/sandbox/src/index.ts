@@ -5,6 +5,8 @@ export type { Sandbox } from './sandbox.ts';
 export { openPoints, profiles } from './profiles/switch-table.ts';
 export type { OpenPoint, ProfileName, SwitchName, Switches } from './profiles/switch-table.ts';
 export { parseSwitch, profileNamed } from './profiles/switchboard.ts';
+export { useSandbox } from './testing/use-sandbox.ts';
+export type { TestHooks } from './testing/use-sandbox.ts';
 export { readAnnouncement } from './announcement.ts';
 export { isLoopbackHost } from './loopback.ts';
 export { KeyDesk } from './admin/key-desk.ts';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import type { ExchangeListener } from './http/exchange-listener.ts';
 import { isLoopbackHost } from './loopback.ts';
@@ -6,8 +7,17 @@ import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
 import type { ProfileName, Switches } from './profiles/switch-table.ts';
 
 export interface SandboxOptions {
-  /** A loopback name or address: plain http is for this machine alone (api-spec section 5, rule 5). Default 127.0.0.1. */
+  /** The name or address to listen on. Default 127.0.0.1. Others than loopback need `exposed`. */
   readonly host?: string;
+  /**
+   * Lets other machines use the sandbox. Plain http is otherwise for this machine alone (api-spec section 5, rule 5), because it shows keys to
+   * everybody on the way. Feeds, media and players need no key at all. Default false.
+   */
+  readonly exposed?: boolean;
+  /** The origin by which others know an exposed sandbox, like `https://sandbox:8787`. Default: what each request asks for. */
+  readonly externalUrl?: string;
+  /** Origins of web pages that may use the API with a key, like `http://localhost:5173`, or `*`. Default none. */
+  readonly corsOrigins?: readonly string[];
   /** 0 (default) = any free port. */
   readonly port?: number;
   /** Default: records in memory, and files in a fresh temporary folder that is removed on close. */
@@ -49,7 +59,7 @@ export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
 
 /** Fills in the defaults. @throws TypeError that names the option and what is wrong with it. */
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
-  const result = optionsSchema.safeParse(options);
+  const result = consistentOptions.safeParse(options);
   if (result.success) return result.data;
   const sentences = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
   throw new TypeError(`sandbox options: ${sentences.join('; ')}`);
@@ -61,8 +71,29 @@ const bearerToken = z
   .string()
   .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)');
 
+/** @param form an example, for the message */
+function origin(form: string) {
+  return z
+    .string()
+    .refine(isOrigin, `must be an http or https origin ${form}`)
+    .transform((url) => new URL(url).origin);
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`;
+}
+
+function isHost(text: string): boolean {
+  const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}`);
+  return url !== null && url.href === `http://${url.hostname}/`;
+}
+
 const optionsSchema = z.strictObject({
-  host: z.string().refine(isLoopbackHost, 'must be a loopback address or localhost').default('127.0.0.1'),
+  host: z.string().refine(isHost, 'must be a name or an address without a port').default('127.0.0.1'),
+  exposed: z.boolean().default(false),
+  externalUrl: origin('like https://sandbox:8787, without a path').optional(),
+  corsOrigins: z.array(z.union([z.literal('*'), origin('like http://localhost:5173, or *')])).default([]),
   port: count.max(65_535).default(0),
   dataDir: z.string().min(1).optional(),
   tls: z.boolean().default(false),
@@ -85,3 +116,13 @@ const optionsSchema = z.strictObject({
   switches: switchesSchema.default({}),
   onExchange: z.custom<ExchangeListener>((value) => typeof value === 'function', 'must be a function').optional(),
 });
+
+const consistentOptions = optionsSchema
+  .refine(({ host, exposed }) => exposed || isLoopbackHost(host), {
+    path: ['host'],
+    message: 'other machines could reach that address; allow it with exposed: true (--expose)',
+  })
+  .refine(({ externalUrl, exposed }) => exposed || externalUrl === undefined, {
+    path: ['externalUrl'],
+    message: 'is for a sandbox that others may reach; allow that with exposed: true (--expose)',
+  });

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstKey, openAccount } from './account.ts';
+import { reset } from './admin/reset.ts';
 import { countReads } from './analytics/read-plays.ts';
 import { announce, withdrawAnnouncement } from './announcement.ts';
 import { createCdnListener } from './cdn/cdn-listener.ts';
@@ -16,9 +18,11 @@ import { showingExchanges, type Fetch } from './http/exchange-listener.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
+import { ownHosts } from './http/own-hosts.ts';
 import { close, listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
 import { BackgroundWork } from './background-work.ts';
+import { plainHost } from './loopback.ts';
 import { MediaFiles } from './store/media-files.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { findProgram } from './media/ffmpeg.ts';
@@ -54,8 +58,14 @@ export interface Sandbox extends AsyncDisposable {
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
+  /** What a client of the API needs: `createVideoClient(sandbox.client)`. */
+  readonly client: { readonly baseUrl: string; readonly apiKey: string };
   /** The requests so far, oldest first, without bodies and keys. */
   requests(): JournalEntry[];
+  /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. */
+  reset(): Promise<void>;
+  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
+  advance(ms: number): void;
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
   /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
@@ -73,28 +83,43 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { records, clock } = core;
   openAccount(records, settings, clock.nowMs());
 
-  const { host, tls } = settings;
-  const certificate = tls ? await certificateIn({ folder: core.dataDir, host, nowMs: Date.now() }) : undefined;
+  const hosts = [settings.host, ...externalHosts(settings)];
+  const certificate = settings.tls
+    ? await certificateIn({ folder: core.dataDir, hosts, nowMs: Date.now() })
+    : undefined;
   const main = await listenUntilClosed(settings, certificate, cleanup);
   const isSeparate = settings.uploadOrigin === 'separate';
   const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
   const services = buildServices(core, main, uploads, cleanup);
   connect(core, services, { main, uploads });
-  const addresses = addressesOf(main.origin, settings.adminToken, certificate?.caPath);
+  const addresses = addressesOf(settings.externalUrl ?? main.origin, settings.adminToken, certificate?.caPath);
   if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
 
   const resources = cleanup.move();
   const end = () => resources.disposeAsync();
+  const apiKey = firstKey(settings);
   return {
     ...addresses,
-    apiKey: firstKey(settings),
+    apiKey,
+    client: { baseUrl: addresses.baseUrl, apiKey },
     port: main.port,
     uploadOrigin: uploads.origin,
     requests: () => services.journal.entries(),
+    reset: () => reset(services),
+    advance: (ms) => core.clock.advance(wholeMs(ms)),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
   };
+}
+
+function wholeMs(ms: number): number {
+  if (Number.isSafeInteger(ms) && ms >= 0) return ms;
+  throw new RangeError(`the clock can be moved by a whole number of milliseconds, 0 or more, not by ${ms}`);
+}
+
+function externalHosts({ externalUrl }: SandboxSettings): string[] {
+  return externalUrl === undefined ? [] : [new URL(externalUrl).hostname];
 }
 
 type Addresses = Pick<Sandbox, 'baseUrl' | 'adminUrl' | 'adminToken' | 'pageUrl' | 'caPath'>;
@@ -191,16 +216,19 @@ async function listenUntilClosed(
 ): Promise<Port> {
   const listening = await listen(host, port, certificate);
   cleanup.defer(() => close(listening.server));
-  const isBareIpv6 = host.includes(':') && !host.startsWith('[');
   const scheme = certificate ? 'https' : 'http';
-  return { ...listening, origin: `${scheme}://${isBareIpv6 ? `[${host}]` : host}:${listening.port}` };
+  const name = reachable[plainHost(host)] ?? plainHost(host);
+  return { ...listening, origin: `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${listening.port}` };
 }
+
+/** Addresses that mean all of this machine, and one of them that leads there. */
+const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): Services {
   const { settings, records, mediaFiles, pictures, lifecycle, acceptance, prober, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
-  const links = new Links(main.origin, uploads.origin, pictures.extension);
+  const links = linksOf(settings, { main, uploads }, pictures.extension);
   const importer = new Importer({
     videos: records.videos,
     lifecycle,
@@ -229,31 +257,47 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   importer.resume();
   webhooks.start();
   lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
-  return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
+  const startedAtMs = Date.now();
+  return { ...core, adminToken, startedAtMs, importer, admission, requestWindow, journal, webhooks, links, onDefect };
 }
 
-function connect(
-  { background, pictures }: Core,
-  services: Services,
-  { main, uploads }: { main: Port; uploads: Port },
-): void {
+function linksOf({ externalUrl }: SandboxSettings, { main, uploads }: Ports, pictureExtension: string): Links {
+  if (externalUrl === undefined) return new Links(main.origin, uploads.origin, pictureExtension);
+  const uploadUrl = new URL(externalUrl);
+  if (uploads !== main) uploadUrl.port = String(uploads.port);
+  return new Links(externalUrl, uploadUrl.origin, pictureExtension);
+}
+
+interface Ports {
+  readonly main: Port;
+  readonly uploads: Port;
+}
+
+function connect({ background, pictures }: Core, services: Services, { main, uploads }: Ports): void {
   const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
   const { incoming } = mediaFiles;
   const { switchboard } = services;
   const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
   const site = createSite(services);
-  const { onExchange } = services.settings;
+  const { onExchange, exposed, corsOrigins, host, tls } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
-  const faultLayer = createFaultLayer(services);
-  const profileLayer = createProfileLayer(services);
-  const layer: Layer = (exchange, proceed) => faultLayer(exchange, (inner) => profileLayer(inner, proceed));
-  const shared = { journal, background, layer, onDefect };
+  const isOwnHost = ownHosts(exposed ? { names: [host, ...externalHosts(services.settings)] } : undefined);
+  const faults = createFaultLayer(services);
+  const profile = createProfileLayer(services);
+  const settled: Layer = (exchange, proceed) => faults(exchange, (inner) => profile(inner, proceed));
+  const layer = exposed ? withLinksAsAsked(services.links, tls, settled) : settled;
+  const shared = { journal, background, isOwnHost, corsOrigins, layer, onDefect };
   const files = {
     '/cdn/': createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect }),
   };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
   serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, background) : fetch });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
+}
+
+function withLinksAsAsked(links: Links, tls: boolean, layer: Layer): Layer {
+  return (exchange, proceed) =>
+    links.seenBy(exchange.request.headers.host ?? '', tls ? 'https' : 'http', () => layer(exchange, proceed));
 }
 
 /** A bug in the sandbox: the user should see it, but the service continues. */

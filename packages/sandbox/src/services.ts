@@ -18,6 +18,8 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 export interface Services {
   readonly settings: SandboxSettings;
   readonly adminToken: string;
+  /** Real time, ms since 1970. */
+  readonly startedAtMs: number;
   readonly clock: Clock;
   readonly events: Events;
   readonly records: Records;

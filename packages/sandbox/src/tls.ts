@@ -3,13 +3,14 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Certificate } from './http/server.ts';
+import { plainHost } from './loopback.ts';
 import { issueCertificate, type Issued } from './issue-certificate.ts';
 
 export interface CertificateOptions {
   /** The certificate is stored in `tls/` below it. */
   readonly folder: string;
-  /** A name or address for the certificate, in addition to localhost, 127.0.0.1 and ::1. */
-  readonly host: string;
+  /** Names or addresses for the certificate, in addition to localhost, 127.0.0.1 and ::1. */
+  readonly hosts: readonly string[];
   /** Real time, not the sandbox's clock, because clients check the certificate by theirs. ms since 1970. */
   readonly nowMs: number;
 }
@@ -23,12 +24,12 @@ export type KeptCertificate = Certificate & { readonly caPath: string };
  * use until then. Only the owner can read the key.
  * @throws the error of the disk when the folder cannot be written
  */
-export async function certificateIn({ folder, host, nowMs }: CertificateOptions): Promise<KeptCertificate> {
+export async function certificateIn({ folder, hosts, nowMs }: CertificateOptions): Promise<KeptCertificate> {
   const paths = pathsIn(folder);
-  const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const names = hosts.map(plainHost);
   const kept = await readKept(paths);
-  if (kept && isGood(kept, name, nowMs)) return { key: kept.key, cert: kept.cert, caPath: paths.ca };
-  const issued = await issueCertificate([...new Set(['localhost', '127.0.0.1', '::1', name])], nowMs);
+  if (kept && isGood(kept, names, nowMs)) return { key: kept.key, cert: kept.cert, caPath: paths.ca };
+  const issued = await issueCertificate([...new Set(['localhost', '127.0.0.1', '::1', ...names])], nowMs);
   await mkdir(join(folder, 'tls'), { recursive: true, mode: 0o700 });
   await replace(paths.key, issued.key, 0o600);
   await replace(paths.cert, issued.cert, 0o644);
@@ -58,12 +59,17 @@ function text(path: string): Promise<string> {
 }
 
 /** A crash between two writes leaves files that do not match. */
-function isGood({ ca, cert, key }: Issued, name: string, nowMs: number): boolean {
+function isGood({ ca, cert, key }: Issued, names: readonly string[], nowMs: number): boolean {
   try {
     const leaf = new X509Certificate(cert);
     const doesFit = leaf.checkPrivateKey(createPrivateKey(key)) && leaf.verify(new X509Certificate(ca).publicKey);
     const hasBegun = leaf.validFromDate.getTime() <= nowMs;
-    return doesFit && isFor(leaf, name) && hasBegun && leaf.validToDate.getTime() - nowMs > RENEW_BEFORE_MS;
+    return (
+      doesFit &&
+      names.every((name) => isFor(leaf, name)) &&
+      hasBegun &&
+      leaf.validToDate.getTime() - nowMs > RENEW_BEFORE_MS
+    );
   } catch {
     return false; // not PEM at all
   }

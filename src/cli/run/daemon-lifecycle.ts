@@ -86,8 +86,3 @@ export async function drain(daemon: Daemon, shell: Shell): Promise<number> {
   await daemon.stop(hurry);
   return aborted;
 }
-
-export function whenAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}

@@ -11,7 +11,8 @@ import { renderTable } from '../output/table.ts';
 import { requireConfig } from '../read-config.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
+import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
+import { whenAborted } from './when-aborted.ts';
 import { stateStyle, tableOptions } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 

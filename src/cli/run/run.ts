@@ -15,7 +15,8 @@ import type { Right } from '../../status/page/access.ts';
 import type { StatusPage } from '../../status/page/serve.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { uploadsHere } from '../../daemon/fleet/all-hosts.ts';
-import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
+import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
+import { whenAborted } from './when-aborted.ts';
 import { createReload } from '../configure/reload-config.ts';
 
 /** `dropcast run`: the daemon in the foreground. */

@@ -7,7 +7,7 @@ import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { whenAborted } from '../run/daemon-lifecycle.ts';
+import { whenAborted } from '../run/when-aborted.ts';
 import { comparisonText } from './comparison-text.ts';
 
 export interface RecordOptions {

@@ -3,10 +3,13 @@ import type { Sandbox, Switches } from '@dropcast/sandbox';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { whenAborted } from '../run/daemon-lifecycle.ts';
+import { whenAborted } from '../run/when-aborted.ts';
 
 export interface SandboxCommandOptions {
   readonly host: string;
+  readonly expose?: boolean;
+  readonly externalUrl?: string;
+  readonly cors: readonly string[];
   readonly port: number;
   readonly data?: string;
   readonly seed: number;
@@ -26,19 +29,31 @@ export async function sandbox(
   options: SandboxCommandOptions & { readonly samples: string },
 ): Promise<void> {
   shell.takeOverSignals();
-  await using service = await start(options);
+  await using service = await start(options, shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '');
+  if (options.expose === true) shell.stderr.write(`${exposureWarning(options)}\n`);
   if (options.json === true) printJson(machineView(service), shell.stdout);
   else shell.stdout.write(describe(service));
   await whenAborted(shell.stopping);
 }
 
-async function start(options: SandboxCommandOptions & { readonly samples: string }): Promise<Sandbox> {
-  const { host, port, data, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples } = options;
-  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir: samples };
+/** @param adminToken '' for a random one */
+async function start(
+  options: SandboxCommandOptions & { readonly samples: string },
+  adminToken: string,
+): Promise<Sandbox> {
+  const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples: samplesDir } = options;
+  const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins } = options;
+  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir, exposed, corsOrigins };
   try {
     const switches = Object.assign({}, ...(options.set ?? []).map(parseSwitch)) as Partial<Switches>;
-    const profile = profileNamed(options.profile ?? 'default');
-    return await startSandbox({ ...wanted, profile, switches, ...(data !== undefined && { dataDir: data }) });
+    return await startSandbox({
+      ...wanted,
+      profile: profileNamed(options.profile ?? 'default'),
+      switches,
+      ...(adminToken !== '' && { adminToken }),
+      ...(dataDir !== undefined && { dataDir }),
+      ...(externalUrl !== undefined && { externalUrl }),
+    });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
@@ -53,6 +68,11 @@ function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOp
     return `port ${port} on ${host} is in use; choose another with --port, or 0 for any free port`;
   if (error.code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
   return error.message;
+}
+
+function exposureWarning({ tls = false }: SandboxCommandOptions): string {
+  const open = 'Warning: whoever reaches this port can read players, feeds and media without a key.';
+  return tls ? open : `${open} API keys and the admin token cross the network in the clear: use --tls.`;
 }
 
 function machineView({ baseUrl, apiKey, adminUrl, adminToken, pageUrl, caPath }: Sandbox) {

@@ -10,7 +10,7 @@ import type { Storage } from './storage.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the image `localhost/dropcast` is, or why it cannot be built on this machine, as one sentence. */
+    /** Where the images `localhost/dropcast` and `localhost/dropcast-sandbox` are, or why they cannot be built on this machine, as one sentence. */
     images: Storage | string;
   }
 }
@@ -18,7 +18,7 @@ declare module 'vitest' {
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * Builds the image once for all tests of containers, on the Debian that debootstrap makes, with the package of these sources.
+ * Builds both images once for all tests of containers, on the Debian that debootstrap makes, with the package of these sources.
  * $DROPCAST_DEB takes a package that is there.
  *
  * @throws {Error} when package or image cannot be built and this machine is not the reason
@@ -51,7 +51,11 @@ async function build(storage: Storage, context: string): Promise<Storage | strin
     await mkdir(join(context, 'build'), { recursive: true });
     await cp(deb, join(context, 'build', 'dropcast_0_test.deb'));
     await importDebian(storage, base);
-    await buildRecipe(storage, join(root, 'packaging/Containerfile'), 'localhost/dropcast', context);
+    for (const [recipe, name] of Object.entries({
+      Containerfile: 'dropcast',
+      'Containerfile.sandbox': 'dropcast-sandbox',
+    }))
+      await buildRecipe(storage, join(root, 'packaging', recipe), `localhost/${name}`, context);
     return storage;
   } catch (error) {
     if (error instanceof RootfsError) return error.message;

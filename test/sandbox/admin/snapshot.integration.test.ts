@@ -1,4 +1,5 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { put, readSample, runSandbox, type Json, type RunningSandbox } from '../running-sandbox.ts';
@@ -111,6 +112,12 @@ const broken: readonly [string, (snapshot: Json) => void][] = [
   ['a video of no channel', (snapshot) => (video(snapshot).channel_id = 'ch_nowhere')],
   ['the same id twice', (snapshot) => snapshot.tables.videos.push({ ...video(snapshot), number: 99 })],
   ['a feed type that does not exist', (snapshot) => (snapshot.tables.feeds[0].type = 'atom')],
+  ['a table that is no list', (snapshot) => (snapshot.tables.videos = {})],
+  ['tables that are no object', (snapshot) => (snapshot.tables = [])],
+  ['an unknown field', (snapshot) => (snapshot.more = { a: [] })],
+  ['sequences missing', (snapshot) => delete snapshot.sequences],
+  ['a sequence that is no number', (snapshot) => (snapshot.sequences.videos = '1')],
+  ['a row that is no object', (snapshot) => (snapshot.tables.videos[0] = [1])],
   ['media of no video', (snapshot) => (snapshot.media = { vid_none: 'AAAA' })],
   ['media with other bytes', (snapshot) => (snapshot.media = { [video(snapshot).id]: 'AAAA' })],
   ['media that is no base64', (snapshot) => (snapshot.media = { [video(snapshot).id]: '!' })],
@@ -141,6 +148,35 @@ describe('a snapshot that does not fit', () => {
     expect(await readFile(join(folder.path, 'media', id))).toEqual(await readSample('interview.mp3'));
     expect(await readdir(join(folder.path, 'incoming'))).toEqual([]);
   });
+});
+
+test('a document with a table given twice is refused: the rows of the first would be in it too', async () => {
+  await using service = await runSandbox();
+  const text = JSON.stringify(await exported(service)).replace('"feeds":[', '"feeds":[],"feeds":[');
+  const { status, body } = await admin(service, 'POST /import', text);
+  expect([status, body.error.message]).toEqual([422, 'tables.feeds is given twice.']);
+});
+
+test('an import that is cut off changes nothing, and leaves nothing behind', async () => {
+  await using folder = await scratchDirectory();
+  await using service = await runSandbox({ dataDir: folder.path });
+  const { id } = await service.upload('clip.mp4');
+  const text = JSON.stringify(await exported(service, '?media=true'));
+  const { adminUrl, adminToken } = service.sandbox;
+  const asked = request(`${adminUrl}/import`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${adminToken}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text) + 1,
+    },
+  });
+  asked.on('error', () => undefined).write(text);
+  const incoming = () => readdir(join(folder.path, 'incoming'));
+  await expect.poll(async () => (await incoming()).length, { timeout: 25_000 }).toBeGreaterThan(1); // rows and media
+  asked.destroy();
+  await expect.poll(incoming, { timeout: 25_000 }).toEqual([]);
+  expect((await service.call('GET', `/videos/${id}`)).status).toBe(200);
 });
 
 test('imports that were waiting go on after the round trip', async () => {

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
+import { isLoopbackHost } from '../../../packages/sandbox/src/loopback.ts';
 import { straightenTarget } from '../../../packages/sandbox/src/http/request-target.ts';
 
 function straightened(target: string, ...hosts: string[]) {
   const request = { url: target, headersDistinct: { host: hosts } } as unknown as IncomingMessage;
-  const isForThisMachine = straightenTarget(request);
+  const isForThisMachine = straightenTarget(request, isLoopbackHost);
   return { isForThisMachine, target: request.url };
 }
 

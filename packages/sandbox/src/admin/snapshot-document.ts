@@ -2,58 +2,55 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
 import { SCHEMA_VERSION } from '../store/database.ts';
-import { columnNames, tableNames, type Tables } from '../store/tables.ts';
+import type { Row } from '../store/columns.ts';
+import { columnNames } from '../store/tables.ts';
 
-/** A snapshot of all records. `media` has the files in base64, by video id. */
-export type SnapshotDocument = z.output<typeof snapshotDocument>;
+// A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in base64, by video id.
 
-const version = z.literal(1, 'must be 1');
-const schema = z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`);
-const value = z.union([z.string(), z.number().refine(isExact), z.null()], 'must be a string, an exact number or null');
-
-/** SQLite throws on reading others. */
-function isExact(number: number): boolean {
-  return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
-}
-
-export const snapshotDocument = z.strictObject({
-  v: version,
-  schema,
+/** The fields beside `tables` and `media`. */
+export const snapshotFields = {
+  v: z.literal(1, 'must be 1'),
+  schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
   exported_at: z.string('must be a time'),
-  tables: z.record(z.string(), z.array(z.record(z.string(), value), 'must be an array of rows')),
-  sequences: z.record(z.string(), z.int().min(0)),
-  media: z.record(z.string(), z.base64('must be base64')).optional(),
-});
+  sequences: z.record(z.string(), z.int('must be numbers').min(0, 'must not be below 0'), 'must be an object'),
+} as const satisfies Record<string, z.ZodType>;
+
+export type SnapshotField = keyof typeof snapshotFields;
+
+export const mediaFile = z.base64('must be base64');
+
+/** Checks a field of the document. @throws ApiError 422 */
+export function checkedField<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
+  const result = schema.safeParse(value);
+  if (!result.success) throw refusal(place, result.error.issues[0]?.message ?? 'is not valid');
+  return result.data;
+}
 
 /**
- * Checks what the schema of the document cannot: that these are the tables and columns of this sandbox, and that no value would break
- * a later reader. The database itself checks the rest (types, uniqueness, references). @throws ApiError 422
+ * Checks rows for what the database itself does not: that they have the columns of this sandbox's table, and that no value would break
+ * a later reader. @returns a check for a table's row, which throws ApiError 422
  */
-export function requireFittingTables({ tables, sequences }: Tables, database: DatabaseSync): void {
-  const known = tableNames(database);
-  requireSame(Object.keys(tables), known, 'tables');
-  for (const table of Object.keys(sequences))
-    if (!known.includes(table)) throw refusal(`sequences.${table}`, 'is unknown');
-  for (const table of known) {
-    const columns = columnNames(database, table);
-    const ruled = columns.flatMap((column) => {
-      const rule = rules.find(({ columns: named }) => named.test(column));
-      return rule ? [{ column, rule }] : [];
-    });
-    for (const [index, row] of (tables[table] ?? []).entries()) {
-      requireSame(Object.keys(row), columns, `tables.${table}.${index}`);
-      for (const { column, rule } of ruled)
-        if (!isSane(row[column] ?? null, rule))
-          throw refusal(`tables.${table}.${index}.${column}`, `is not ${rule.what}`);
-    }
-  }
+export function rowCheck(database: DatabaseSync, table: string): (row: unknown, place: string) => Row {
+  const columns = columnNames(database, table);
+  const ruled = columns.flatMap((column) => {
+    const rule = rules.find(({ columns: named }) => named.test(column));
+    return rule ? [{ column, rule }] : [];
+  });
+  return (given, place) => {
+    if (!isRow(given)) throw refusal(place, 'must be an object of strings, exact numbers and nulls');
+    requireSame(Object.keys(given), columns, place);
+    for (const { column, rule } of ruled)
+      if (given[column] !== null && !rule.is(given[column])) throw refusal(`${place}.${column}`, `is not ${rule.what}`);
+    return given;
+  };
 }
 
+/** @param place in the document, from outside @param what as a predicate: 'is unknown' */
 export function refusal(place: string, what: string): ApiError {
   return new ApiError('invalid_request', `${place.slice(0, 200)} ${what}.`);
 }
 
-function requireSame(given: readonly string[], wanted: readonly string[], place: string): void {
+export function requireSame(given: readonly string[], wanted: readonly string[], place: string): void {
   if (given.length === wanted.length && wanted.every((name, index) => name === given[index])) return; // in the order of an export
   const missing = wanted.find((name) => !given.includes(name));
   if (missing !== undefined) throw refusal(place, `lacks ${missing}`);
@@ -61,49 +58,46 @@ function requireSame(given: readonly string[], wanted: readonly string[], place:
   if (unknown !== undefined) throw refusal(place, `has the unknown field ${JSON.stringify(unknown.slice(0, 60))}`);
 }
 
-function isSane(given: unknown, rule: Rule): boolean {
-  return given === null || rule.is.safeParse(given).success;
+function isRow(given: unknown): given is Row {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  for (const name in given) if (!isValue((given as Row)[name])) return false;
+  return true;
 }
 
-const asText = (is: (text: string) => boolean) => z.string().refine(is);
+function isValue(value: unknown): boolean {
+  return value === null || typeof value === 'string' || (typeof value === 'number' && isExact(value));
+}
+
+/** SQLite throws on reading others. */
+function isExact(number: number): boolean {
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
+}
 
 interface Rule {
   readonly columns: RegExp;
-  readonly is: z.ZodType;
+  /** Of a value that is not null. Plain functions: a document has millions of values, and a schema would allocate for each. */
+  readonly is: (value: unknown) => boolean;
   readonly what: string;
 }
 
+const upTo = (max: number) => (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max;
+const matching = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
+const jsonOf = (form: z.ZodType) => (value: unknown) => typeof value === 'string' && isJson(value, form);
+const isWhole = upTo(Number.MAX_SAFE_INTEGER);
+const isName = matching(/^[\w-]{1,100}$/);
+
 /** Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first match counts. */
 const rules: readonly Rule[] = [
-  { columns: /^due_at_ms$/, is: z.int().min(0), what: 'a time in milliseconds' },
-  {
-    columns: /_at_ms$/,
-    is: z
-      .int()
-      .min(0)
-      .max(Date.UTC(9999, 11, 31)),
-    what: 'a time in milliseconds before the year 9999',
-  },
-  {
-    columns: /^(key_)?id$|^number$|_id$/,
-    is: z.union([z.int().min(0), asText((id) => /^[\w-]{1,100}$/.test(id))]),
-    what: 'an id',
-  },
-  { columns: /^is_/, is: z.literal([0, 1]), what: '0 or 1' },
-  {
-    columns: /^(tags|events)$/,
-    is: asText((json) => isJson(json, z.array(z.string()))),
-    what: 'a JSON array of strings',
-  },
-  {
-    columns: /_settings$/,
-    is: asText((json) => isJson(json, z.record(z.string(), z.unknown()))),
-    what: 'a JSON object',
-  },
-  { columns: /^file_extension$/, is: asText((text) => /^[a-z0-9]{1,8}$/.test(text)), what: 'a file extension' },
-  { columns: /^media_type$/, is: asText((text) => /^[\w.+-]+\/[\w.+-]+$/.test(text)), what: 'a media type' },
-  { columns: /_sha256$|_hash$/, is: asText((text) => /^[0-9a-f]{64}$/.test(text)), what: 'a SHA-256 in hex' },
-  { columns: /^url$/, is: asText((text) => URL.canParse(text)), what: 'an address' },
+  { columns: /^due_at_ms$/, is: isWhole, what: 'a time in milliseconds' },
+  { columns: /_at_ms$/, is: upTo(Date.UTC(9999, 11, 31)), what: 'a time in milliseconds before the year 9999' },
+  { columns: /^(key_)?id$|^number$|_id$/, is: (value) => isWhole(value) || isName(value), what: 'an id' },
+  { columns: /^is_/, is: upTo(1), what: '0 or 1' },
+  { columns: /^(tags|events)$/, is: jsonOf(z.array(z.string())), what: 'a JSON array of strings' },
+  { columns: /_settings$/, is: jsonOf(z.record(z.string(), z.unknown())), what: 'a JSON object' },
+  { columns: /^file_extension$/, is: matching(/^[a-z0-9]{1,8}$/), what: 'a file extension' },
+  { columns: /^media_type$/, is: matching(/^[\w.+-]+\/[\w.+-]+$/), what: 'a media type' },
+  { columns: /_sha256$|_hash$/, is: matching(/^[0-9a-f]{64}$/), what: 'a SHA-256 in hex' },
+  { columns: /^url$/, is: (value) => typeof value === 'string' && URL.canParse(value), what: 'an address' },
 ];
 
 function isJson(text: string, form: z.ZodType): boolean {

@@ -7,12 +7,11 @@ import type { Endpoint } from '../http/handler.ts';
 
 type StateParts = Pick<
   Services,
-  'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle'
+  'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle' | 'startedAtMs'
 >;
 
 /** A summary of the sandbox and its contents. */
 export function stateEndpoint(parts: StateParts): Endpoint {
-  const startedAt = isoTime(Date.now());
   return {
     method: 'GET',
     path: '/_sandbox/state',
@@ -23,7 +22,7 @@ export function stateEndpoint(parts: StateParts): Endpoint {
       return context.json({
         data: {
           version: await version,
-          started_at: startedAt,
+          started_at: isoTime(parts.startedAtMs),
           seed: settings.seed,
           base_url: `${links.origin}/v1`,
           admin_url: `${links.origin}/_sandbox`,

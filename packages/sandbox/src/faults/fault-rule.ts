@@ -140,8 +140,3 @@ export const faultRule = z.discriminatedUnion(
 
 /** A complete new list. */
 export const faultRules = z.array(faultRule, 'must be an array of faults').max(1000, 'must have at most 1000 faults');
-
-/** Whether the fault is about a video's processing and not about a request. */
-export function isFate(rule: FaultRule): rule is FaultOf<'stuck_processing' | 'failed_processing'> {
-  return rule.kind === 'stuck_processing' || rule.kind === 'failed_processing';
-}

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Fate } from '../lifecycle.ts';
 import { seededFraction } from '../seeded-random.ts';
-import { isFate, type FaultRule } from './fault-rule.ts';
-import { isDue, isMatch, type Call } from './schedule.ts';
+import type { FaultRule } from './fault-rule.ts';
+import { isDue, isFate, isMatch, type Call } from './schedule.ts';
 
 export interface FaultParts {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { FaultRule } from './fault-rule.ts';
+import type { FaultOf, FaultRule } from './fault-rule.ts';
 
 /** A call when it arrives; '' where it names none. */
 export interface Call {
@@ -26,4 +26,9 @@ export function isDue(
 ): boolean {
   const { nth, times = nth === undefined ? Infinity : 1, probability = 1 } = rule;
   return callNumber >= (nth ?? 1) && applied < times && draw < probability;
+}
+
+/** Whether the fault is about a video's processing and not about a request. */
+export function isFate(rule: FaultRule): rule is FaultOf<'stuck_processing' | 'failed_processing'> {
+  return rule.kind === 'stuck_processing' || rule.kind === 'failed_processing';
 }

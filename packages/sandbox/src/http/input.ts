@@ -55,17 +55,40 @@ export function noQuery(request: Request, unknown: Unknown): void {
   query(request, z.strictObject({}), unknown);
 }
 
+/** The text of a JSON body, as it arrives. @throws ApiError 400, 413 or 415 */
+export async function* jsonTexts(request: Request, maxBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let isEmpty = true;
+  for await (const chunk of limitedChunks(request, maxBytes)) {
+    if (isEmpty) requireJsonType(request.headers.get('content-type'));
+    isEmpty = false;
+    yield decoded(chunk, decoder);
+  }
+  if (isEmpty) throw new ApiError('bad_request', 'This request needs a JSON body.');
+  yield decoded(undefined, decoder);
+}
+
+function decoded(chunk: Uint8Array | undefined, decoder: TextDecoder): string {
+  try {
+    return decoder.decode(chunk, { stream: chunk !== undefined });
+  } catch {
+    throw notJson();
+  }
+}
+
 async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(limitedChunks(request, maxBytes)));
+}
+
+async function* limitedChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   const tooLarge = new ApiError('payload_too_large', `A request body may have at most ${maxBytes} bytes.`);
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge;
-  const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of receivedChunks(request)) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge;
-    chunks.push(chunk);
+    if (chunk.length > 0) yield chunk;
   }
-  return Buffer.concat(chunks);
 }
 
 /** A client that disconnects in the middle of its body is not a server error. */
@@ -87,8 +110,12 @@ function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new ApiError('bad_request', 'The body is not valid JSON in UTF-8.');
+    throw notJson();
   }
+}
+
+export function notJson(): ApiError {
+  return new ApiError('bad_request', 'The body is not valid JSON in UTF-8.');
 }
 
 function checked<T>(

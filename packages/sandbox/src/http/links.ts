@@ -1,16 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { UPLOAD_PREFIX } from './operations.ts';
 
 /** The addresses that answers contain. The service lives at one origin, the uploads possibly at another. */
 export class Links {
-  readonly origin: string;
-  readonly uploadOrigin: string;
+  readonly #origin: string;
+  readonly #uploadOrigin: string;
   readonly #pictureExtension: string;
+  readonly #asSeen = new AsyncLocalStorage<string>();
 
   /** @param pictureExtension of thumbnails and artwork, which must match their type: `jpg` or `png` */
   constructor(origin: string, uploadOrigin: string, pictureExtension: string) {
-    this.origin = origin;
-    this.uploadOrigin = uploadOrigin;
+    this.#origin = origin;
+    this.#uploadOrigin = uploadOrigin;
     this.#pictureExtension = pictureExtension;
+  }
+
+  get origin(): string {
+    return this.#asSeen.getStore() ?? this.#origin;
+  }
+
+  get uploadOrigin(): string {
+    const origin = this.#asSeen.getStore();
+    if (origin === undefined || this.#uploadOrigin === this.#origin) return origin ?? this.#uploadOrigin;
+    const seen = new URL(origin);
+    seen.port = new URL(this.#uploadOrigin).port;
+    return seen.origin;
+  }
+
+  /**
+   * Does the work with the links of a client that reaches the service by another host and port, as other containers do.
+   * @param host a Host header that was checked; with that of the service's own origin its scheme stays, that of a proxy in front for example
+   * @param scheme of the port that the request came to
+   */
+  seenBy<T>(host: string, scheme: 'http' | 'https', work: () => T): T {
+    const own = new URL(this.#origin);
+    const isOwn = URL.parse(`${own.protocol}//${host}`)?.host === own.host;
+    return isOwn ? work() : this.#asSeen.run(new URL(`${scheme}://${host}`).origin, work);
   }
 
   upload(videoId: string, token: string): string {

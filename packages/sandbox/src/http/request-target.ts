@@ -1,16 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackHost } from '../loopback.ts';
 
 /**
  * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address
  * (RFC 9112 section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` is `v` (RFC 3986 section 6.2.2).
- * @returns whether it is for this machine. A web page whose name resolves to 127.0.0.1 (DNS rebinding) still sends its own name.
+ * @param isOwnHost of a name or address without a port; see `ownHosts` @returns whether it is for this service
  */
-export function straightenTarget(request: IncomingMessage): boolean {
+export function straightenTarget(request: IncomingMessage, isOwnHost: (host: string) => boolean): boolean {
   const [host = '', ...others] = request.headersDistinct['host'] ?? [];
   const target = targetOf(request.url ?? '');
   if (target) request.url = target.path;
-  return others.length === 0 && isForThisMachine(host) && isForThisMachine(target?.host ?? host);
+  return others.length === 0 && [host, target?.host ?? host].every((named) => isOwnHost(nameIn(named)));
 }
 
 interface Target {
@@ -35,7 +34,7 @@ function plainly(encoded: string): string {
   return /[\w.~-]/.test(character) ? character : encoded;
 }
 
-function isForThisMachine(host: string): boolean {
-  const url = URL.parse(`http://${host}`);
-  return url !== null && isLoopbackHost(url.hostname);
+/** @returns the Host header without its port, '' for one that is not valid */
+function nameIn(host: string): string {
+  return URL.parse(`http://${host}`)?.hostname ?? '';
 }

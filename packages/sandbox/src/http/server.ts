@@ -8,6 +8,7 @@ import type { BackgroundWork } from '../background-work.ts';
 import { answerRefusal, lingerThenCut, type Exchange } from './exchange.ts';
 import { errorResponse, ApiError } from './api-error.ts';
 import type { Journal } from './journal.ts';
+import { answerCors } from './cors.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
 
@@ -18,6 +19,10 @@ export interface PortParts {
   /** Listeners on the plain Node request, by path prefix. */
   readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
+  /** Whether a request may ask for this host; others are refused. */
+  readonly isOwnHost: (host: string) => boolean;
+  /** Origins whose pages may use the API. */
+  readonly corsOrigins: readonly string[];
   /** Wraps the handling of each request for this machine. */
   readonly layer: Layer;
   readonly onDefect: (error: unknown) => void;
@@ -88,7 +93,7 @@ const CLOSE = { Connection: 'close' };
 
 type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-function dispatcher({ journal, background, raw, fetch, layer, onDefect }: PortParts): Dispatch {
+function dispatcher({ journal, background, raw, fetch, isOwnHost, corsOrigins, layer, onDefect }: PortParts): Dispatch {
   const api = getRequestListener(fetch, {
     overrideGlobalObjects: false, // the sandbox also runs inside other programs
     errorHandler: () =>
@@ -101,15 +106,16 @@ function dispatcher({ journal, background, raw, fetch, layer, onDefect }: PortPa
     return api(request, response);
   };
   return (request, response, awaitsContinue) => {
-    const isForThisMachine = straightenTarget(request);
+    const isForThisService = straightenTarget(request, isOwnHost);
     journal.follow(request, response);
     response.once('finish', () => lingerThenCut(request));
-    if (!isForThisMachine)
+    if (!isForThisService)
       return answerRefusal(
         response,
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
         CLOSE,
       );
+    if (answerCors(request, response, corsOrigins)) return;
     background.track(layer({ request, response, awaitsContinue }, answer));
   };
 }

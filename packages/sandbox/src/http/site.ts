@@ -1,29 +1,31 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { readFile } from 'node:fs/promises';
-import { createAdminRoutes } from '../admin/routes.ts';
-import { createEmbedRoutes } from '../embed/routes.ts';
-import { createFeedRoutes } from '../feeds/routes.ts';
-import { createPageRoutes } from '../page/routes.ts';
 import type { Services } from '../services.ts';
 import { requireAccess } from './access.ts';
-import { createApi } from './api.ts';
 import { answerElsewhere, errorResponse, ApiError } from './api-error.ts';
+import { lazily } from './lazily.ts';
 import { packageFile } from '../package-files.ts';
 
 /** API, feeds, embeds, admin side and page: everything except uploads and media files. 404 everywhere else. */
 export function createSite(services: Services): Hono<{ Bindings: HttpBindings }> {
   const site = new Hono<{ Bindings: HttpBindings }>();
   site.use('/v1/*', requireAccess(services));
-  site.route('/', createApi(services));
   site.route('/', createContractRoutes());
-  site.route('/', createFeedRoutes(services));
-  site.route('/', createEmbedRoutes(services));
-  site.route('/', createAdminRoutes(services));
-  site.route('/', createPageRoutes(services));
+  for (const [paths, load] of partsOf(services)) site.on('ALL', paths, lazily(load));
   site.notFound((context) => answerElsewhere(context.req.method, context.req.path));
   site.onError((error) => errorResponse(error, services.onDefect));
   return site;
+}
+
+function partsOf(services: Services): [paths: string[], load: () => Promise<Hono>][] {
+  return [
+    [['/v1/*'], async () => (await import('./api.ts')).createApi(services)],
+    [['/feeds/*'], async () => (await import('../feeds/routes.ts')).createFeedRoutes(services)],
+    [['/embed/*'], async () => (await import('../embed/routes.ts')).createEmbedRoutes(services)],
+    [['/_sandbox/*'], async () => (await import('../admin/routes.ts')).createAdminRoutes(services)],
+    [['/', '/_page/*'], async () => (await import('../page/routes.ts')).createPageRoutes(services)],
+  ];
 }
 
 /** GET /openapi.yaml: the contract of this very version, for OpenAPI tools. Needs no key, because it reveals nothing of the account. */

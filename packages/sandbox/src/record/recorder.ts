@@ -103,7 +103,7 @@ class RecordingDesk {
 
   async #pass(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
     // A page whose name resolves to 127.0.0.1 must not use the key of a program.
-    if (!straightenTarget(request))
+    if (!straightenTarget(request, isLoopbackHost))
       return refuse(response, 'misdirected_request', 'The Host header must name this machine.');
     if (this.#trouble !== undefined)
       return refuse(response, 'server_error', 'The recorder cannot write its recording.');

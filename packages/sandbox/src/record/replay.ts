@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../http/api-error.ts';
 import { answerRefusal } from '../http/exchange.ts';
 import { straightenTarget } from '../http/request-target.ts';
+import { isLoopbackHost } from '../loopback.ts';
 import type { RecordedExchange, RecordedMessage } from './recording.ts';
 
 export interface ReplayOptions {
@@ -39,7 +40,7 @@ export async function startReplay({ exchanges, port = 0, strict = false, onMiss 
   const script = new Script(exchanges, strict);
   server.on('request', (request, response) => void answer(request, response));
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!straightenTarget(request))
+    if (!straightenTarget(request, isLoopbackHost))
       return refuse(response, 'misdirected_request', 'The Host header must name this machine.');
     const body = await jsonOf(request).catch(() => undefined);
     const found = script.next({ method: request.method ?? 'GET', target: request.url ?? '/', body });

@@ -1,18 +1,15 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { text, numberOrNull, type Row } from './columns.ts';
 
-/** All rows of all tables, in their order, and the highest numbers ever given out, so that none is given twice. */
-export interface Tables {
-  readonly tables: Readonly<Record<string, readonly Row[]>>;
-  readonly sequences: Readonly<Record<string, number>>;
-}
+/** The highest numbers ever given out, by table, so that none is given twice. */
+export type Sequences = Readonly<Record<string, number>>;
 
 /** An iterator, because a table may be larger than memory. @param table one of `tableNames` */
 export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
   return database.prepare(`SELECT * FROM ${table}`).iterate();
 }
 
-export function readSequences(database: DatabaseSync): Tables['sequences'] {
+export function readSequences(database: DatabaseSync): Sequences {
   const rows = [...rowsOf(database, 'sqlite_sequence')];
   return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
@@ -24,19 +21,22 @@ export function eraseTables(database: DatabaseSync): void {
 }
 
 /**
- * Within a transaction, into erased tables that have these columns.
- * @throws the error of SQLite for a value that a column cannot have; a reference to nothing makes the commit throw
+ * Within a transaction, from an attached database with the same tables, into erased ones.
+ * @throws the error of SQLite; a reference to nothing makes the commit throw
  */
-export function fillTables(database: DatabaseSync, { tables, sequences }: Tables): void {
+export function takeTables(database: DatabaseSync, from: string, sequences: Sequences): void {
   database.exec('PRAGMA defer_foreign_keys = ON');
-  for (const [table, rows] of Object.entries(tables)) {
-    const columns = columnNames(database, table);
-    const insert = database.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
-    for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue));
-  }
+  for (const table of tableNames(database)) database.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
   database.exec('DELETE FROM sqlite_sequence'); // the inserts above have made their own
   const remember = database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
   for (const [table, last] of Object.entries(sequences)) remember.run(table, last);
+}
+
+/** @returns a function that adds one row with all columns of the table. It throws the error of SQLite for a value that a column cannot have */
+export function rowInsert(database: DatabaseSync, table: string): (row: Row) => void {
+  const columns = columnNames(database, table);
+  const insert = database.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
+  return (row) => void insert.run(...columns.map((column) => row[column] ?? null));
 }
 
 export function tableNames(database: DatabaseSync): string[] {

@@ -161,6 +161,17 @@ export class VideoStore {
       .map(toVideo);
   }
 
+  /** Ids of videos whose file has the same content in an attached database with the same tables. */
+  *withSameFileIn(attached: string): Generator<string> {
+    const rows = this.#database
+      .prepare(
+        `SELECT own.id FROM main.videos AS own JOIN ${attached}.videos AS other ON other.id = own.id
+         WHERE own.file_sha256 = other.file_sha256`,
+      )
+      .iterate();
+    for (const row of rows) yield text(row, 'id');
+  }
+
   files(): StoredFile[] {
     // Not `*`: it would load the texts of 100,000 videos into memory.
     const rows = this.#database

@@ -1,0 +1,27 @@
+import type { SandboxOptions } from '../options.ts';
+import { startSandbox, type Sandbox } from '../sandbox.ts';
+
+/** Of a test runner: `node:test` calls the second one `after`, and Mocha the first one the same. */
+export interface TestHooks {
+  readonly afterEach: (work: () => Promise<void>) => unknown;
+  readonly afterAll: (work: () => Promise<void>) => unknown;
+}
+
+/**
+ * A sandbox for the tests of one file: reset after each, closed after the last.
+ *
+ * @param hooks of the runner, so that the package depends on none
+ * @param options as of `startSandbox`; `processingMs` is 0 unless it is given, so that no test waits for a video to be ready
+ * @throws as `startSandbox`
+ */
+export async function useSandbox({ afterEach, afterAll }: TestHooks, options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startForTests(options);
+  afterEach(() => sandbox.reset());
+  afterAll(() => sandbox.close());
+  return sandbox;
+}
+
+/** As `startSandbox`, with `processingMs` 0 unless it is given. */
+export function startForTests(options: SandboxOptions): Promise<Sandbox> {
+  return startSandbox({ processingMs: { min: 0, max: 0 }, ...options });
+}
