@@ -13,7 +13,8 @@ import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
 import { ApiError, nothingHere } from './http/api-error.ts';
 import { showingExchanges, type Fetch } from './http/exchange-listener.ts';
-import { Journal, type JournalEntry } from './http/journal.ts';
+import { Journal } from './http/journal.ts';
+import type { JournalEntry } from './http/journal-entry.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { close, listen, serve, type Certificate } from './http/server.ts';
@@ -52,7 +53,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
-  /** The requests so far, oldest first, without bodies and keys. */
+  /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
@@ -209,7 +210,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const startImport = importer.start.bind(importer);
   const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
-  const journal = new Journal({ nowMs: clock.nowMs, events });
+  const journal = new Journal({ nowMs: clock.nowMs, events, secrets: [adminToken, firstKey(settings)] });
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => {
     const closed = importer.close();

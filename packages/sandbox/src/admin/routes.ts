@@ -35,14 +35,14 @@ export function createAdminRoutes(services: Services): Hono {
 type Listed = Omit<Endpoint, 'handler'>;
 
 function endpointsOf(services: Services): Endpoint[] {
-  const { records, clock, events, requestWindow, journal } = services;
+  const { records, clock, events, requestWindow } = services;
   return [
     stateEndpoint(services),
     resetEndpoint(services),
     seedEndpoint(services),
     ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
-    ...requestEndpoints(journal),
+    ...requestEndpoints(services),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
     failVideoEndpoint(services),

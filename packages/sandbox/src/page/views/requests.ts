@@ -15,9 +15,10 @@ import {
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { keyId } from '../../admin/key-desk.ts';
-import { isWanted } from '../../admin/requests.ts';
+import type { InspectedRequest } from '../../inspector/details.ts';
+import { isWanted } from '../../inspector/request-filter.ts';
 import { query } from '../../http/input.ts';
-import type { JournalEntry } from '../../http/journal.ts';
+import type { JournalEntry } from '../../http/journal-entry.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
@@ -29,7 +30,7 @@ type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 export function requests(parts: RequestParts): (context: Context) => View {
   return (context) => {
     const wanted = query(context.req.raw, asked);
-    const found = parts.journal.entries().filter((entry) => isShown(entry, wanted));
+    const found = parts.journal.inspected().filter((request) => isShown(request, wanted));
     const from = (wanted.page - 1) * PER_PAGE;
     const entries = found.toReversed().slice(from, from + PER_PAGE);
     const { page, ...filter } = wanted;
@@ -57,6 +58,9 @@ const asked = z.strictObject({
   operation: optionalChoice(OPERATIONS),
   status: optionalChoice(STATUSES),
   key: optionalText,
+  path: optionalText,
+  text: optionalText,
+  video_id: optionalText,
   fault: optionalChoice(['hit']),
   files: optionalChoice(['too']),
   page,
@@ -65,11 +69,9 @@ const asked = z.strictObject({
 type Asked = z.output<typeof asked>;
 
 /** Most requests are for thumbnails, players and media, mainly from this page. */
-function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
-  if (files === undefined && isAboutFiles(entry.path)) return false;
-  if (fault !== undefined && entry.fault === null) return false;
-  if (key !== undefined && (entry.keyId === null || keyId(entry.keyId) !== key)) return false;
-  return isWanted(entry, { operation, status, since: undefined });
+function isShown(request: InspectedRequest, { fault, files, page: _page, ...filter }: Asked): boolean {
+  if (files === undefined && isAboutFiles(request.path)) return false;
+  return isWanted(request, fault === undefined ? filter : { ...filter, fault: 'any' });
 }
 
 function filterForm({ operation, status, key, fault, files }: Asked, { records }: RequestParts): Html {
