@@ -2,6 +2,11 @@
 
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';
+export { ExpectationError } from './inspector/verify.ts';
+export type { Expectation, RegisteredExpectations, Verification } from './inspector/expectation.ts';
+export type { ExpectationCheck } from './inspector/expectation-check.ts';
+export type { Matcher } from './inspector/matcher.ts';
+export type { Pattern } from './inspector/pattern.ts';
 export { readAnnouncement } from './announcement.ts';
 export { isLoopbackHost } from './loopback.ts';
 export { KeyDesk } from './admin/key-desk.ts';

@@ -19,6 +19,11 @@ import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { close, listen, serve, type Certificate } from './http/server.ts';
 import { createSite } from './http/site.ts';
+import { ExpectationBook } from './inspector/expectation-book.ts';
+import { registerExpectations, type ExpectationCheck } from './inspector/expectation-check.ts';
+import { verify } from './inspector/verify.ts';
+import type { RegisteredExpectations, Verification } from './inspector/expectation.ts';
+import { refusing, refusingRaw } from './inspector/refusing.ts';
 import { BackgroundWork } from './background-work.ts';
 import { MediaFiles } from './store/media-files.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -55,6 +60,16 @@ export interface Sandbox extends AsyncDisposable {
   readonly caPath: string | undefined;
   /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];
+  /**
+   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as expected, TypeError
+   * for a mistake in what is expected
+   */
+  verify(expected: Verification): void;
+  /**
+   * Registers expectations for the requests from now on, in the place of all others. @returns a check that throws ExpectationError with a
+   * report if one is unmet or broken @throws TypeError for a mistake in what is expected
+   */
+  expect(expected: RegisteredExpectations): ExpectationCheck;
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
   /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
@@ -90,6 +105,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     port: main.port,
     uploadOrigin: uploads.origin,
     requests: () => services.journal.entries(),
+    verify: (expected) => verify(expected, services.journal.inspected()),
+    expect: (expected) => registerExpectations(services.expectations, expected),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
@@ -211,6 +228,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
   const journal = new Journal({ nowMs: clock.nowMs, events, secrets: [adminToken, firstKey(settings)] });
+  const expectations = new ExpectationBook({ journal, events });
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => {
     const closed = importer.close();
@@ -226,7 +244,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   importer.resume();
   webhooks.start();
   lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
-  return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
+  return { ...core, adminToken, importer, admission, requestWindow, journal, expectations, webhooks, links, onDefect };
 }
 
 function connect(
@@ -234,18 +252,19 @@ function connect(
   services: Services,
   { main, uploads }: { main: Port; uploads: Port },
 ): void {
-  const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
+  const { records, mediaFiles, lifecycle, acceptance, clock, journal, expectations, onDefect } = services;
   const { incoming } = mediaFiles;
-  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, onDefect });
+  const receive = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, onDefect });
+  const upload = refusingRaw(receive, expectations);
   const site = createSite(services);
   const { onExchange } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
   const shared = { journal, background, layer: createFaultLayer(services), onDefect };
-  const files = {
-    '/cdn/': createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect }),
-  };
+  const cdn = createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect });
+  const files = { '/cdn/': refusingRaw(cdn, expectations) };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
-  serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, background) : fetch });
+  const shown = onExchange ? showingExchanges(fetch, onExchange, background) : fetch;
+  serve(main.server, { ...shared, raw, fetch: refusing(shown, expectations) });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 

@@ -44,7 +44,7 @@ test.each([
   '%s, sent again with its command, is the same request with the same answer',
   async (_what, method, path, body, headers) => {
     await using service = await runSandbox();
-    await service.call(method, path, body, headers as Record<string, string>);
+    await service.call(method, path, body, headers);
     const command = await commandOf(service, 1);
     expect(command).not.toContain(service.sandbox.apiKey);
     await run(command, { DROPCAST_API_KEY: service.sandbox.apiKey });

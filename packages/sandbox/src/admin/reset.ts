@@ -5,7 +5,16 @@ import type { Services } from '../services.ts';
 
 export type ResetParts = Pick<
   Services,
-  'records' | 'settings' | 'mediaFiles' | 'acceptance' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
+  | 'records'
+  | 'settings'
+  | 'mediaFiles'
+  | 'acceptance'
+  | 'requestWindow'
+  | 'clock'
+  | 'journal'
+  | 'faults'
+  | 'expectations'
+  | 'events'
 >;
 
 /**
@@ -13,7 +22,8 @@ export type ResetParts = Pick<
  * Uploads in progress are received to their end and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
-  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal, faults, events } = parts;
+  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal, faults, expectations, events } =
+    parts;
   const isFree = await acceptance.startNewEra(() => {
     clock.reset();
     inTransaction(records.database, () => {
@@ -22,6 +32,7 @@ export async function reset(parts: ResetParts): Promise<void> {
     });
     requestWindow.limit = settings.requestsPerHour;
     faults.reset();
+    expectations.clear();
     journal.clear();
     return { space: mediaFiles.replace(new Map()) };
   });

@@ -5,6 +5,7 @@ import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
 import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
+import { expectationEndpoints } from '../inspector/routes.ts';
 import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';
@@ -43,6 +44,7 @@ function endpointsOf(services: Services): Endpoint[] {
     ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
     ...requestEndpoints(services),
+    ...expectationEndpoints(services),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
     failVideoEndpoint(services),
@@ -53,7 +55,7 @@ function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
-    says: 'Restores the state right after the start: records, files, clock, limit, faults and journal.',
+    says: 'Restores the state right after the start: records, files, clock, limit, faults, expectations and journal.',
     handler: async (context) => {
       await reset(services);
       return context.body(null, 204);

@@ -82,8 +82,15 @@ function parsedJson(bytes: Buffer): unknown {
 function checked<T>(value: unknown, schema: z.ZodType<T>, where: 'body' | 'query'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const sentences = result.error.issues.slice(0, MAX_ISSUES).map((issue) => sentenceOf(issue, where));
-  throw new ApiError('invalid_request', sentences.join(' '));
+  throw new ApiError('invalid_request', mistakesAsText(result.error, where));
+}
+
+/** Sentences that name each mistake and its place. @param where what the whole is called */
+export function mistakesAsText(error: z.ZodError, where: string): string {
+  return error.issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => sentenceOf(issue, where))
+    .join(' ');
 }
 
 const MAX_ISSUES = 5;

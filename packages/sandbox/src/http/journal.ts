@@ -30,6 +30,7 @@ export class Journal {
   #exchanges: FollowedExchange[] = [];
   #lastNumber = 0;
   readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
+  readonly #underWay = new Set<FollowedExchange>();
   readonly #details = new BoundedDetails();
   /** Bytes of the connection that earlier exchanges account for. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
@@ -62,6 +63,7 @@ export class Journal {
     });
     this.#byResponse.set(response, exchange);
     this.#exchanges.push(exchange);
+    this.#underWay.add(exchange);
     const { mostEntries = MOST_ENTRIES } = this.#parts;
     if (this.#exchanges.length >= 2 * mostEntries)
       this.#forget(this.#exchanges.splice(0, this.#exchanges.length - mostEntries));
@@ -70,6 +72,7 @@ export class Journal {
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startMs);
       exchange.end({ durationMs, ...this.#traffic(socket) });
+      this.#underWay.delete(exchange);
       this.#onEnd(exchange.inspected());
       this.#details.add(exchange);
       // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
@@ -92,6 +95,11 @@ export class Journal {
   /** The entries with their details, which are worked out when they are read. */
   inspected(): InspectedRequest[] {
     return this.#exchanges.map((exchange) => exchange.inspected());
+  }
+
+  /** The requests whose exchanges have not ended, cleared or not. */
+  underWay(): InspectedRequest[] {
+    return [...this.#underWay].map((exchange) => exchange.inspected());
   }
 
   find(number: number): InspectedRequest | undefined {
