@@ -175,6 +175,17 @@ test.each([
   if (hasBody) expect(body.size).toBe(Buffer.byteLength(got));
 });
 
+test('a body that is answered before anybody reads it is complete, if it arrived', async () => {
+  await using service = await runSandbox();
+  await fetch(`${service.sandbox.baseUrl}/videos`, { method: 'POST', body: '{"title":"x"}' });
+  expect(await request(service, 1)).toMatchObject({
+    status: 401,
+    details: {
+      request: { body: { type: expect.stringContaining('text/plain'), complete: true, json: { title: 'x' } } },
+    },
+  });
+});
+
 test('a long body is cut and says so', async () => {
   await using service = await runSandbox();
   await service.call('PATCH', '/channels/ch_main', `{"name": "${'x'.repeat(100_000)}`);

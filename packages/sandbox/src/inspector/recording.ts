@@ -44,9 +44,12 @@ function recordRequestBody(request: IncomingMessage, recording: Mutable<Recordin
   const push = request.push.bind(request);
   const { 'content-type': type, 'content-encoding': encoding } = request.headers;
   const isText = !isUploadPath(request.url ?? '') && isTextType(type, encoding);
+  const expected = Number(request.headers['content-length'] ?? Number.NaN);
   request.push = (chunk: Buffer | null) => {
     if (chunk !== null) recording.requestBody.take(chunk, isText);
-    else if (recording.receivedMs === null) {
+    // Node drops the end of a body that is answered early, so its last byte counts too.
+    const hasEnded = chunk === null || recording.requestBody.sizeBytes === expected;
+    if (hasEnded && recording.receivedMs === null) {
       recording.requestBody.end();
       recording.receivedMs = now();
     }

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { keyId } from '../../admin/key-desk.ts';
 import type { InspectedRequest } from '../../inspector/details.ts';
 import { isWanted } from '../../inspector/request-filter.ts';
+import { kindInWords } from '../../faults/fault-words.ts';
 import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal-entry.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
@@ -74,7 +75,10 @@ function isShown(request: InspectedRequest, { fault, files, page: _page, ...filt
   return isWanted(request, fault === undefined ? filter : { ...filter, fault: 'any' });
 }
 
-function filterForm({ operation, status, key, fault, files }: Asked, { records }: RequestParts): Html {
+function filterForm(
+  { operation, status, key, path, text, video_id: videoId, fault, files }: Asked,
+  { records }: RequestParts,
+): Html {
   const all = (label: string, choices: readonly { value: string; label: string }[]) => [
     { value: '', label },
     ...choices,
@@ -84,6 +88,10 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
     html`<label class="check"
       ><input type="checkbox" name="${name}" value="${value}" ${isOn ? 'checked' : ''} /> ${label}</label
     >`;
+  const field = (name: string, label: string, value = '') =>
+    html`<label
+      >${label} <input name="${name}" value="${value}" maxlength="200" size="14" autocomplete="off"
+    /></label>`;
   return html`<form method="get" class="row" id="filter">
     ${select(
       'operation',
@@ -103,7 +111,9 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'With fault', fault !== undefined)}
+    ${select('key', 'Key', key, all('All', keys))} ${field('path', 'Path', path)}
+    ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
+    ${check('fault', 'hit', 'With fault', fault !== undefined)}
     ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>
   </form>`;
@@ -123,7 +133,12 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
     keyOf: ({ number }) => `request-${number}`,
     columns: [
       { heading: 'Time', kind: 'minor', cell: ({ atMs }) => time(atMs) },
-      { heading: 'Request', kind: 'main', cell: ({ method, path }) => html`<code>${method} ${named(path)}</code>` },
+      {
+        heading: 'Request',
+        kind: 'main',
+        cell: ({ number, method, path }) =>
+          html`<a href="/_page/requests/${number}"><code>${method} ${named(path)}</code></a>`,
+      },
       { heading: 'Operation', kind: 'minor', cell: ({ operation }) => (operation === 'unknown' ? '–' : operation) },
       {
         heading: 'Key',
@@ -132,12 +147,13 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
       },
       { heading: 'Status', cell: statusOf },
       { heading: 'Took', kind: 'number', cell: ({ durationMs }) => (durationMs === null ? '…' : span(durationMs)) },
-      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', fault)) },
+      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', kindInWords(fault))) },
     ],
   });
 }
 
-function statusOf({ status, durationMs }: JournalEntry): Html {
+/** The status of the answer, or why there is none. */
+export function statusOf({ status, durationMs }: Pick<JournalEntry, 'status' | 'durationMs'>): Html {
   if (status !== 0) return html`<span class="codes ${status >= 400 ? 'bad' : ''}">${status}</span>`;
   return html`<span class="codes ${durationMs === null ? '' : 'bad'}"
     >${durationMs === null ? 'under way' : 'no answer'}</span
