@@ -11,6 +11,7 @@ export type EventType =
   | 'key.changed'
   | 'webhook.changed'
   | 'faults.changed'
+  | 'expectations.changed'
   | 'clock.changed'
   | 'request'
   | 'reset';

@@ -7,6 +7,11 @@ export type { OpenPoint, ProfileName, SwitchName, Switches } from './profiles/sw
 export { parseSwitch, profileNamed } from './profiles/switchboard.ts';
 export { useSandbox } from './testing/use-sandbox.ts';
 export type { TestHooks } from './testing/use-sandbox.ts';
+export { ExpectationError } from './inspector/verify.ts';
+export type { Expectation, RegisteredExpectations, Verification } from './inspector/expectation.ts';
+export type { ExpectationCheck } from './inspector/expectation-check.ts';
+export type { Matcher } from './inspector/matcher.ts';
+export type { Pattern } from './inspector/pattern.ts';
 export { readAnnouncement } from './announcement.ts';
 export { isLoopbackHost } from './loopback.ts';
 export { KeyDesk } from './admin/key-desk.ts';

@@ -15,12 +15,18 @@ import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
 import { ApiError, nothingHere } from './http/api-error.ts';
 import { showingExchanges, type Fetch } from './http/exchange-listener.ts';
-import { Journal, type JournalEntry } from './http/journal.ts';
+import { Journal } from './http/journal.ts';
+import type { JournalEntry } from './http/journal-entry.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { ownHosts } from './http/own-hosts.ts';
 import { close, listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
+import { ExpectationBook } from './inspector/expectation-book.ts';
+import { registerExpectations, type ExpectationCheck } from './inspector/expectation-check.ts';
+import { verify } from './inspector/verify.ts';
+import type { RegisteredExpectations, Verification } from './inspector/expectation.ts';
+import { refusing, refusingRaw } from './inspector/refusing.ts';
 import { BackgroundWork } from './background-work.ts';
 import { plainHost } from './loopback.ts';
 import { MediaFiles } from './store/media-files.ts';
@@ -60,12 +66,22 @@ export interface Sandbox extends AsyncDisposable {
   readonly caPath: string | undefined;
   /** What a client of the API needs: `createVideoClient(sandbox.client)`. */
   readonly client: { readonly baseUrl: string; readonly apiKey: string };
-  /** The requests so far, oldest first, without bodies and keys. */
+  /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];
   /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. */
   reset(): Promise<void>;
   /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
   advance(ms: number): void;
+  /**
+   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as expected, TypeError
+   * for a mistake in what is expected
+   */
+  verify(expected: Verification): void;
+  /**
+   * Registers expectations for the requests from now on, in the place of all others. @returns a check that throws ExpectationError with a
+   * report if one is unmet or broken @throws TypeError for a mistake in what is expected
+   */
+  expect(expected: RegisteredExpectations): ExpectationCheck;
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
   /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
@@ -107,6 +123,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     requests: () => services.journal.entries(),
     reset: () => reset(services),
     advance: (ms) => core.clock.advance(wholeMs(ms)),
+    verify: (expected) => verify(expected, services.journal.inspected()),
+    expect: (expected) => registerExpectations(services.expectations, expected),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
@@ -241,7 +259,8 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const startImport = importer.start.bind(importer);
   const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
-  const journal = new Journal({ nowMs: clock.nowMs, events });
+  const journal = new Journal({ nowMs: clock.nowMs, events, secrets: [adminToken, firstKey(settings)] });
+  const expectations = new ExpectationBook({ journal, events });
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => {
     const closed = importer.close();
@@ -258,7 +277,19 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   webhooks.start();
   lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
   const startedAtMs = Date.now();
-  return { ...core, adminToken, startedAtMs, importer, admission, requestWindow, journal, webhooks, links, onDefect };
+  return {
+    ...core,
+    adminToken,
+    startedAtMs,
+    importer,
+    admission,
+    requestWindow,
+    journal,
+    expectations,
+    webhooks,
+    links,
+    onDefect,
+  };
 }
 
 function linksOf({ externalUrl }: SandboxSettings, { main, uploads }: Ports, pictureExtension: string): Links {
@@ -274,10 +305,11 @@ interface Ports {
 }
 
 function connect({ background, pictures }: Core, services: Services, { main, uploads }: Ports): void {
-  const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
+  const { records, mediaFiles, lifecycle, acceptance, clock, journal, expectations, onDefect } = services;
   const { incoming } = mediaFiles;
   const { switchboard } = services;
-  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
+  const receive = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
+  const upload = refusingRaw(receive, expectations);
   const site = createSite(services);
   const { onExchange, exposed, corsOrigins, host, tls } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
@@ -287,11 +319,11 @@ function connect({ background, pictures }: Core, services: Services, { main, upl
   const settled: Layer = (exchange, proceed) => faults(exchange, (inner) => profile(inner, proceed));
   const layer = exposed ? withLinksAsAsked(services.links, tls, settled) : settled;
   const shared = { journal, background, isOwnHost, corsOrigins, layer, onDefect };
-  const files = {
-    '/cdn/': createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect }),
-  };
+  const cdn = createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect });
+  const files = { '/cdn/': refusingRaw(cdn, expectations) };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
-  serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, background) : fetch });
+  const shown = onExchange ? showingExchanges(fetch, onExchange, background) : fetch;
+  serve(main.server, { ...shared, raw, fetch: refusing(shown, expectations) });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 

@@ -42,7 +42,7 @@ test('counts the bytes of each request of a connection for itself', async () => 
   socket.destroy();
 });
 
-test('has no secret: no token of an upload address, no key, no query, no body, and nothing of the admin side', async () => {
+test('has no secret: no token of an upload address, no key, no body, and nothing of the admin side', async () => {
   await using service = await runSandbox();
   const { id, upload_url: url } = await service.create({ title: 'SECRET title' });
   const token = url.split('/').at(-1) ?? '';

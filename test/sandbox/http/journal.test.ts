@@ -4,10 +4,12 @@ import { expect, test } from 'vitest';
 import { Events } from '../../../packages/sandbox/src/events.ts';
 import { Journal } from '../../../packages/sandbox/src/http/journal.ts';
 
+const NOTHING = { writeHead: () => undefined, flushHeaders: () => undefined, write: () => true, end: () => undefined };
+
 function exchange(url: string) {
-  const response = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 0 });
+  const response = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 0, ...NOTHING });
   const socket = { bytesRead: 10, bytesWritten: 20 };
-  const request = { method: 'GET', url, socket };
+  const request = { method: 'GET', url, socket, rawHeaders: [], headers: {}, push: () => true };
   const end = (statusCode: number) => {
     Object.assign(response, { headersSent: true, statusCode });
     response.emit('close');
@@ -54,12 +56,25 @@ test.each(['/_sandboxes', '/_pages', '/v1/_sandbox'])('%s is of the service', (u
 });
 
 test('the oldest entries go when there are too many', () => {
-  const { journal } = journalWith();
-  const { request, response } = exchange('/v1/videos');
-  Object.assign(response, { once: () => response });
-  for (let index = 0; index < 200_000; index += 1) journal.follow(request, response);
-  expect(journal.entries()).toHaveLength(100_000);
-  expect(journal.entries()[0]?.number).toBe(100_001);
+  const journal = new Journal({ nowMs: () => 0, events: new Events(), mostEntries: 100 });
+  for (let index = 0; index < 200; index += 1) {
+    const { request, response } = exchange('/v1/videos');
+    journal.follow(request, response);
+  }
+  expect(journal.entries()).toHaveLength(100);
+  expect(journal.entries()[0]?.number).toBe(101);
+});
+
+test('the details of the oldest go when they take too much memory, also while others are under way', () => {
+  const { journal, exchanges } = journalWith(...Array.from({ length: 800 }, () => '/v1/videos'));
+  for (const { request, response, end } of exchanges) {
+    for (const chunk of [Buffer.alloc(64 * 1024, 'x'), null]) request.push(chunk);
+    response.end();
+    end(200);
+  }
+  const kept = journal.inspected().map(({ details }) => details !== undefined);
+  expect(kept.slice(0, 280)).not.toContain(true);
+  expect(kept.slice(-480)).not.toContain(false);
 });
 
 test('a cleared entry stays cleared when its exchange ends', () => {

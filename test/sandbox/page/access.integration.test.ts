@@ -24,6 +24,7 @@ const VIEWS = [
   '/_page/keys',
   '/_page/webhooks',
   '/_page/requests',
+  '/_page/expectations',
   '/_page/faults',
   '/_page/controls',
 ];
@@ -110,7 +111,9 @@ test('no view has the value of a key, the admin token or an upload address', asy
   const { upload_url: uploadUrl } = await service.create();
   await fetch(uploadUrl, { method: 'PUT', body: 'x' });
   const secrets = [service.sandbox.apiKey, service.sandbox.adminToken, uploadUrl.split('/').at(-1) ?? ''];
-  for (const path of [...VIEWS, `/_page/videos/${videoId}`]) {
+  const numbers = service.sandbox.requests().map(({ number }) => `/_page/requests/${number}`);
+  expect(numbers.length).toBeGreaterThan(1);
+  for (const path of [...VIEWS, `/_page/videos/${videoId}`, ...numbers]) {
     const { html } = await visitor.get(path);
     for (const secret of secrets) expect(html.includes(secret), path).toBe(false);
   }

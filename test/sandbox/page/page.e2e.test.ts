@@ -22,6 +22,11 @@ const HOSTILE = {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 const LAYOUT_RULES = ['target-size', 'scrollable-region-focusable', 'region', 'empty-heading'];
 
+const EXPECTED = {
+  expectations: [{ request: { operation: 'videos.create', body: { title: HOSTILE.templates } }, exactly: 2 }],
+  only: true,
+};
+
 let service: RunningSandbox;
 let browser: TestBrowser;
 let views: Record<string, string>;
@@ -58,6 +63,23 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     });
     const { body: ready } = await service.call('GET', '/videos?status=ready');
     const { body: all } = await service.call('GET', '/videos');
+    await service.call(
+      'PATCH',
+      '/videos/vid_none?a=%3Cscript%3E',
+      {
+        title: HOSTILE.HTML,
+        description: HOSTILE['control characters and both directions'].repeat(50),
+        tags: [HOSTILE['500 characters']],
+      },
+      { 'x-odd': HOSTILE.HTML },
+    );
+    await admin(service, 'PUT /expectations', {
+      expectations: [
+        { name: HOSTILE.quotes.slice(0, 90), request: { operation: 'videos.update', text: HOSTILE.HTML } },
+      ],
+    });
+    const hostile = service.sandbox.requests().findLast(({ operation }) => operation === 'videos.update');
+    if (!hostile) throw new Error('no request');
     views = {
       overview: '/',
       videos: '/_page/videos',
@@ -70,6 +92,9 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
       keys: '/_page/keys',
       webhooks: '/_page/webhooks',
       requests: '/_page/requests',
+      request: `/_page/requests/${hostile.number}`,
+      'request without a body': '/_page/requests/1',
+      expectations: `/_page/expectations?verify=${encodeURIComponent(JSON.stringify(EXPECTED))}`,
       faults: '/_page/faults?kind=status',
       controls: '/_page/controls',
       missing: '/_page/videos/vid_nobody',
@@ -156,7 +181,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.reload();
     expect(await page.locator('#switches').innerText()).toMatch(/hit 1 of 1 call, 1[45] min/);
     await open('Requests');
-    expect(await page.locator('tbody tr').first().innerText()).toContain('html_502');
+    expect(await page.locator('tbody tr').first().innerText()).toContain('HTML of a proxy, 502');
     await open('Faults');
     await press(/Switch off\s*: A proxy/);
     expect((await service.call('GET', '/channels', undefined, headers)).status).toBe(200);
@@ -217,6 +242,36 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(await page.locator('#new-key code').textContent()).toBe(key);
     await page.reload();
     expect(await page.locator('#new-key').count()).toBe(0);
+  });
+
+  test('a request under way becomes complete before the eyes of the reader, and its command is copied', async () => {
+    const page = await enter();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await admin(service, 'POST /faults', { kind: 'delay', ms: 3_600_000, operation: 'channels.update', times: 1 });
+    const given = new AbortController();
+    const call = fetch(`${service.sandbox.baseUrl}/channels/ch_news`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${service.sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: '{"name":"It\'s news"}',
+      signal: given.signal,
+    }).catch(() => 'given up');
+    const { number } = await until(() =>
+      service.sandbox
+        .requests()
+        .find(({ operation, durationMs }) => operation === 'channels.update' && durationMs === null),
+    );
+    await page.goto(at(`/_page/requests/${number}`));
+    await page.getByText('still under way').waitFor();
+    await page.getByText('Answers 3600000 ms late').waitFor();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied.').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(
+      String.raw`--data-binary '{"name":"It'\''s news"}'`,
+    );
+    given.abort();
+    expect(await call).toBe('given up');
+    await page.getByText('no answer').waitFor();
+    expect(complaintsOf(page)).toEqual([]);
   });
 
   test('updates do not disturb a running player', async () => {

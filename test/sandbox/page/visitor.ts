@@ -35,6 +35,19 @@ export class Visitor {
     return answerOf(await fetch(this.#origin + path, { ...sent, body: new URLSearchParams(fields) }));
   }
 
+  /** Sends a form with a file. @param headers as for `post` */
+  async sendFile(
+    path: string,
+    field: string,
+    content: string,
+    headers: Record<string, string> = { 'sec-fetch-site': 'same-origin' },
+  ): Promise<PageAnswer> {
+    const body = new FormData();
+    body.set(field, new File([content], 'sandbox.json'));
+    const sent = { method: 'POST', redirect: 'manual', headers: { cookie: this.#cookie, ...headers } } as const;
+    return answerOf(await fetch(this.#origin + path, { ...sent, body }));
+  }
+
   /** Listens to what happens. Ends with `signal`. */
   async live(signal: AbortSignal): Promise<ReadableStream<string>> {
     const { body } = await fetch(`${this.#origin}/_page/live`, { headers: { cookie: this.#cookie }, signal });

@@ -148,6 +148,18 @@ function asNew(fresh) {
   return fresh;
 }
 
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest('button[data-copies]');
+  if (button === null) return;
+  const said = button.parentElement.querySelector('[role="status"]');
+  try {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+    said.textContent = 'Copied.';
+  } catch {
+    said.textContent = 'The browser does not allow it; select the command instead.';
+  }
+});
+
 document.addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, textarea, select') !== null || event.ctrlKey || event.metaKey || event.altKey;
   const field = document.querySelector('input[type=search]');

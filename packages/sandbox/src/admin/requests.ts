@@ -1,21 +1,33 @@
-import { z } from 'zod';
-import { query, pageNumber } from '../http/input.ts';
-import type { Journal, JournalEntry } from '../http/journal.ts';
-import { isoTime } from '../http/wire.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Endpoint } from '../http/handler.ts';
+import { pageNumber, query } from '../http/input.ts';
+import type { Journal } from '../http/journal.ts';
+import type { JournalEntry } from '../http/journal-entry.ts';
+import type { Links } from '../http/links.ts';
+import { isoTime } from '../http/wire.ts';
+import { curlCommand } from '../inspector/curl.ts';
+import { jsonOf, type InspectedRequest, type ShownBody } from '../inspector/details.ts';
+import { isWanted, requestFilter } from '../inspector/request-filter.ts';
 import { keyId } from './key-desk.ts';
 
+interface RequestParts {
+  readonly journal: Journal;
+  /** Where commands find the service. */
+  readonly links: Pick<Links, 'origin'>;
+}
+
 /** The request journal. */
-export function requestEndpoints(journal: Journal): Endpoint[] {
+export function requestEndpoints({ journal, links }: RequestParts): Endpoint[] {
   return [
     {
       method: 'GET',
       path: '/_sandbox/requests',
-      says: 'Lists the latest requests, oldest first; ?operation=videos.list, ?status=404 or 4xx, ?since=2026-01-31T12:00:00Z, ?limit=100.',
+      says: 'Lists the latest requests, oldest first; ?operation, method, status (404, 4xx), key, video_id, path, text, fault, since, until, after, before, limit.',
       handler: (context) => {
-        const wanted = query(context.req.raw, filter);
-        const entries = journal.entries().filter((entry) => isWanted(entry, wanted));
-        return context.json({ data: entries.slice(-wanted.limit).map(entryView), meta: { total: entries.length } });
+        const { limit, ...filter } = query(context.req.raw, listQuery);
+        const found = journal.inspected().filter((request) => isWanted(request, filter));
+        const page = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
+        return context.json({ data: page.map(entryView), meta: { total: found.length } });
       },
     },
     {
@@ -27,46 +39,75 @@ export function requestEndpoints(journal: Journal): Endpoint[] {
         return context.body(null, 204);
       },
     },
+    {
+      method: 'GET',
+      path: '/_sandbox/requests/:number',
+      says: 'Returns everything about a request: headers, bodies, timing, and the fault that hit it.',
+      handler: (context) => context.json({ data: requestView(requestAt(journal, context.req.param('number'))) }),
+    },
+    {
+      method: 'GET',
+      path: '/_sandbox/requests/:number/curl',
+      says: 'Returns a request as a curl command, with the key as $DROPCAST_API_KEY.',
+      handler: (context) => {
+        const command = curlCommand(requestAt(journal, context.req.param('number')), links.origin);
+        return context.body(command, 200, { 'Content-Type': 'text/plain; charset=utf-8' });
+      },
+    },
   ];
 }
 
-export function entryView(entry: JournalEntry) {
+const listQuery = requestFilter.extend({ limit: pageNumber(1000).default(100) });
+
+/** @param number as in an address @throws ApiError 404 */
+export function requestAt(journal: Journal, number: string | undefined): InspectedRequest {
+  const found = /^\d{1,15}$/.test(number ?? '') ? journal.find(Number(number)) : undefined;
+  if (!found) throw new ApiError('not_found', 'There is no such request. The journal may have been cleared.');
+  return found;
+}
+
+function entryView(entry: JournalEntry) {
   return {
     number: entry.number,
     at: isoTime(entry.atMs),
     operation: entry.operation,
     method: entry.method,
     path: entry.path,
+    query: entry.query,
     status: entry.status,
     duration_ms: entry.durationMs,
     bytes_in: entry.bytesIn,
     bytes_out: entry.bytesOut,
     key_id: entry.keyId === null ? null : keyId(entry.keyId),
+    video_id: entry.videoId,
+    channel_id: entry.channelId,
+    feed_id: entry.feedId,
     fault: entry.fault,
   };
 }
 
-const filter = z.strictObject({
-  operation: z.string().optional(),
-  status: z
-    .string()
-    .regex(/^([1-5]\d\d|[1-5]xx|0)$/, 'must be a status like 404, a class like 4xx, or 0 for no answer')
-    .optional(),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' })
-    .transform((text) => Date.parse(text))
-    .optional(),
-  limit: pageNumber(1000).default(100),
-});
-
-export type RequestFilter = Pick<z.output<typeof filter>, 'operation' | 'status' | 'since'>;
-
-export function isWanted(entry: JournalEntry, { operation, status, since }: RequestFilter): boolean {
-  if (operation !== undefined && entry.operation !== operation) return false;
-  if (status !== undefined && !isInClass(String(entry.status), status)) return false;
-  return since === undefined || entry.atMs >= since;
+function requestView(request: InspectedRequest) {
+  const { details } = request;
+  if (!details) return { ...entryView(request), details: null };
+  const { requestHeaders, requestBody, answerHeaders, answerBody, receivedMs, firstByteMs, sentMs, faultRule } =
+    details;
+  return {
+    ...entryView(request),
+    details: {
+      request: { headers: requestHeaders, body: bodyView(requestBody) },
+      answer: { headers: answerHeaders, body: bodyView(answerBody) },
+      timing: { request_received_ms: receivedMs, answer_begun_ms: firstByteMs, answer_sent_ms: sentMs },
+      fault_rule: faultRule ?? null,
+    },
+  };
 }
 
-function isInClass(status: string, wanted: string): boolean {
-  return wanted.endsWith('xx') ? status.length === 3 && status.startsWith(wanted.slice(0, 1)) : status === wanted;
+/** JSON as such, any other text as text, and of everything else the first bytes. Null without a body. */
+function bodyView(body: ShownBody) {
+  const { type, sizeBytes, isComplete, isCut, text, firstBytes } = body;
+  if (sizeBytes === 0) return null;
+  const json = jsonOf(body);
+  const content =
+    json !== undefined ? { json } : text !== null ? { text } : { first_bytes: firstBytes.toString('hex') };
+  return { type, size: sizeBytes, complete: isComplete, cut: isCut, ...content };
 }

@@ -14,6 +14,7 @@ export type ResetParts = Pick<
   | 'journal'
   | 'faults'
   | 'switchboard'
+  | 'expectations'
   | 'events'
 >;
 
@@ -22,8 +23,8 @@ export type ResetParts = Pick<
  * Uploads in progress are received to their end and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
-  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal, faults, switchboard, events } =
-    parts;
+  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal } = parts;
+  const { faults, switchboard, expectations, events } = parts;
   const isFree = await acceptance.startNewEra(() => {
     clock.reset();
     inTransaction(records.database, () => {
@@ -33,6 +34,7 @@ export async function reset(parts: ResetParts): Promise<void> {
     requestWindow.limit = settings.requestsPerHour;
     faults.reset();
     switchboard.reset();
+    expectations.clear();
     journal.clear();
     return { space: mediaFiles.replace(new Map()) };
   });

@@ -5,6 +5,7 @@ import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
 import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
+import { expectationEndpoints } from '../inspector/routes.ts';
 import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';
@@ -36,14 +37,15 @@ export function createAdminRoutes(services: Services): Hono {
 type Listed = Omit<Endpoint, 'handler'>;
 
 function endpointsOf(services: Services): Endpoint[] {
-  const { records, clock, events, requestWindow, journal } = services;
+  const { records, clock, events, requestWindow } = services;
   return [
     stateEndpoint(services),
     resetEndpoint(services),
     seedEndpoint(services),
     ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
-    ...requestEndpoints(journal),
+    ...requestEndpoints(services),
+    ...expectationEndpoints(services),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
     ...profileEndpoints(services.switchboard),
@@ -55,7 +57,7 @@ function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
-    says: 'Restores the state right after the start: records, files, clock, limit, faults and journal.',
+    says: 'Restores the state right after the start: records, files, clock, limit, faults, expectations and journal.',
     handler: async (context) => {
       await reset(services);
       return context.body(null, 204);

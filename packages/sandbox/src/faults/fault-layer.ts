@@ -23,7 +23,7 @@ export function createFaultLayer(parts: Pick<Services, 'faults' | 'records' | 'c
     const exchange = isChannelInBody ? withBodyAskedFor(arrived) : arrived;
     const channel = isChannelInBody ? { channelId: await channelInBody(valve) } : {};
     const fault = faults.take({ ...callOf(operation, url, records), ...channel });
-    if (fault) journal.noteFault(exchange.response, fault.rule.kind);
+    if (fault) journal.noteFault(exchange.response, fault.rule);
     return applyFault(fault?.rule, { exchange, valve, proceed: () => proceed(exchange), nowMs: clock.nowMs() });
   };
 }

@@ -17,9 +17,13 @@ export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undef
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
     if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   };
+  const before = HELD.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
   return new Promise((resolve) => {
     const release = (isComplete: boolean) => {
-      for (const name of HELD) Reflect.deleteProperty(response, name);
+      for (const [name, own] of before) {
+        if (own) Object.defineProperty(response, name, own); // the journal's
+        else Reflect.deleteProperty(response, name);
+      }
       const { statusCode: status } = response;
       resolve(isComplete ? { status, headers: response.getHeaders(), body: Buffer.concat(chunks) } : undefined);
     };

@@ -3,6 +3,7 @@ import type { ChannelAnswer, ChannelList } from '../contract/types.gen.ts';
 import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
+import { isShallow } from '../inspector/nesting.ts';
 import { jsonBody, nameField, textField } from './input.ts';
 import { channelListItem, wholeChannel } from './wire.ts';
 
@@ -40,22 +41,12 @@ const updateBody = z.strictObject({
   // assumed: the inner structure is not shown (api-spec section 2.2), so any object of sane depth.
   default_player_settings: z
     .custom<Record<string, unknown>>(isPlainObject, 'must be an object')
-    .refine((value) => isShallow(value), `must not be nested deeper than ${MAX_DEPTH} levels`)
+    .refine((value) => isShallow(value, MAX_DEPTH), `must not be nested deeper than ${MAX_DEPTH} levels`)
     .optional(),
 });
 
 function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Level by level and not by recursion: a body of a million brackets must not overflow the stack. */
-function isShallow(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return false;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-  }
-  return true;
 }
 
 function noSuchChannel(): ApiError {

@@ -127,8 +127,15 @@ function checked<T>(
   if (result.success) return result.data;
   const extra = new Set(result.error.issues.flatMap((issue) => (isUnknownHere(issue) ? issue.keys : [])));
   if (unknown === 'ignore' && extra.size > 0) return checked(without(extra, value), schema, { where });
-  const sentences = result.error.issues.slice(0, MAX_ISSUES).map((issue) => sentenceOf(issue, where));
-  throw new ApiError('invalid_request', sentences.join(' '));
+  throw new ApiError('invalid_request', mistakesAsText(result.error, where));
+}
+
+/** Sentences that name each mistake and its place. @param where what the whole is called */
+export function mistakesAsText(error: z.ZodError, where: string): string {
+  return error.issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => sentenceOf(issue, where))
+    .join(' ');
 }
 
 /** At the top: deeper down are objects whose names a client chooses. */

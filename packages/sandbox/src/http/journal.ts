@@ -1,99 +1,139 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Events } from '../events.ts';
+import type { FaultRule } from '../faults/fault-rule.ts';
+import { BoundedDetails } from '../inspector/bounded-details.ts';
+import type { InspectedRequest } from '../inspector/details.ts';
+import { FollowedExchange } from '../inspector/followed-exchange.ts';
+import { Masking } from '../inspector/masking.ts';
+import type { JournalEntry } from './journal-entry.ts';
 import { isAboutFiles, isOwnPath, operationOf, withoutSecrets } from './operations.ts';
 
-export interface JournalEntry {
-  /** Counted from 1, and in the events of the type 'request'. */
-  readonly number: number;
-  readonly operation: string;
-  readonly method: string;
-  /** Without the query, and without the token of an upload address. */
-  readonly path: string;
-  /** 0 while there is no answer, or if the client disconnected before one. */
-  readonly status: number;
-  /** By the service's clock. */
-  readonly atMs: number;
-  /** In real time, even while the service's clock is frozen; null while the exchange is in progress. */
-  readonly durationMs: number | null;
-  /** Bytes on the connection, with heads and encryption; null while the exchange is in progress. */
-  readonly bytesIn: number | null;
-  readonly bytesOut: number | null;
-  /** The number of the request's API key; null without a valid one. */
-  readonly keyId: number | null;
-  /** The kind of the planned fault that hit it. */
-  readonly fault: string | null;
+export interface JournalParts {
+  /** The service's clock, ms since 1970. */
+  readonly nowMs: () => number;
+  /** Receives `request` at the end of each exchange. */
+  readonly events: Events;
+  /** In clear; none of them is shown. */
+  readonly secrets?: readonly string[];
+  /** Default 100,000. */
+  readonly mostEntries?: number;
 }
 
 /**
- * Requests and their answers, in order of arrival, without queries, headers and bodies, so without secrets. Bounded: the oldest entries
- * are dropped. Requests to the admin side and the page are not recorded.
+ * Requests and their answers, in order of arrival, without secrets. Bounded twice: of more than 100,000 entries the oldest are dropped, and
+ * when headers and bodies take more than about 32 MiB, those of the oldest are. Requests to the admin side and the page are not recorded.
  */
 export class Journal {
-  readonly #parts: { readonly nowMs: () => number; readonly events: Events };
-  #exchanges: Exchange[] = [];
+  readonly #parts: JournalParts;
+  readonly #masking: Masking;
+  #exchanges: FollowedExchange[] = [];
   #lastNumber = 0;
-  readonly #byResponse = new WeakMap<ServerResponse, Exchange>();
+  readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
+  readonly #underWay = new Set<FollowedExchange>();
+  readonly #details = new BoundedDetails();
   /** Bytes of the connection that earlier exchanges account for. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
+  #onEnd: (request: InspectedRequest) => void = () => undefined;
 
-  /** @param parts `nowMs`: the service's clock, ms since 1970; `events`: receives `request` at the end of each exchange */
-  constructor(parts: { readonly nowMs: () => number; readonly events: Events }) {
+  /** @param parts clock, events, and the secrets to hide */
+  constructor(parts: JournalParts) {
     this.#parts = parts;
+    this.#masking = new Masking(parts.secrets ?? []);
+  }
+
+  /** The number of the latest request. */
+  get lastNumber(): number {
+    return this.#lastNumber;
+  }
+
+  /** @param onEnd called with each exchange that ends, before its event */
+  whenEnded(onEnd: (request: InspectedRequest) => void): void {
+    this.#onEnd = onEnd;
   }
 
   /** Records the request now, and the answer when the exchange ends. */
   follow(request: IncomingMessage, response: ServerResponse): void {
-    const path = pathOf(request.url ?? '');
+    const { path, query } = targetOf(request.url ?? '');
     if (isOwnPath(path)) return;
-    const exchange: Exchange = { entry: this.#begun(request.method ?? '', path), response };
+    const exchange = new FollowedExchange(this.#begun(request.method ?? '', path, query), {
+      request,
+      response,
+      masking: this.#masking,
+    });
     this.#byResponse.set(response, exchange);
     this.#exchanges.push(exchange);
-    if (this.#exchanges.length >= 2 * MAX_ENTRIES) this.#exchanges = this.#exchanges.slice(-MAX_ENTRIES);
+    this.#underWay.add(exchange);
+    const { mostEntries = MOST_ENTRIES } = this.#parts;
+    if (this.#exchanges.length >= 2 * mostEntries)
+      this.#forget(this.#exchanges.splice(0, this.#exchanges.length - mostEntries));
     const { socket } = request;
     const startMs = performance.now();
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startMs);
-      exchange.entry = { ...current(exchange), durationMs, ...this.#traffic(socket) };
-      exchange.response = undefined;
+      exchange.end({ durationMs, ...this.#traffic(socket) });
+      this.#underWay.delete(exchange);
+      this.#onEnd(exchange.inspected());
+      this.#details.add(exchange);
       // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
-      if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.entry.number));
+      if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.number));
     });
   }
 
   noteKey(response: ServerResponse, keyId: number): void {
-    this.#note(response, { keyId });
+    this.#byResponse.get(response)?.note({ keyId });
   }
 
-  noteFault(response: ServerResponse, fault: string): void {
-    this.#note(response, { fault });
+  noteFault(response: ServerResponse, rule: FaultRule): void {
+    this.#byResponse.get(response)?.noteFault(rule);
   }
 
   entries(): JournalEntry[] {
-    return this.#exchanges.map(current);
+    return this.#exchanges.map((exchange) => exchange.entry());
+  }
+
+  /** The entries with their details, which are worked out when they are read. */
+  inspected(): InspectedRequest[] {
+    return this.#exchanges.map((exchange) => exchange.inspected());
+  }
+
+  /** The requests whose exchanges have not ended, cleared or not. */
+  underWay(): InspectedRequest[] {
+    return [...this.#underWay].map((exchange) => exchange.inspected());
+  }
+
+  find(number: number): InspectedRequest | undefined {
+    return this.#exchanges.find((exchange) => exchange.number === number)?.inspected();
+  }
+
+  /** The request that this response belongs to; undefined for one of the admin side or the page. */
+  requestOf(response: ServerResponse): InspectedRequest | undefined {
+    return this.#byResponse.get(response)?.inspected();
   }
 
   /** Also drops exchanges in progress. Numbering continues. */
   clear(): void {
+    this.#forget(this.#exchanges);
     this.#exchanges = [];
   }
 
-  #begun(method: string, path: string): JournalEntry {
+  #forget(exchanges: readonly FollowedExchange[]): void {
+    for (const exchange of exchanges) this.#details.drop(exchange);
+  }
+
+  #begun(method: string, path: string, query: string): JournalEntry {
     this.#lastNumber += 1;
+    const shownPath = this.#masking.text(shortened(withoutSecrets(path)));
     return {
       number: this.#lastNumber,
       operation: operationOf(method, path),
       method,
-      path: shortened(withoutSecrets(path)),
+      path: shownPath,
+      query: shortened(this.#masking.query(query)),
       status: 0,
       atMs: this.#parts.nowMs(),
       ...UNDER_WAY,
     };
-  }
-
-  #note(response: ServerResponse, facts: Partial<JournalEntry>): void {
-    const exchange = this.#byResponse.get(response);
-    if (exchange) exchange.entry = { ...exchange.entry, ...facts };
   }
 
   #traffic(socket: Socket): Traffic {
@@ -104,33 +144,34 @@ export class Journal {
   }
 }
 
-const MAX_ENTRIES = 100_000;
-const UNDER_WAY = { durationMs: null, bytesIn: null, bytesOut: null, keyId: null, fault: null };
-
-/** Keeps the response only until it ends, for clients that read the journal before the 'close' event has fired. */
-interface Exchange {
-  entry: JournalEntry;
-  response: ServerResponse | undefined;
-}
+const MOST_ENTRIES = 100_000;
+const UNDER_WAY = {
+  durationMs: null,
+  bytesIn: null,
+  bytesOut: null,
+  keyId: null,
+  fault: null,
+  videoId: null,
+  channelId: null,
+  feedId: null,
+};
 
 interface Traffic {
   readonly bytesIn: number;
   readonly bytesOut: number;
 }
 
-function current({ entry, response }: Exchange): JournalEntry {
-  return response?.headersSent ? { ...entry, status: response.statusCode } : entry;
-}
-
 /** A target may be a whole address (RFC 9112 section 3.2.2), even one with a user name and a password. */
-function pathOf(target: string): string {
-  const path = target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? '');
-  return path.split(/[?#]/, 1)[0] ?? '';
+function targetOf(target: string): { readonly path: string; readonly query: string } {
+  const url = target.startsWith('/') ? undefined : URL.parse(target);
+  const [whole = ''] = (url === undefined ? target : `${url?.pathname ?? ''}${url?.search ?? ''}`).split('#', 1);
+  const at = whole.indexOf('?');
+  return at === -1 ? { path: whole, query: '' } : { path: whole.slice(0, at), query: whole.slice(at + 1) };
 }
 
-/** Node accepts paths of 16 kB; 100,000 of those would use much memory. */
-function shortened(path: string): string {
-  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
+/** Node accepts targets of 16 kB; 100,000 of those would use much memory. */
+function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
-const MAX_PATH = 300;
+const MAX_TEXT = 300;

@@ -21,7 +21,14 @@ export interface Sent {
 
 /** Everything that the page can change. */
 export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOnce): Action[] {
-  return [...aboutVideos, ...aboutKeys(shownOnce), ...aboutWebhooks(shownOnce), ...aboutFaults(faults), ...aboutAll];
+  return [
+    ...aboutVideos,
+    ...aboutKeys(shownOnce),
+    ...aboutWebhooks(shownOnce),
+    ...aboutFaults(faults),
+    ...aboutExpectations,
+    ...aboutAll,
+  ];
 }
 
 /** @returns the address that shows the result. @throws ApiError when the service refuses, and 400 without a form */
@@ -41,7 +48,11 @@ export async function act(context: Context, { asks, leadsTo }: Action, ask: AskS
 const aboutVideos: readonly Action[] = [
   {
     path: '/_page/videos/:id/fail',
-    asks: ({ part }) => ({ method: 'POST', path: `/_sandbox/videos/${part('id')}/fail`, body: FAILURE }),
+    asks: ({ form, part }) => ({
+      method: 'POST',
+      path: `/_sandbox/videos/${part('id')}/fail`,
+      body: { code: form.get('code') || FAILURE.code, message: form.get('message') || FAILURE.message },
+    }),
     leadsTo: (_answer, { part }) => `/_page/videos/${part('id')}`,
   },
   {
@@ -56,7 +67,8 @@ const aboutVideos: readonly Action[] = [
   },
 ];
 
-const FAILURE = { code: 'failed_by_hand', message: "Set to failed on the sandbox's page." };
+/** What a video fails with unless the form says something else. */
+export const FAILURE = { code: 'failed_by_hand', message: "Set to failed on the sandbox's page." };
 
 function aboutKeys(shownOnce: ShownOnce): Action[] {
   return [
@@ -93,6 +105,14 @@ function aboutWebhooks(shownOnce: ShownOnce): Action[] {
       asks: ({ part }) => ({ method: 'DELETE', path: `/_sandbox/webhooks/${part('id')}` }),
       leadsTo: '/_page/webhooks',
     },
+    {
+      path: '/_page/webhooks/:id/deliveries/:delivery/redeliver',
+      asks: ({ part }) => ({
+        method: 'POST',
+        path: `/_sandbox/webhooks/${part('id')}/deliveries/${part('delivery')}/redeliver`,
+      }),
+      leadsTo: (_answer, { part }) => `/_page/webhooks#${part('id')}`,
+    },
   ];
 }
 
@@ -103,6 +123,11 @@ function aboutFaults(faults: Services['faults']): Action[] {
     {
       path: '/_page/faults',
       asks: ({ form }) => ({ method: 'POST', path: '/_sandbox/faults', body: ruleIn(form) }),
+      leadsTo,
+    },
+    {
+      path: '/_page/faults/replace',
+      asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/faults', body: jsonIn(form, 'rules') }),
       leadsTo,
     },
     { path: '/_page/faults/clear', asks: () => ({ method: 'DELETE', path: '/_sandbox/faults' }), leadsTo },
@@ -119,6 +144,30 @@ function aboutFaults(faults: Services['faults']): Action[] {
       leadsTo,
     },
   ];
+}
+
+const EXPECTATIONS = '/_page/expectations';
+
+const aboutExpectations: readonly Action[] = [
+  {
+    path: EXPECTATIONS,
+    asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/expectations', body: jsonIn(form, 'document') }),
+    leadsTo: EXPECTATIONS,
+  },
+  {
+    path: '/_page/expectations/clear',
+    asks: () => ({ method: 'DELETE', path: '/_sandbox/expectations' }),
+    leadsTo: EXPECTATIONS,
+  },
+];
+
+/** @throws ApiError 400 if the field is not JSON */
+function jsonIn(form: URLSearchParams, field: string): unknown {
+  try {
+    return JSON.parse(form.get(field) ?? '') as unknown;
+  } catch {
+    throw new ApiError('bad_request', 'This is not valid JSON.');
+  }
 }
 
 const CONTROLS = '/_page/controls';

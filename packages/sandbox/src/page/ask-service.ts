@@ -9,6 +9,8 @@ export interface Question {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  /** The body as it is to be sent, in the place of `body`. */
+  readonly content?: string;
 }
 
 /** @returns the `data` of the answer. @throws ApiError when the service refuses */
@@ -22,9 +24,8 @@ export function askService(services: Services): AskService {
   const service = new Hono().route('/', createApi(services)).route('/', createAdminRoutes(services));
   service.onError((error) => errorResponse(error, services.onDefect));
   const headers = { Authorization: `Bearer ${services.adminToken}`, 'Content-Type': 'application/json' };
-  return async ({ method, path, body }) => {
-    const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await service.request(path, { method, headers, ...content });
+  return async ({ method, path, body, content = body === undefined ? undefined : JSON.stringify(body) }) => {
+    const response = await service.request(path, { method, headers, ...(content !== undefined && { body: content }) });
     const text = await response.text();
     const answer = (text === '' ? {} : JSON.parse(text)) as Answer;
     if (answer.error) throw new ApiError(answer.error.code, answer.error.message);

@@ -18,6 +18,7 @@ const SECTIONS = [
   ['/_page/keys', 'Keys'],
   ['/_page/webhooks', 'Webhooks'],
   ['/_page/requests', 'Requests'],
+  ['/_page/expectations', 'Expectations'],
   ['/_page/faults', 'Faults'],
   ['/_page/controls', 'Controls'],
 ] as const;

@@ -7,16 +7,19 @@ import type { Services } from '../services.ts';
 import { act, actions } from './actions.ts';
 import { askService } from './ask-service.ts';
 import { assets } from './assets.ts';
+import { importFile, MOST_IMPORT_BYTES } from './import-form.ts';
 import { problemPage, strangerPage, viewPage, type View } from './layout.ts';
 import { ShownOnce } from './shown-once.ts';
 import { analytics } from './views/analytics.ts';
 import { channels } from './views/channels.ts';
 import { controls } from './views/controls.ts';
 import { faults } from './views/faults.ts';
+import { expectations } from './views/expectations.ts';
 import { feed } from './views/feed.ts';
 import { feeds } from './views/feeds.ts';
 import { keys } from './views/keys.ts';
 import { overview } from './views/overview.ts';
+import { request } from './views/request.ts';
 import { requests } from './views/requests.ts';
 import { video } from './views/video.ts';
 import { videos } from './views/videos.ts';
@@ -63,6 +66,8 @@ function viewsOf(services: Services, shownOnce: ShownOnce): [path: string, view:
     ['/_page/keys', keys(services, shownOnce)],
     ['/_page/webhooks', webhooks(services, shownOnce)],
     ['/_page/requests', requests(services)],
+    ['/_page/requests/:number', request(services)],
+    ['/_page/expectations', expectations(services)],
     ['/_page/faults', faults(services)],
     ['/_page/controls', controls(services)],
   ];
@@ -76,15 +81,23 @@ function show(context: Context, view: ViewMaker, services: Services) {
 /** Each answers with a redirect, so that going back or reloading repeats nothing. */
 function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void {
   const ask = askService(services);
-  const onError = () => {
-    throw new ApiError('payload_too_large', `A form may have at most ${MAX_FORM_BYTES} bytes.`);
-  };
-  page.post('/_page/*', bodyLimit({ maxSize: MAX_FORM_BYTES, onError }));
+  page.post('/_page/import', limitedTo(MOST_IMPORT_BYTES), async (context) => {
+    await importFile(context, ask);
+    return context.redirect('/', 303);
+  });
+  page.post('/_page/*', limitedTo(MAX_FORM_BYTES));
   for (const action of actions(services, shownOnce))
     page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
 }
 
 const MAX_FORM_BYTES = 64 * 1024;
+
+function limitedTo(maxSize: number): MiddlewareHandler {
+  const onError = () => {
+    throw new ApiError('payload_too_large', `A form may have at most ${maxSize} bytes.`);
+  };
+  return bodyLimit({ maxSize, onError });
+}
 
 function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 'onDefect'>) {
   const refusal = toApiError(error);

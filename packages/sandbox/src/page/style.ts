@@ -14,6 +14,11 @@ export const OWN_STYLE = `
 .switches .text { min-width: 0; display: flex; flex-direction: column; }
 .switches .text > span { color: var(--muted); font-size: 12.5px; }
 .switches .side { display: flex; align-items: center; gap: 8px; flex: none; }
+.headers { display: flex; flex-direction: column; gap: 4px; }
+.headers > div { display: flex; flex-wrap: wrap; gap: 0 8px; }
+.headers dt { color: var(--muted); font-size: 12.5px; }
+.headers dd { overflow-wrap: anywhere; min-width: 0; font-size: 12.5px; }
+.document { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace !important; width: 100%; resize: vertical; }
 .codes { white-space: nowrap; }
 .codes.bad { color: var(--failed); font-weight: 600; }
 `;

@@ -1,19 +1,20 @@
 import { html } from 'hono/html';
-import { badge, button, confirmed, time, type Html } from '@dropcast/pages';
+import { badge, button, confirmed, facts, time, type Html } from '@dropcast/pages';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
 import { keyUsage } from './keys.ts';
 
-type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records'>;
+type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records' | 'settings' | 'links'>;
 
-/** Clock, limit, samples and reset. */
+/** Clock, limit, samples, reset, snapshots, and what else there is to know. */
 export function controls(parts: ControlParts): () => View {
   return () => ({
     title: 'Controls',
     section: '/_page/controls',
     changesWith: ['request', 'key.changed'],
     body: html`<div class="columns">${clockCard(parts)} ${limitCard(parts)}</div>
-      <div class="columns">${samplesCard()} ${resetCard()}</div>`,
+      <div class="columns">${samplesCard()} ${resetCard()}</div>
+      <div class="columns">${snapshotCard()} ${aboutCard(parts)}</div>`,
   });
 }
 
@@ -81,13 +82,51 @@ function resetCard(): Html {
     <div class="head"><h2>Reset</h2></div>
     <div class="body">
       <p class="muted">
-        Restores the state right after the start: videos, plays, keys, webhooks, faults, clock and journal.
+        Restores the state right after the start: videos, plays, keys, webhooks, faults, expectations, clock and
+        journal.
       </p>
       ${confirmed('/_page/reset', {
         first: 'Reset everything…',
         question: 'Deletes all records and files.',
         second: 'Reset the sandbox',
       })}
+    </div>
+  </section>`;
+}
+
+function snapshotCard(): Html {
+  return html`<section class="card" id="snapshot">
+    <div class="head"><h2>Snapshot</h2></div>
+    <div class="body">
+      <p class="muted">
+        All records as one JSON document, with hashes of the keys, and if you like with up to 64 MiB of files.
+      </p>
+      <div class="row middle">
+        <a class="button" href="/_sandbox/export" download="sandbox.json">Save the records</a>
+        <a class="button" href="/_sandbox/export?media=true" download="sandbox-with-files.json"
+          >Save records and files</a
+        >
+      </div>
+      <form class="row" method="post" action="/_page/import" enctype="multipart/form-data">
+        <label>Saved document <input type="file" name="document" accept=".json,application/json" required /></label>
+        <button class="danger">Replace everything with it</button>
+      </form>
+    </div>
+  </section>`;
+}
+
+function aboutCard({ settings, links }: ControlParts): Html {
+  return html`<section class="card" id="about">
+    <div class="head"><h2>This sandbox</h2></div>
+    <div class="body">
+      ${facts([
+        ['Seed', String(settings.seed)],
+        ['API', html`<code>${links.origin}/v1</code>`],
+        ['Uploads', html`<code>${links.uploadOrigin}</code>`],
+        ['Admin side', html`<a href="/_sandbox"><code>/_sandbox</code></a>`],
+        ['State', html`<a href="/_sandbox/state"><code>/_sandbox/state</code></a>`],
+        ['Contract', html`<a href="/openapi.yaml"><code>/openapi.yaml</code></a>`],
+      ])}
     </div>
   </section>`;
 }

@@ -14,6 +14,7 @@ import {
 import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
+import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
 import { query } from '../../http/input.ts';
 import type { Services } from '../../services.ts';
 import { fieldsOf, kinds, type Field } from '../fault-form.ts';
@@ -47,7 +48,7 @@ export function faults(parts: FaultParts): (context: Context) => View {
           <div class="head"><h2>Active faults, in order</h2></div>
           ${list.length === 0 ? emptyState('None.') : faultTable(list, parts)}
         </section>
-        ${newFault(kind)}`,
+        ${newFault(kind)} ${allAsJson(list)}`,
     };
   };
 }
@@ -76,7 +77,9 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
       {
         heading: 'Fault',
         kind: 'main',
-        cell: ({ id, rule }) => html`${badge('notice', rule.kind)}<code class="under">${id}</code>`,
+        cell: ({ id, rule }) =>
+          html`${badge('notice', kindInWords(rule.kind))}<bdi class="under">${visibleText(faultInWords(rule))}</bdi
+            ><code class="under">${id}</code>`,
       },
       { heading: 'Operation', cell: ({ rule }) => operationOf(rule) },
       { heading: 'Details', kind: 'minor', cell: ({ rule }) => html`<bdi>${detailsOf(rule)}</bdi>` },
@@ -92,7 +95,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
 
 /** In two steps, so that it needs no script: the kind, then its parameters. */
 function newFault(kind: string | undefined): Html {
-  const choices = kinds.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
+  const choices = kinds.map((value) => ({ value, label: capitalised(kindInWords(value)) }));
   return html`<section class="card" id="new-fault">
     <div class="head"><h2>Another fault</h2></div>
     <div class="body">
@@ -102,6 +105,25 @@ function newFault(kind: string | undefined): Html {
       </form>
       ${kind === undefined ? '' : ruleForm(kind)}
     </div>
+  </section>`;
+}
+
+/** For sets of faults that are kept elsewhere. */
+function allAsJson(list: readonly Fault[]): Html {
+  const rules = JSON.stringify(
+    list.map(({ rule }) => rule),
+    null,
+    2,
+  );
+  return html`<section class="card" id="all">
+    <div class="head"><h2>All faults as JSON</h2></div>
+    <form class="body" method="post" action="/_page/faults/replace">
+      <label
+        >Faults in the order in which they are tried
+        <textarea class="document" name="rules" rows="6" spellcheck="false" required>${rules}</textarea>
+      </label>
+      <div><button>Replace all with these</button></div>
+    </form>
   </section>`;
 }
 
@@ -152,7 +174,7 @@ function capitalised(text: string): string {
 
 /** The active faults: what each hits, how often it did, and when it expires. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
-  return html`${badge('notice', fault.rule.kind)} ${operationOf(fault.rule)}
+  return html`${badge('notice', kindInWords(fault.rule.kind))} ${operationOf(fault.rule)}
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
 }
 

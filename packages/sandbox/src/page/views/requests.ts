@@ -15,9 +15,11 @@ import {
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { keyId } from '../../admin/key-desk.ts';
-import { isWanted } from '../../admin/requests.ts';
+import type { InspectedRequest } from '../../inspector/details.ts';
+import { isWanted } from '../../inspector/request-filter.ts';
+import { kindInWords } from '../../faults/fault-words.ts';
 import { query } from '../../http/input.ts';
-import type { JournalEntry } from '../../http/journal.ts';
+import type { JournalEntry } from '../../http/journal-entry.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
@@ -29,7 +31,7 @@ type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 export function requests(parts: RequestParts): (context: Context) => View {
   return (context) => {
     const wanted = query(context.req.raw, asked);
-    const found = parts.journal.entries().filter((entry) => isShown(entry, wanted));
+    const found = parts.journal.inspected().filter((request) => isShown(request, wanted));
     const from = (wanted.page - 1) * PER_PAGE;
     const entries = found.toReversed().slice(from, from + PER_PAGE);
     const { page, ...filter } = wanted;
@@ -57,6 +59,9 @@ const asked = z.strictObject({
   operation: optionalChoice(OPERATIONS),
   status: optionalChoice(STATUSES),
   key: optionalText,
+  path: optionalText,
+  text: optionalText,
+  video_id: optionalText,
   fault: optionalChoice(['hit']),
   files: optionalChoice(['too']),
   page,
@@ -65,14 +70,15 @@ const asked = z.strictObject({
 type Asked = z.output<typeof asked>;
 
 /** Most requests are for thumbnails, players and media, mainly from this page. */
-function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
-  if (files === undefined && isAboutFiles(entry.path)) return false;
-  if (fault !== undefined && entry.fault === null) return false;
-  if (key !== undefined && (entry.keyId === null || keyId(entry.keyId) !== key)) return false;
-  return isWanted(entry, { operation, status, since: undefined });
+function isShown(request: InspectedRequest, { fault, files, page: _page, ...filter }: Asked): boolean {
+  if (files === undefined && isAboutFiles(request.path)) return false;
+  return isWanted(request, fault === undefined ? filter : { ...filter, fault: 'any' });
 }
 
-function filterForm({ operation, status, key, fault, files }: Asked, { records }: RequestParts): Html {
+function filterForm(
+  { operation, status, key, path, text, video_id: videoId, fault, files }: Asked,
+  { records }: RequestParts,
+): Html {
   const all = (label: string, choices: readonly { value: string; label: string }[]) => [
     { value: '', label },
     ...choices,
@@ -82,6 +88,10 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
     html`<label class="check"
       ><input type="checkbox" name="${name}" value="${value}" ${isOn ? 'checked' : ''} /> ${label}</label
     >`;
+  const field = (name: string, label: string, value = '') =>
+    html`<label
+      >${label} <input name="${name}" value="${value}" maxlength="200" size="14" autocomplete="off"
+    /></label>`;
   return html`<form method="get" class="row" id="filter">
     ${select(
       'operation',
@@ -101,7 +111,9 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'With fault', fault !== undefined)}
+    ${select('key', 'Key', key, all('All', keys))} ${field('path', 'Path', path)}
+    ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
+    ${check('fault', 'hit', 'With fault', fault !== undefined)}
     ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>
   </form>`;
@@ -121,7 +133,12 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
     keyOf: ({ number }) => `request-${number}`,
     columns: [
       { heading: 'Time', kind: 'minor', cell: ({ atMs }) => time(atMs) },
-      { heading: 'Request', kind: 'main', cell: ({ method, path }) => html`<code>${method} ${named(path)}</code>` },
+      {
+        heading: 'Request',
+        kind: 'main',
+        cell: ({ number, method, path }) =>
+          html`<a href="/_page/requests/${number}"><code>${method} ${named(path)}</code></a>`,
+      },
       { heading: 'Operation', kind: 'minor', cell: ({ operation }) => (operation === 'unknown' ? '–' : operation) },
       {
         heading: 'Key',
@@ -130,12 +147,13 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
       },
       { heading: 'Status', cell: statusOf },
       { heading: 'Took', kind: 'number', cell: ({ durationMs }) => (durationMs === null ? '…' : span(durationMs)) },
-      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', fault)) },
+      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', kindInWords(fault))) },
     ],
   });
 }
 
-function statusOf({ status, durationMs }: JournalEntry): Html {
+/** The status of the answer, or why there is none. */
+export function statusOf({ status, durationMs }: Pick<JournalEntry, 'status' | 'durationMs'>): Html {
   if (status !== 0) return html`<span class="codes ${status >= 400 ? 'bad' : ''}">${status}</span>`;
   return html`<span class="codes ${durationMs === null ? '' : 'bad'}"
     >${durationMs === null ? 'under way' : 'no answer'}</span

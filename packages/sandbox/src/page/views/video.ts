@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import {
-  button,
   confirmed,
   counted,
   facts,
@@ -13,6 +12,7 @@ import {
   visibleText,
   type Html,
 } from '@dropcast/pages';
+import { FAILURE } from '../actions.ts';
 import { status } from '../status.ts';
 import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
@@ -66,13 +66,26 @@ function actions({ id, status: word }: Video): Html {
   const path = videoPath(id);
   const isUnderWay = word === 'pending' || word === 'processing';
   return html`<div class="row middle">
-    ${isUnderWay ? button(`${path}/fail`, 'Make it fail') : ''}
+    ${isUnderWay ? failForm(path) : ''}
     ${confirmed(`${path}/delete`, {
       first: 'Delete…',
       question: 'Deletes it for good, and removes it from every feed and embed at once.',
       second: 'Delete the video',
     })}
   </div>`;
+}
+
+function failForm(path: string): Html {
+  return html`<details class="confirm">
+    <summary>Make it fail…</summary>
+    <form method="post" action="${path}/fail">
+      <label
+        >Code <input name="code" value="${FAILURE.code}" required maxlength="64" pattern="[a-z][a-z0-9_]*"
+      /></label>
+      <label>Message <input name="message" value="${FAILURE.message}" required maxlength="1000" size="32" /></label>
+      <button class="danger">Make it fail</button>
+    </form>
+  </details>`;
 }
 
 function player({ id, status: word, failure, title }: Video, { links }: VideoParts): Html {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { badge, confirmed, emptyState, named, table, time, type Html } from '@dropcast/pages';
+import { badge, button, confirmed, emptyState, named, table, time, unseen, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
@@ -84,6 +84,14 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
                 cell: ({ status, error }) => html`${status ?? ''} ${error ?? ''}`,
               },
               { heading: 'Created', kind: 'minor', cell: ({ created_at: at }) => time(Date.parse(at)) },
+              {
+                heading: 'Repeat',
+                cell: ({ id }) =>
+                  button(
+                    `/_page/webhooks/${webhook.id}/deliveries/${id}/redeliver`,
+                    html`Deliver again${unseen(` ${id}`)}`,
+                  ),
+              },
             ],
           })
     }

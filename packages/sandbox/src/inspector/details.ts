@@ -1,0 +1,127 @@
+import type { FaultRule } from '../faults/fault-rule.ts';
+import type { JournalEntry } from '../http/journal-entry.ts';
+import { isShallow } from './nesting.ts';
+import type { Masking } from './masking.ts';
+import type { RecordedBody } from './recorded-body.ts';
+import { headerPairs, type Recording } from './recording.ts';
+
+/** An entry of the journal with everything that is known of its exchange, without secrets. */
+export interface InspectedRequest extends JournalEntry {
+  /** Undefined if the journal had no room for it any more. */
+  readonly details: Details | undefined;
+}
+
+export interface Details {
+  /** By their names in lower case; repeated ones joined with a comma. */
+  readonly requestHeaders: Headers;
+  readonly requestBody: ShownBody;
+  readonly answerHeaders: Headers;
+  readonly answerBody: ShownBody;
+  readonly receivedMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly sentMs: number | null;
+  /** The rule of the fault that hit it. */
+  readonly faultRule: FaultRule | undefined;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface ShownBody {
+  readonly type: string | null;
+  /** How much has passed, not how much is kept. */
+  readonly sizeBytes: number;
+  /** Whether it has passed to its end. */
+  readonly isComplete: boolean;
+  /** Whether less is kept than has passed. */
+  readonly isCut: boolean;
+  /** Null for what is no text. */
+  readonly text: string | null;
+  /** The first bytes of what is no text. */
+  readonly firstBytes: Buffer;
+}
+
+/** Pure: the recording without its secrets. @param keyName shown in the place of the key */
+export function detailsOf(recording: Recording, masking: Masking, about: About): Details {
+  const requestHeaders = shownHeaders(pairsOf(recording.requestHeaders), masking);
+  const answerHeaders = shownHeaders(headerPairs(recording.answerHead), masking);
+  const { authorization } = requestHeaders;
+  const { receivedMs, firstByteMs, sentMs } = recording;
+  return {
+    requestHeaders:
+      authorization === undefined
+        ? requestHeaders
+        : { ...requestHeaders, authorization: withKey(authorization, about.keyName) },
+    requestBody: shownBody(recording.requestBody, requestHeaders, masking),
+    answerHeaders,
+    answerBody: shownBody(recording.answerBody, answerHeaders, masking),
+    receivedMs,
+    firstByteMs,
+    sentMs,
+    faultRule: about.faultRule,
+  };
+}
+
+interface About {
+  /** `key_1`; null without a valid key. */
+  readonly keyName: string | null;
+  readonly faultRule: FaultRule | undefined;
+}
+
+function withKey(masked: string, keyName: string | null): string {
+  return masked.replace('[masked]', keyName === null ? '[not a valid key]' : `[${keyName}]`);
+}
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as [string, string]] : []));
+}
+
+function shownHeaders(pairs: readonly (readonly [string, string])[], masking: Masking): Headers {
+  const shown = new Map<string, string>();
+  for (const [given, value] of pairs) {
+    const name = given.toLowerCase();
+    const before = shown.get(name);
+    const masked = masking.header(name, value);
+    shown.set(name, before === undefined ? masked : `${before}, ${masked}`);
+  }
+  return Object.fromEntries(shown);
+}
+
+function shownBody(body: RecordedBody, headers: Headers, masking: Masking): ShownBody {
+  const { sizeBytes, keptBytes, isComplete } = body;
+  const { 'content-type': type } = headers;
+  const isCut = keptBytes < sizeBytes;
+  const bytes = body.bytes();
+  const text = sizeBytes > 0 && body.isText ? textOf(bytes, isCut || !isComplete) : null;
+  const isForm = type?.toLowerCase().startsWith('application/x-www-form-urlencoded') === true;
+  const masked = text === null ? null : masking.text(isForm ? masking.query(text) : text, isCut || !isComplete);
+  return {
+    type: type ?? null,
+    sizeBytes,
+    isComplete,
+    isCut,
+    text: masked,
+    firstBytes: masked === null ? bytes.subarray(0, 32) : Buffer.alloc(0),
+  };
+}
+
+/** @returns null if it is not UTF-8. A cut may go through a character, which is left out then. */
+function textOf(bytes: Buffer, isCut: boolean): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return null;
+  }
+}
+
+/** The body as JSON; undefined if it is none, not whole, or nested too deeply to be shown. */
+export function jsonOf({ text, isCut }: Pick<ShownBody, 'text' | 'isCut'>): unknown {
+  if (text === null || isCut) return undefined;
+  try {
+    const json = JSON.parse(text) as unknown;
+    return isShallow(json, MAX_DEPTH) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_DEPTH = 100;

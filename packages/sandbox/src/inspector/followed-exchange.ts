@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { keyId as keyName } from '../admin/key-desk.ts';
+import type { FaultRule } from '../faults/fault-rule.ts';
+import type { JournalEntry } from '../http/journal-entry.ts';
+import { detailsOf, jsonOf, type Details, type InspectedRequest, type ShownBody } from './details.ts';
+import type { Masking } from './masking.ts';
+import { record, type Recording } from './recording.ts';
+import { subjectOf, type Subject } from './subject.ts';
+
+interface Followed {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly masking: Masking;
+}
+
+/** One exchange from the arrival of its request on. */
+export class FollowedExchange {
+  #entry: JournalEntry;
+  readonly #masking: Masking;
+  /** Until the exchange ends, for clients that read the journal before the 'close' event has fired. */
+  #response: ServerResponse | undefined;
+  #recording: Recording | undefined;
+  /** Kept once the exchange has ended, in the place of the recording. */
+  #details: Details | undefined;
+  #faultRule: FaultRule | undefined;
+  #sizeBytes = 0;
+
+  /** @param entry what is known at the start @param followed as in `record` */
+  constructor(entry: JournalEntry, { request, response, masking }: Followed) {
+    this.#entry = entry;
+    this.#masking = masking;
+    this.#response = response;
+    this.#recording = record(request, response);
+  }
+
+  get number(): number {
+    return this.#entry.number;
+  }
+
+  note(facts: Partial<JournalEntry>): void {
+    this.#entry = { ...this.#entry, ...facts };
+  }
+
+  noteFault(rule: FaultRule): void {
+    this.#faultRule = rule;
+    this.note({ fault: rule.kind });
+  }
+
+  /** @param facts what is known at the end */
+  end(facts: Pick<JournalEntry, 'durationMs' | 'bytesIn' | 'bytesOut'>): void {
+    this.#sizeBytes = this.#recording ? sizeOf(this.#recording) : 0;
+    const entry = this.entry();
+    this.#response = undefined;
+    this.#entry = { ...entry, ...this.#subject(), ...facts };
+  }
+
+  /** As it is now. */
+  entry(): JournalEntry {
+    if (this.#response === undefined) return this.#entry;
+    const status = this.#response.headersSent ? this.#response.statusCode : this.#entry.status;
+    return { ...this.#entry, ...this.#subject(), status };
+  }
+
+  /** The entry, with its details as soon as somebody reads them. */
+  inspected(): InspectedRequest {
+    const shown = () => this.#shown();
+    return {
+      ...this.entry(),
+      get details() {
+        return shown();
+      },
+    };
+  }
+
+  /** About how much memory the details take, once the exchange has ended. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  dropDetails(): void {
+    this.#recording = undefined;
+    this.#details = undefined;
+  }
+
+  #subject(): Subject {
+    const { operation, path, query } = this.#entry;
+    return subjectOf({
+      operation,
+      path,
+      query,
+      requestBody: () => bodyOf(this.#shown()?.requestBody),
+      answerBody: () => bodyOf(this.#shown()?.answerBody),
+    });
+  }
+
+  #shown(): Details | undefined {
+    if (this.#details || !this.#recording) return this.#details;
+    const { keyId } = this.#entry;
+    const about = { keyName: keyId === null ? null : keyName(keyId), faultRule: this.#faultRule };
+    const shown = detailsOf(this.#recording, this.#masking, about);
+    if (this.#response !== undefined) return shown; // it may still change
+    this.#details = shown;
+    this.#recording = undefined;
+    return shown;
+  }
+}
+
+function sizeOf({ requestHeaders, answerHead, requestBody, answerBody }: Recording): number {
+  const headers = requestHeaders.reduce((sum, text) => sum + text.length, answerHead.length);
+  return OVERHEAD_BYTES + 2 * headers + requestBody.keptBytes + answerBody.keptBytes;
+}
+
+const OVERHEAD_BYTES = 1000;
+
+function bodyOf(body: ShownBody | undefined): unknown {
+  return body && jsonOf(body);
+}

@@ -1,0 +1,25 @@
+/**
+ * Pure: whether the whole text is like the pattern, in which `*` stands for any characters and `?` for one. In linear space and at most
+ * quadratic time, unlike a regular expression, because patterns and texts come from outside.
+ */
+export function isLike(pattern: string, text: string): boolean {
+  let [at, place] = [0, 0];
+  let star = -1;
+  let resumed = 0;
+  while (place < text.length) {
+    if (pattern[at] === '*') {
+      star = at;
+      at += 1;
+      resumed = place;
+    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[place])) {
+      at += 1;
+      place += 1;
+    } else if (star !== -1) {
+      at = star + 1; // let the last star stand for one character more
+      resumed += 1;
+      place = resumed;
+    } else return false;
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
+}

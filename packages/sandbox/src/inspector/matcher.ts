@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { isKeyId, keyId } from '../admin/key-desk.ts';
+import { faultRule } from '../faults/fault-rule.ts';
+import { openOperations, operations } from '../http/operations.ts';
+import { isLike } from './glob.ts';
+import { jsonOf, type Details, type InspectedRequest } from './details.ts';
+import { differencesOf, mistakesIn, said, type Pattern } from './pattern.ts';
+import { isStatus } from './request-filter.ts';
+
+/** Which requests are meant. Everything that is given must fit; without anything every request fits. */
+export interface Matcher {
+  /** `videos.create`, `uploads.put`; of a list one. */
+  readonly operation?: string | readonly string[] | undefined;
+  /** `POST`; of a list one. */
+  readonly method?: string | readonly string[] | undefined;
+  /** Without the query; `*` stands for any characters, `?` for one. Upload addresses end with `[token]`. */
+  readonly path?: string | undefined;
+  /** By the names of the parameters; a repeated one is a list. */
+  readonly query?: Readonly<Record<string, Pattern>> | undefined;
+  /** By their names, in any case. */
+  readonly headers?: Readonly<Record<string, Pattern>> | undefined;
+  /** What the JSON body has, whatever else it has. */
+  readonly body?: Pattern | undefined;
+  /** A part of the body, which need not be JSON. */
+  readonly text?: string | undefined;
+  /** 404, `4xx`, or 0 for no answer; of a list one. */
+  readonly status?: number | string | readonly (number | string)[] | undefined;
+  /** The kind of the fault that hit it; true for any, false for none. */
+  readonly fault?: string | boolean | undefined;
+  /** `key_1`; null for none that is valid. */
+  readonly key?: string | null | undefined;
+  readonly video_id?: string | undefined;
+  readonly channel_id?: string | undefined;
+  readonly feed_id?: string | undefined;
+}
+
+const OPERATIONS: readonly string[] = [
+  ...[...operations, ...openOperations].map(({ name }) => name),
+  'uploads.put',
+  'unknown',
+];
+const KINDS: readonly string[] = faultRule.options.map(({ shape }) => shape.kind.value);
+
+function text(what: string) {
+  const says = `must be ${what}`;
+  return z.string(says).min(1, says).max(1000, 'must have at most 1000 characters');
+}
+
+/** One value or a list of them. Not a union: it would say what is wrong with one of its parts. */
+function oneOrMore<T>(isOne: (value: unknown) => boolean, says: string) {
+  const isValid = (value: unknown) => (Array.isArray(value) ? value.length > 0 && value.every(isOne) : isOne(value));
+  return z.custom<T | readonly T[]>(isValid, says);
+}
+
+const isOperation = (value: unknown) => OPERATIONS.some((name) => name === value);
+const isMethod = (value: unknown) => typeof value === 'string' && /^[A-Z]{1,20}$/.test(value);
+const isStatusOrClass = (value: unknown) =>
+  /^([1-5]\d\d|0)$/.test(typeof value === 'number' ? String(value) : '') ||
+  (typeof value === 'string' && /^[1-5]xx$/.test(value));
+const isFault = (value: unknown) => typeof value === 'boolean' || KINDS.some((kind) => kind === value);
+const isKey = (value: unknown) => value === null || (typeof value === 'string' && isKeyId(value));
+
+/** Gives the path of each mistake within. */
+const pattern = z
+  .custom<Pattern>(() => true)
+  .superRefine((given, context) => {
+    for (const { path, message } of mistakesIn(given)) context.addIssue({ code: 'custom', path: [...path], message });
+  });
+
+const patterns = z.record(z.string(), pattern, 'must be an object of names and patterns');
+
+export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
+  {
+    operation: oneOrMore<string>(
+      isOperation,
+      `must be an operation or a list of them: ${OPERATIONS.join(', ')}`,
+    ).optional(),
+    method: oneOrMore<string>(isMethod, 'must be a method in capitals, like GET, or a list of them').optional(),
+    path: text('a path, in which * stands for any characters').optional(),
+    query: patterns.optional(),
+    headers: patterns.optional(),
+    body: pattern.optional(),
+    text: text('a part of the body').optional(),
+    status: oneOrMore<number | string>(
+      isStatusOrClass,
+      'must be a status like 404, a class like "4xx", 0 for no answer, or a list of them',
+    ).optional(),
+    fault: z
+      .custom<string | boolean>(isFault, `must be true, false or a kind of fault (${KINDS.join(', ')})`)
+      .optional(),
+    key: z.custom<string | null>(isKey, 'must be the id of a key, like key_1, or null').optional(),
+    video_id: text('the id of a video').optional(),
+    channel_id: text('the id of a channel').optional(),
+    feed_id: text('the id of a feed').optional(),
+  },
+  'must be an object that says which requests are meant, like {"operation": "videos.create"}',
+);
+
+/**
+ * Pure: how the request differs from what the matcher wants, one sentence without its full stop for each difference. Empty if it fits.
+ * A request under way has no status yet, so it differs from a matcher with one.
+ */
+export function differencesFrom(wanted: Matcher, request: InspectedRequest): string[] {
+  return [
+    ...differencesOfAddress(wanted, request),
+    ...differencesOfSubject(wanted, request),
+    ...differencesOfAnswer(wanted, request),
+    ...differencesOfContent(wanted, request),
+  ];
+}
+
+/** How many things the matcher asks for: as many as it can differ in, counting each field of its patterns. */
+export function weightOf({ query, headers, body, ...rest }: Matcher): number {
+  const fields = [query, headers, body].flatMap((each) => (each === undefined ? [] : [leaves(each)]));
+  return (
+    Object.values(rest).filter((value) => value !== undefined).length + fields.reduce((sum, count) => sum + count, 0)
+  );
+}
+
+function leaves(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Math.max(
+    1,
+    Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0),
+  );
+}
+
+function differencesOfAddress(
+  { operation: wanted, method: verb, path, query = {} }: Matcher,
+  request: InspectedRequest,
+): string[] {
+  const parameters = new URLSearchParams(request.query);
+  const valueOf = (name: string) => {
+    const [first, ...others] = parameters.getAll(name);
+    return others.length > 0 ? [first, ...others] : first;
+  };
+  return [
+    ...unlessOneOf('operation', wanted, request.operation),
+    ...unlessOneOf('method', verb, request.method),
+    ...(path === undefined || isLike(path, request.path) ? [] : [`path is ${request.path}, not ${path}`]),
+    ...Object.entries(query).flatMap(([name, one]) => differencesOf(one, valueOf(name), `query.${name}`)),
+  ];
+}
+
+function unlessOneOf(what: string, wanted: string | readonly string[] | undefined, value: string): string[] {
+  if (wanted === undefined || [wanted].flat().includes(value)) return [];
+  return [`${what} is ${value}, not ${[wanted].flat().join(' or ')}`];
+}
+
+function differencesOfSubject(
+  wanted: Matcher,
+  { videoId, channelId, feedId, keyId: number }: InspectedRequest,
+): string[] {
+  const key = number === null ? null : keyId(number);
+  const compared = [
+    ['key', wanted.key, key],
+    ['video_id', wanted.video_id, videoId],
+    ['channel_id', wanted.channel_id, channelId],
+    ['feed_id', wanted.feed_id, feedId],
+  ] as const;
+  return compared.flatMap(([name, one, value]) =>
+    one === undefined || one === value ? [] : [`${name} is ${value ?? 'none'}, not ${one ?? 'none'}`],
+  );
+}
+
+function differencesOfAnswer({ status: wanted, fault: kind }: Matcher, request: InspectedRequest): string[] {
+  const found: string[] = [];
+  const statuses = wanted === undefined ? [] : [wanted].flat().map(String);
+  if (statuses.length > 0 && isUnderWay(request)) found.push('it has no answer yet');
+  else if (statuses.length > 0 && !statuses.some((one) => isStatus(request.status, one)))
+    found.push(`status is ${request.status === 0 ? '0 (no answer)' : request.status}, not ${statuses.join(' or ')}`);
+  const isHit =
+    kind === undefined || (typeof kind === 'boolean' ? (request.fault !== null) === kind : request.fault === kind);
+  if (!isHit)
+    found.push(`fault is ${request.fault ?? 'none'}, not ${typeof kind === 'string' ? kind : kind ? 'any' : 'none'}`);
+  return found;
+}
+
+function isUnderWay({ status: code, durationMs }: InspectedRequest): boolean {
+  return code === 0 && durationMs === null;
+}
+
+function differencesOfContent({ headers = {}, body, text: part }: Matcher, request: InspectedRequest): string[] {
+  if (body === undefined && part === undefined && Object.keys(headers).length === 0) return [];
+  const { details } = request;
+  if (!details) return ['the journal has dropped its headers and body'];
+  return [
+    ...Object.entries(headers).flatMap(([name, one]) =>
+      differencesOf(one, headerOf(details, name), `header ${name.toLowerCase()}`),
+    ),
+    ...(part === undefined || details.requestBody.text?.includes(part) === true
+      ? []
+      : [`the body does not contain ${said(part)}`]),
+    ...(body === undefined ? [] : differencesOfBody(body, details)),
+  ];
+}
+
+function headerOf({ requestHeaders }: Details, name: string): string | undefined {
+  return Object.hasOwn(requestHeaders, name.toLowerCase()) ? requestHeaders[name.toLowerCase()] : undefined;
+}
+
+function differencesOfBody(wanted: Pattern, { requestBody }: Details): string[] {
+  if (requestBody.isCut && requestBody.text !== null)
+    return [`the body has ${requestBody.sizeBytes} bytes, more than the journal keeps`];
+  const json = jsonOf(requestBody);
+  if (json === undefined && requestBody.sizeBytes > 0) return ['the body is not JSON'];
+  return differencesOf(wanted, json, 'body');
+}

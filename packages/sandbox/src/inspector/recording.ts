@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isUploadPath } from '../http/operations.ts';
+import { isTextType, RecordedBody } from './recorded-body.ts';
+
+/** What passed by of one exchange, as it was: with its secrets. */
+export interface Recording {
+  /** Names and values in turn, as the client sent them. */
+  readonly requestHeaders: readonly string[];
+  readonly requestBody: RecordedBody;
+  /** Status line and header fields as sent; '' before that. */
+  readonly answerHead: string;
+  readonly answerBody: RecordedBody;
+  /** All three in ms of real time since the head of the request arrived; null for what has not happened. */
+  readonly receivedMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly sentMs: number | null;
+}
+
+/**
+ * Notes what the service reads of the request and writes as the answer, without reading or writing anything itself. Must be called before
+ * the first byte of the body arrives, that is, in the same turn as the 'request' event. Bytes that a fault holds back are not read.
+ */
+export function record(request: IncomingMessage, response: ServerResponse): Recording {
+  const startMs = performance.now();
+  const now = () => Math.round(performance.now() - startMs);
+  const recording: Mutable<Recording> = {
+    requestHeaders: request.rawHeaders,
+    requestBody: new RecordedBody(),
+    answerHead: '',
+    answerBody: new RecordedBody(),
+    receivedMs: null,
+    firstByteMs: null,
+    sentMs: null,
+  };
+  recordRequestBody(request, recording, now);
+  recordAnswer(request, response, { recording, now });
+  return recording;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** `push` is where Node's HTTP parser hands over the body: listening to 'data' instead would make it flow. */
+function recordRequestBody(request: IncomingMessage, recording: Mutable<Recording>, now: () => number): void {
+  const push = request.push.bind(request);
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  const isText = !isUploadPath(request.url ?? '') && isTextType(type, encoding);
+  const expected = Number(request.headers['content-length'] ?? Number.NaN);
+  request.push = (chunk: Buffer | null) => {
+    if (chunk !== null) recording.requestBody.take(chunk, isText);
+    // Node drops the end of a body that is answered early, so its last byte counts too.
+    const hasEnded = chunk === null || recording.requestBody.sizeBytes === expected;
+    if (hasEnded && recording.receivedMs === null) {
+      recording.requestBody.end();
+      recording.receivedMs = now();
+    }
+    return push(chunk);
+  };
+}
+
+interface Notes {
+  readonly recording: Mutable<Recording>;
+  readonly now: () => number;
+}
+
+function recordAnswer(request: IncomingMessage, response: ServerResponse, { recording, now }: Notes): void {
+  const originals = {
+    writeHead: response.writeHead.bind(response),
+    flushHeaders: response.flushHeaders.bind(response),
+    write: response.write.bind(response),
+    end: response.end.bind(response),
+  };
+  const noteHead = () => {
+    if (recording.answerHead !== '' || !response.headersSent) return;
+    recording.answerHead = headOf(response);
+    recording.firstByteMs = now();
+  };
+  const noteBody = (chunk: unknown, encoding: unknown) => {
+    if (!hasAnswerBody(request.method, response.statusCode)) return;
+    const isText = isTextType(
+      field(recording.answerHead, 'content-type'),
+      field(recording.answerHead, 'content-encoding'),
+    );
+    const bytes = bytesOf(chunk, encoding);
+    if (bytes) recording.answerBody.take(bytes, isText);
+  };
+  const call = <T>(original: (...given: never[]) => T, given: readonly unknown[]): T => {
+    const result = Reflect.apply(original, response, given) as T;
+    noteHead();
+    return result;
+  };
+  response.writeHead = (...given: unknown[]) => call(originals.writeHead, given);
+  response.flushHeaders = () => call(originals.flushHeaders, []);
+  response.write = (...given: unknown[]) => {
+    const result = call(originals.write as () => boolean, given);
+    noteBody(given[0], given[1]);
+    return result;
+  };
+  response.end = (...given: unknown[]) => {
+    call(originals.end as () => ServerResponse, given);
+    noteBody(given[0], given[1]);
+    return response;
+  };
+  response.once('finish', () => {
+    recording.answerBody.end();
+    recording.sentMs = now();
+  });
+}
+
+/** The only place that has the head as it was sent: `getHeaders` lacks what `writeHead` was given. */
+function headOf(response: ServerResponse): string {
+  // oxlint-disable-next-line no-underscore-dangle -- Node's own name for it
+  return (response as ServerResponse & { readonly _header?: string | null })._header ?? '';
+}
+
+/** Node drops the body of an answer that may have none (RFC 9110 section 6.4.1). */
+function hasAnswerBody(method: string | undefined, status: number): boolean {
+  return method !== 'HEAD' && status !== 204 && status !== 304;
+}
+
+function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
+  if (typeof chunk === 'string')
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as 'utf8') : 'utf8');
+  return chunk instanceof Uint8Array ? chunk : undefined;
+}
+
+/** The value of a header field in a head. @param name in lower case */
+function field(head: string, name: string): string | undefined {
+  return headerPairs(head).find(([known]) => known.toLowerCase() === name)?.[1];
+}
+
+/** The header fields of a head, without its status line. */
+export function headerPairs(head: string): [name: string, value: string][] {
+  return head
+    .split('\r\n')
+    .slice(1)
+    .filter((line) => line !== '')
+    .map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    });
+}

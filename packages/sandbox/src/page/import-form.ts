@@ -1,0 +1,18 @@
+import type { Context } from 'hono';
+import { ApiError } from '../http/api-error.ts';
+import type { AskService } from './ask-service.ts';
+
+/** What the admin side accepts, and the rest of the form around it. */
+export const MOST_IMPORT_BYTES = 257 * 1024 * 1024;
+
+/** Imports the file of a form, through the admin side, which checks it. @throws ApiError 400 without a file, and what the admin side refuses */
+export async function importFile(context: Context, ask: AskService): Promise<void> {
+  const file = await fileIn(context);
+  await ask({ method: 'POST', path: '/_sandbox/import', content: await file.text() });
+}
+
+async function fileIn({ req }: Context): Promise<File> {
+  const { document } = await req.parseBody().catch((): Record<string, undefined> => ({}));
+  if (document instanceof File && document.size > 0) return document;
+  throw new ApiError('bad_request', 'Choose the file of an export first.');
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { admin } from '../admin/admin-side.ts';
+import { runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { Visitor } from './visitor.ts';
+
+let service: RunningSandbox;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  service = await runSandbox({ requestsPerHour: 1e6 });
+  visitor = await Visitor.enter(service.sandbox);
+});
+afterAll(() => service.sandbox.close());
+
+/** What can be reached, and where on the page: a part of a view, by its address. */
+const REACHED: Readonly<Record<string, readonly [view: string, part: RegExp]>> = {
+  'GET /state': ['/_page/controls', /href="\/_sandbox\/state"/],
+  'POST /reset': ['/_page/controls', /action="\/_page\/reset"/],
+  'POST /seed': ['/_page/controls', /action="\/_page\/seed"/],
+  'GET /export': ['/_page/controls', /href="\/_sandbox\/export\?media=true"/],
+  'POST /import': ['/_page/controls', /action="\/_page\/import"/],
+  'GET /keys': ['/_page/keys', /key_1/],
+  'POST /keys': ['/_page/keys', /action="\/_page\/keys"/],
+  'DELETE /keys/:id': ['/_page/keys', /action="\/_page\/keys\/key_1\/revoke"/],
+  'GET /requests': ['/_page/requests', /id="filter"/],
+  'DELETE /requests': ['/_page/requests', /action="\/_page\/requests\/clear"/],
+  'GET /requests/:number': ['/_page/requests', /href="\/_page\/requests\/1"/],
+  'GET /requests/:number/curl': ['/_page/requests/1', /id="curl-command"/],
+  'POST /verify': ['/_page/expectations', /name="verify"/],
+  'GET /expectations': ['/_page/expectations', /id="registered"/],
+  'PUT /expectations': ['/_page/expectations', /action="\/_page\/expectations"/],
+  'DELETE /expectations': ['/_page/expectations', /action="\/_page\/expectations\/clear"/],
+  'POST /expectations/verify': ['/_page/expectations', /aria-label="Report of the registered expectations"/],
+  'GET /clock': ['/_page/controls', /<time /],
+  'PUT /clock': ['/_page/controls', /action="\/_page\/clock\?frozen=true"/],
+  'POST /clock/advance': ['/_page/controls', /action="\/_page\/clock\/advance"/],
+  'GET /rate-limit': ['/_page/controls', /value="1000000"/],
+  'PUT /rate-limit': ['/_page/controls', /action="\/_page\/limit"/],
+  'POST /videos/:id/fail': ['the pending video', /action="[^"]*\/fail"/],
+  'GET /faults': ['/_page/faults', /fault_1/],
+  'POST /faults': ['/_page/faults?kind=delay', /action="\/_page\/faults"/],
+  'PUT /faults': ['/_page/faults', /action="\/_page\/faults\/replace"/],
+  'DELETE /faults': ['/_page/faults', /action="\/_page\/faults\/clear"/],
+  'DELETE /faults/:id': ['/_page/faults', /action="\/_page\/faults\/fault_1\/remove"/],
+  'GET /webhooks': ['/_page/webhooks', /wh_/],
+  'POST /webhooks': ['/_page/webhooks', /action="\/_page\/webhooks"/],
+  'DELETE /webhooks/:id': ['/_page/webhooks', /action="\/_page\/webhooks\/wh_\w+\/delete"/],
+  'GET /webhooks/:id/deliveries': ['/_page/webhooks', /msg_/],
+  'POST /webhooks/:id/deliveries/:delivery/redeliver': ['/_page/webhooks', /action="[^"]*\/redeliver"/],
+};
+
+test('everything that the admin side can do can be done on the page', async () => {
+  await using other = await runSandbox({ requestsPerHour: 1e6 });
+  const someone = await Visitor.enter(other.sandbox);
+  const { id } = await other.create();
+  await admin(other, 'POST /faults', { kind: 'delay', ms: 1, operation: 'feeds.list' });
+  await admin(other, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' });
+  await other.call('POST', '/feeds/feed_news/publish');
+  await admin(other, 'PUT /expectations', { expectations: [], only: true });
+  const { body } = await admin(other, 'GET ');
+  const endpoints = (body.data.endpoints as { method: string; path: string }[]).map(
+    ({ method, path }) => `${method} ${path.replace('/_sandbox', '')}`,
+  );
+  expect(Object.keys(REACHED).toSorted()).toEqual(endpoints.toSorted());
+  for (const [endpoint, [view, part]] of Object.entries(REACHED)) {
+    const { html } = await someone.get(view === 'the pending video' ? `/_page/videos/${id}` : view);
+    expect(html, endpoint).toMatch(part);
+  }
+});
+
+test('behind each request is everything about it, with its fault in words', async () => {
+  await service.create({ title: '<b>Tides</b>', description: `at ${service.sandbox.apiKey}` });
+  const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
+  const { html } = await visitor.get(`/_page/requests/${number}`);
+  for (const fact of [
+    'POST',
+    'videos.create',
+    'Bearer [key_1]',
+    '&lt;b&gt;Tides&lt;/b&gt;',
+    'at [secret]',
+    '[token]',
+    'Answer sent',
+    '$DROPCAST_API_KEY',
+  ])
+    expect(html).toContain(fact);
+  await admin(service, 'POST /faults', { kind: 'status', status: 418, operation: 'channels.list', times: 1 });
+  await service.call('GET', '/channels?x=1', undefined, { 'x-note': '"one"' });
+  const faulty = (await visitor.get(`/_page/requests/${number + 1}`)).html;
+  for (const fact of [
+    '/v1/channels?x=1',
+    'error instead of an answer',
+    'Answers 418 and does nothing',
+    '&quot;one&quot;',
+    'no body',
+  ])
+    expect(faulty).toContain(fact);
+  expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error instead of an answer');
+});
+
+test.each(['/_page/requests/0', '/_page/requests/99999', '/_page/requests/x'])(
+  '%s is a page that says so',
+  async (path) => {
+    const { status, html } = await visitor.get(path);
+    expect(status).toBe(404);
+    expect(html).toContain('There is no such request.');
+  },
+);
+
+test('requests can be found by path, video and text', async () => {
+  const { id } = await service.create({ title: 'Needle in a body' });
+  await service.call('GET', `/videos/${id}`);
+  const found = async (query: string) =>
+    [...(await visitor.get(`/_page/requests${query}`)).html.matchAll(/data-key="request-\d+"/g)].length;
+  expect(await found(`?video_id=${id}`)).toBe(2);
+  expect(await found('?text=NEEDLE')).toBe(2);
+  expect(await found(`?path=${id}&operation=&status=&key=&text=`)).toBe(1);
+  expect(await found('?path=/v1/nothing*')).toBe(0);
+});
+
+test('expectations are registered, stand as they do, and are removed', async () => {
+  const document = JSON.stringify({
+    expectations: [{ name: 'a <feed>', request: { operation: 'feeds.list' }, exactly: 1 }],
+  });
+  expect((await visitor.post('/_page/expectations', { document })).headers.get('location')).toBe('/_page/expectations');
+  expect((await visitor.get('/_page/expectations')).html).toContain('Expected exactly 1 request, but none came.');
+  await service.call('GET', '/feeds');
+  const { html } = await visitor.get('/_page/expectations');
+  expect(html).toContain('The expectation holds.');
+  expect(html).toContain('a &lt;feed&gt;');
+  await visitor.post('/_page/expectations/clear');
+  expect((await visitor.get('/_page/expectations')).html).toContain('No expectations are registered.');
+});
+
+test('a check says what does not hold, and where a mistake is', async () => {
+  const check = async (given: string) =>
+    (await visitor.get(`/_page/expectations?verify=${encodeURIComponent(given)}`)).html;
+  expect(await check('{"expectations": [{"request": {"operation": "videos.delete"}}]}')).toContain(
+    'Expected at least 1 request, but none came.',
+  );
+  expect(await check('{"expectations": [{"request": {"status": 7}}]}')).toContain(
+    'expectations.0.request.status: must be a status',
+  );
+  expect(await check('{')).toContain('This is not valid JSON.');
+  expect(await check('</textarea><script>')).toContain('&lt;/textarea&gt;&lt;script&gt;');
+});
+
+test('all faults are replaced by what the field says, and are in words', async () => {
+  const rules = [
+    { kind: 'reset', of: 'answer', after_bytes: 7, operation: 'feeds.list' },
+    { kind: 'rate_limited', retry_after: 'absent', operation: 'feeds.list' },
+  ];
+  await visitor.post('/_page/faults/replace', { rules: JSON.stringify(rules) });
+  const { html } = await visitor.get('/_page/faults');
+  for (const words of [
+    'Resets the connection after 7 bytes of the answer',
+    'Answers 429 without Retry-After and does nothing',
+  ])
+    expect(html).toContain(words);
+  expect((await visitor.post('/_page/faults/replace', { rules: '[' })).status).toBe(400);
+  expect((await visitor.post('/_page/faults/replace', { rules: '[{"kind":"odd"}]' })).status).toBe(422);
+  await visitor.post('/_page/faults/clear');
+});
+
+test('a video fails with the code and the message of the form', async () => {
+  const { id } = await service.create();
+  await visitor.post(`/_page/videos/${id}/fail`, { code: 'bad_codec', message: 'Unknown codec.' });
+  expect((await service.call('GET', `/videos/${id}`)).body.data.error).toEqual({
+    code: 'bad_codec',
+    message: 'Unknown codec.',
+  });
+});
+
+test('a delivery is repeated', async () => {
+  await using receiver = await startReceiver();
+  const { id } = (await admin(service, 'POST /webhooks', { url: receiver.url, events: ['feed.published'] })).body.data;
+  await service.call('POST', '/feeds/feed_news/publish');
+  await until(() => receiver.received.length === 1);
+  const again =
+    /\/_page\/webhooks\/wh_\w+\/deliveries\/[\w-]+\/redeliver/.exec((await visitor.get('/_page/webhooks')).html)?.[0] ??
+    '';
+  expect((await visitor.post(again)).headers.get('location')).toBe(`/_page/webhooks#${id}`);
+  await until(() => receiver.received.length === 2);
+});
+
+test('what was saved is put back from a file; other forms change nothing', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  const { id } = await other.create({ title: 'Kept' });
+  const saved = (await someone.get('/_sandbox/export')).html;
+  await admin(other, 'POST /reset');
+  for (const [content, status] of [
+    ['{}', 422],
+    ['{', 400],
+    ['', 400],
+  ] as const)
+    expect((await someone.sendFile('/_page/import', 'document', content)).status).toBe(status);
+  expect((await someone.post('/_page/import', { document: 'x' })).status).toBe(400);
+  expect((await someone.sendFile('/_page/import', 'document', saved, { 'sec-fetch-site': 'cross-site' })).status).toBe(
+    403,
+  );
+  expect((await other.call('GET', `/videos/${id}`)).status).toBe(404);
+  expect((await someone.sendFile('/_page/import', 'document', saved)).headers.get('location')).toBe('/');
+  expect((await other.call('GET', `/videos/${id}`)).body.data.title).toBe('Kept');
+});
