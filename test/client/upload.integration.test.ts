@@ -256,6 +256,30 @@ describe('the listener for the new record', () => {
     });
     expect(service.puts()[0]?.isComplete).toBe(false);
   });
+
+  test('ends with what an asynchronous onProgress rejects with', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const refusal = new Error('the page was closed');
+    const onProgress: () => unknown = async () => {
+      throw refusal;
+    };
+    const source = streamOf(() => [content(2 * mib)], 2 * mib);
+    expect(await failure(opened.client.videos.upload(source, fields, { onProgress }))).toBe(refusal);
+  });
+
+  test('ends when it is aborted, also while an asynchronous onProgress hangs', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const stop = new AbortController();
+    const onProgress: () => unknown = () => {
+      stop.abort('enough');
+      return new Promise(() => {});
+    };
+    const options = { onProgress, signal: stop.signal };
+    const source = streamOf(() => [content(2 * mib)], 2 * mib);
+    expect(await failure(opened.client.videos.upload(source, fields, options))).toMatchObject({ cause: 'enough' });
+  });
 });
 
 describe('a PUT that failed', () => {

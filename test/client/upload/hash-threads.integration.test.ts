@@ -71,7 +71,7 @@ async function send(path: string, begin: (sizeBytes: number) => RunningHash): Pr
     sizeBytes,
     signal: stop.signal,
     beginHash: begin,
-    onProgress: () => {},
+    onProgress: async () => {},
     onHold: () => {},
     beforeLastPart: async (hash) => void commits.push(hash),
   });

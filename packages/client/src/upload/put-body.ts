@@ -140,8 +140,9 @@ async function send(
     beginHash: world.beginHash,
     beforeLastPart: (sha256) => options.beforeLastPart(sha256),
     onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(stallTimeoutMs)),
-    onProgress: (sentBytes) => {
-      options.onProgress?.(sentBytes);
+    onProgress: async (sentBytes) => {
+      const told: unknown = options.onProgress?.(sentBytes);
+      await told;
       if (sentBytes < sizeBytes) stall.sending(stallTimeoutMs);
       else stall.awaitingAnswer(answerTimeoutMs);
     },

@@ -17,8 +17,8 @@ export interface UploadBodyOptions {
   readonly bandwidth?: Bandwidth | undefined;
   /** For files; default: a thread for large ones. Another reader's bytes are hashed here, because they cannot be read again. */
   readonly beginHash?: BeginHash | undefined;
-  /** Called with the number of bytes that the kernel has taken. */
-  onProgress(sentBytes: number): void;
+  /** Called with the number of bytes that the kernel has taken, and awaited. */
+  onProgress(sentBytes: number): Promise<void>;
   /** Called when the client itself starts or stops holding bytes back: that is not a stall. */
   onHold(isHeld: boolean): void;
   /** The last part leaves only after this resolves: the caller commits durably here. */
@@ -125,7 +125,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
       await this.#stopIfAnswered();
       this.#hasBegun = true;
       yield slice;
-      this.#options.onProgress(position + at + slice.length);
+      await untilAborted(this.#options.onProgress(position + at + slice.length), signal, 'the upload');
     }
   }
 
