@@ -49,6 +49,20 @@ describe('errors (7)', () => {
   test.each([
     ['no body', undefined, 'application/json', 400, 'bad_request'],
     ['broken JSON', '{"title":', 'application/json', 400, 'bad_request'],
+    [
+      'a title that only looks long',
+      '{"title":{"length":{"toString":""}}}',
+      'application/json',
+      422,
+      'invalid_request',
+    ],
+    [
+      'tags that only look long',
+      '{"title":"x","tags":{"length":{"toString":""}}}',
+      'application/json',
+      422,
+      'invalid_request',
+    ],
     ['a form', 'title=x', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
     ['JSON sent as text', '{"title":"x"}', 'text/plain', 415, 'unsupported_media_type'],
     [

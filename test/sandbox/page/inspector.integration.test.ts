@@ -20,6 +20,9 @@ const REACHED: Readonly<Record<string, readonly [view: string, part: RegExp]>> =
   'POST /seed': ['/_page/controls', /action="\/_page\/seed"/],
   'GET /export': ['/_page/controls', /href="\/_sandbox\/export\?media=true"/],
   'POST /import': ['/_page/controls', /action="\/_page\/import"/],
+  'GET /profile': ['/_page/controls', /href="\/_sandbox\/profile"/],
+  'PUT /profile': ['/_page/controls', /action="\/_page\/profile"/],
+  'POST /profile/switches': ['/_page/controls', /action="\/_page\/profile\/switch"/],
   'GET /keys': ['/_page/keys', /key_1/],
   'POST /keys': ['/_page/keys', /action="\/_page\/keys"/],
   'DELETE /keys/:id': ['/_page/keys', /action="\/_page\/keys\/key_1\/revoke"/],
@@ -67,6 +70,16 @@ test('everything that the admin side can do can be done on the page', async () =
     const { html } = await someone.get(view === 'the pending video' ? `/_page/videos/${id}` : view);
     expect(html, endpoint).toMatch(part);
   }
+});
+
+test('a profile is chosen on the page, and a single point beside it', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  await someone.post('/_page/profile', { profile: 'lenient' });
+  await someone.post('/_page/profile/switch', { switch: 'publish_answer=queued' });
+  const { html } = await someone.get('/_page/controls');
+  expect(html).toMatch(/<option\s[^>]*selected[^>]*>\s*lenient/);
+  expect(html).toContain('publish_answer=queued</code>');
 });
 
 test('behind each request is everything about it, with its fault in words', async () => {

@@ -123,11 +123,21 @@ function checked<T>(
   schema: z.ZodType<T>,
   { where, unknown = 'refuse' }: { readonly where: 'body' | 'query'; readonly unknown?: Unknown },
 ): T {
-  const result = schema.safeParse(value);
+  const result = parsed(value, schema, where);
   if (result.success) return result.data;
   const extra = new Set(result.error.issues.flatMap((issue) => (isUnknownHere(issue) ? issue.keys : [])));
   if (unknown === 'ignore' && extra.size > 0) return checked(without(extra, value), schema, { where });
   throw new ApiError('invalid_request', mistakesAsText(result.error, where));
+}
+
+/** The length checks of zod also run on what is no text, and fail on an object whose `length` has a `toString` that is none. */
+function parsed<T>(value: unknown, schema: z.ZodType<T>, where: string): z.ZodSafeParseResult<T> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new ApiError('invalid_request', `The ${where} has a value of the wrong kind.`);
+  }
 }
 
 /** Sentences that name each mistake and its place. @param where what the whole is called */

@@ -3,9 +3,12 @@ export function shellWord(bytes: Buffer | string): string {
   const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
   const text = printable(buffer);
   if (text !== undefined) return quoted(text);
-  const last = buffer.at(-1) === NEWLINE ? 'x' : ''; // $(…) drops line breaks at the end
-  const word = `"$(printf '${formatOf(buffer.filter((byte) => byte !== 0))}${last}')"`;
-  return last === '' ? word : `"$(p=${word}; printf %s "\${p%x}")"`;
+  const sayable = buffer.filter((byte) => byte !== 0);
+  // $(…) drops line breaks at the end: they stand behind it.
+  const end = sayable.findLastIndex((byte) => byte !== NEWLINE) + 1;
+  const breaks = '\n'.repeat(sayable.length - end);
+  const word = `"$(printf '${formatOf(sayable.subarray(0, end))}')"`;
+  return breaks === '' ? word : `${word}'${breaks}'`;
 }
 
 /** A command that prints exactly these bytes. */

@@ -201,6 +201,19 @@ const aboutAll: readonly Action[] = [
     }),
     leadsTo: '/',
   },
+  {
+    path: '/_page/profile',
+    asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/profile', body: { profile: form.get('profile') ?? '' } }),
+    leadsTo: CONTROLS,
+  },
+  {
+    path: '/_page/profile/switch',
+    asks: ({ form }) => {
+      const [name = '', value = ''] = (form.get('switch') ?? '').split('=', 2);
+      return { method: 'POST', path: '/_sandbox/profile/switches', body: { [name]: value } };
+    },
+    leadsTo: CONTROLS,
+  },
   { path: '/_page/reset', asks: () => ({ method: 'POST', path: '/_sandbox/reset' }), leadsTo: '/' },
   {
     path: '/_page/requests/clear',

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
-import { badge, button, confirmed, facts, time, type Html } from '@dropcast/pages';
+import { badge, button, confirmed, facts, select, time, type Html } from '@dropcast/pages';
 import type { Services } from '../../services.ts';
+import { openPoints, profileNames, switchNames, type SwitchName } from '../../profiles/switch-table.ts';
 import type { View } from '../layout.ts';
 import { keyUsage } from './keys.ts';
 
-type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records' | 'settings' | 'links'>;
+type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records' | 'settings' | 'links' | 'switchboard'>;
 
 /** Clock, limit, samples, reset, snapshots, and what else there is to know. */
 export function controls(parts: ControlParts): () => View {
@@ -13,8 +14,9 @@ export function controls(parts: ControlParts): () => View {
     section: '/_page/controls',
     changesWith: ['request', 'key.changed'],
     body: html`<div class="columns">${clockCard(parts)} ${limitCard(parts)}</div>
-      <div class="columns">${samplesCard()} ${resetCard()}</div>
-      <div class="columns">${snapshotCard()} ${aboutCard(parts)}</div>`,
+      <div class="columns">${profileCard(parts)} ${samplesCard()}</div>
+      <div class="columns">${snapshotCard()} ${resetCard()}</div>
+      ${aboutCard(parts)}`,
   });
 }
 
@@ -65,6 +67,45 @@ function limitCard(parts: ControlParts): Html {
       ${keyUsage(parts)}
     </div>
   </section>`;
+}
+
+function profileCard({ switchboard }: ControlParts): Html {
+  const { profile, set } = switchboard.view();
+  const others = Object.entries(set).map(([name, value]) => `${name}=${value}`);
+  return html`<section class="card" id="profile">
+    <div class="head"><h2>Profile</h2></div>
+    <div class="body">
+      <p class="muted">
+        How the points are settled that the specification leaves open.
+        <a href="/_sandbox/profile">All points and their values</a>
+      </p>
+      <form class="row" method="post" action="/_page/profile">
+        ${select(
+          'profile',
+          'Profile',
+          profile,
+          profileNames.map((name) => ({ value: name, label: name })),
+        )}
+        <button>Choose</button>
+      </form>
+      <form class="row" method="post" action="/_page/profile/switch">
+        <label
+          >Single point
+          <select name="switch">
+            ${switchNames.map(choicesOf)}
+          </select></label
+        >
+        <button>Set</button>
+      </form>
+      ${others.length === 0 ? '' : html`<p>Set beside it: <code>${others.join(' ')}</code></p>`}
+    </div>
+  </section>`;
+}
+
+function choicesOf(name: SwitchName): Html {
+  return html`<optgroup label="${name}">
+    ${openPoints[name].values.map((value) => html`<option>${name}=${value}</option>`)}
+  </optgroup>`;
 }
 
 function samplesCard(): Html {
