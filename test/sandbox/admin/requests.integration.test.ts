@@ -92,6 +92,54 @@ test('filters by operation, status, class of status and time, and gives the last
   expect(await numbers('')).toEqual([]);
 });
 
+test('filters by method, key, subject, path, text, fault, time and number, and gives pages', async () => {
+  await using service = await runSandbox();
+  await admin(service, 'PUT /clock', { frozen: true });
+  const { id } = await service.create({ title: 'Needle', channel_id: 'ch_main' });
+  await service.call('GET', `/videos/${id}`);
+  const { now } = (await admin(service, 'GET /clock')).body.data;
+  await admin(service, 'POST /clock/advance', { by: '1h' });
+  await service.call('POST', '/feeds/feed_news/publish');
+  await admin(service, 'POST /faults', { kind: 'html_502', times: 1 });
+  await fetch(`${service.sandbox.baseUrl}/channels`);
+  await fetch(`${service.sandbox.baseUrl}/channels`);
+  const numbers = async (query: string) => (await journal(service, query)).map(({ number }) => number);
+  expect(await numbers('?method=post')).toEqual([1, 3]);
+  expect(await numbers('?key=key_1')).toEqual([1, 2, 3]);
+  expect(await numbers('?key=none')).toEqual([4, 5]);
+  expect(await numbers(`?video_id=${id}`)).toEqual([1, 2]);
+  expect(await numbers('?channel_id=ch_main')).toEqual([1, 2]);
+  expect(await numbers('?feed_id=feed_news')).toEqual([3]);
+  expect(await numbers('?path=videos')).toEqual([1, 2]);
+  expect(await numbers('?path=/v1/videos/*')).toEqual([2]);
+  expect(await numbers('?path=*videos')).toEqual([1]);
+  expect(await numbers('?text=needle')).toEqual([1, 2]);
+  expect(await numbers('?fault=html_502')).toEqual([4]);
+  expect(await numbers('?fault=any')).toEqual([4]);
+  expect(await numbers('?fault=none&after=2')).toEqual([3, 5]);
+  expect(await numbers(`?until=${now}`)).toEqual([1, 2]);
+  expect(await numbers('?after=1&limit=2')).toEqual([2, 3]);
+  expect(await numbers('?before=5&limit=2')).toEqual([3, 4]);
+  expect((await admin(service, 'GET /requests?after=1&limit=2')).body.meta).toEqual({ total: 4 });
+});
+
+test.each([
+  'status=1',
+  'method=G%20T',
+  'since=today',
+  'after=x',
+  'limit=0',
+  'limit=1001',
+  'odd=1',
+  'path=',
+  `text=${'x'.repeat(600)}`,
+])('the filter %.20s is refused in a sentence', async (filter) => {
+  await using service = await runSandbox();
+  const { status, body } = await admin(service, `GET /requests?${filter}`);
+  expect([status, body.error.code]).toEqual([422, 'invalid_request']);
+  expect(body.error.message).toContain(filter.split('=', 1)[0]);
+});
+
 test('names the fault that hit a request', async () => {
   await using service = await runSandbox();
   await admin(service, 'POST /faults', { operation: 'videos.list', kind: 'status', status: 503 });

@@ -113,6 +113,16 @@ test('the answer to HEAD has headers and no body', async () => {
   expect(seen.details.answer).toMatchObject({ headers: { 'content-type': 'application/json' }, body: null });
 });
 
+test('an answer to HEAD whose body Node drops has none either', async () => {
+  await using service = await runSandbox();
+  await admin(service, 'POST /faults', { kind: 'status', status: 503 });
+  await service.call('HEAD', '/videos');
+  expect((await request(service, 1)).details.answer).toMatchObject({
+    headers: { 'content-length': expect.any(String) },
+    body: null,
+  });
+});
+
 test('a body after 100 Continue is seen, and a refusal before it too', async () => {
   await using service = await runSandbox();
   const expecting = { ...JSON_TYPE, Expect: '100-continue', Connection: 'close', 'Content-Length': '13' };
