@@ -97,7 +97,7 @@ test.concurrent('a second sandbox on the same folder, a taken port and wrong opt
     code: 2,
     stderr: expect.stringContaining("'--memory' cannot be used with option '--data"),
   });
-  expect(far).toMatchObject({ code: 2, stderr: expect.stringContaining('loopback') });
+  expect(far).toMatchObject({ code: 2, stderr: expect.stringContaining('--expose') });
   expect(odd).toMatchObject({ code: 2, stderr: expect.stringContaining('same, separate') });
   for (const { stderr } of [second, taken, both, far, odd]) expect(stderr).not.toMatch(/^\s+at /m);
 });

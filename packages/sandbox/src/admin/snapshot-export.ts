@@ -35,7 +35,8 @@ export async function exportStream(parts: ExportParts, isWithMedia: boolean): Pr
 }
 
 const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
-const ROWS_OF_A_PIECE = 500;
+/** Of 20 kB: strings of hundreds would be kept until the next full garbage collection, 50 MB of them. */
+const ROWS_OF_A_PIECE = 20;
 
 function requireFewFiles(files: readonly StoredFile[]): void {
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
