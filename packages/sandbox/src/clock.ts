@@ -47,6 +47,14 @@ export class Clock {
     this.#changed();
   }
 
+  /** Stops at this time. @param atMs ms since 1970 @throws RangeError for a time before its own: records would be in the future */
+  moveTo(atMs: number): void {
+    const nowMs = this.nowMs();
+    if (atMs < nowMs) throw new RangeError(`The clock is at ${new Date(nowMs).toISOString()} and never goes back.`);
+    this.#frozenAtMs = atMs;
+    this.#changed();
+  }
+
   /** Delay of a timer for this time, at least 1 ms; null while the clock is frozen before it. */
   delayUntil(atMs: number): number | null {
     const delayMs = atMs - this.nowMs();

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import type { ExchangeListener } from './http/exchange-listener.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { timeField } from './makers/fields.ts';
 import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
 import type { ProfileName, Switches } from './profiles/switch-table.ts';
 
@@ -43,7 +44,9 @@ export interface SandboxOptions {
   readonly importFrom?: 'loopback' | 'anywhere';
   /** Folder of media files for the admin side's `seed`. Default: it generates short sounds. */
   readonly samplesDir?: string;
-  /** The clock of the whole service, ms since 1970. Default Date.now. */
+  /** The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the same times. Default: now. */
+  readonly now?: string;
+  /** The clock of the whole service, ms since 1970. Default Date.now, or what `now` makes of it. */
   readonly nowMs?: () => number;
   /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
@@ -55,14 +58,22 @@ export interface SandboxOptions {
   readonly onExchange?: ExchangeListener;
 }
 
-export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
+export type SandboxSettings = Readonly<Omit<z.output<typeof optionsSchema>, 'nowMs'>> & {
+  readonly nowMs: () => number;
+};
 
 /** Fills in the defaults. @throws TypeError that names the option and what is wrong with it. */
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
   const result = consistentOptions.safeParse(options);
-  if (result.success) return result.data;
+  if (result.success) return { ...result.data, nowMs: clockOf(result.data) };
   const sentences = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
   throw new TypeError(`sandbox options: ${sentences.join('; ')}`);
+}
+
+function clockOf({ nowMs, now }: z.output<typeof optionsSchema>): () => number {
+  if (nowMs !== undefined) return nowMs;
+  const aheadMs = now === undefined ? 0 : now - Date.now();
+  return () => Date.now() + aheadMs;
 }
 
 const HOUR_MS = 3_600_000;
@@ -110,7 +121,8 @@ const optionsSchema = z.strictObject({
   adminToken: bearerToken.default(() => randomBytes(24).toString('base64url')),
   importFrom: z.enum(['loopback', 'anywhere']).default('loopback'),
   samplesDir: z.string().min(1).optional(),
-  nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
+  now: timeField.optional(),
+  nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
   ffmpegPath: z.string().min(1).nullable().optional(),
   profile: profileSchema.default('default'),
   switches: switchesSchema.default({}),

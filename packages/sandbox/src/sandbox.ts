@@ -29,6 +29,8 @@ import type { RegisteredExpectations, Verification } from './inspector/expectati
 import { refusing, refusingRaw } from './inspector/refusing.ts';
 import { BackgroundWork } from './background-work.ts';
 import { plainHost } from './loopback.ts';
+import { createMake, type Make } from './makers/make.ts';
+import { NamedSnapshots } from './makers/named-snapshots.ts';
 import { MediaFiles } from './store/media-files.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { findProgram } from './media/ffmpeg.ts';
@@ -72,6 +74,12 @@ export interface Sandbox extends AsyncDisposable {
   reset(): Promise<void>;
   /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
   advance(ms: number): void;
+  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, or none */
+  setClock(time: Date | string): void;
+  /** Makes channels, feeds, ready videos and plays. */
+  readonly make: Make;
+  /** States by name. */
+  readonly snapshots: Pick<NamedSnapshots, 'save' | 'restore' | 'list' | 'remove'>;
   /**
    * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as expected, TypeError
    * for a mistake in what is expected
@@ -123,6 +131,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     requests: () => services.journal.entries(),
     reset: () => reset(services),
     advance: (ms) => core.clock.advance(wholeMs(ms)),
+    setClock: (time) => core.clock.moveTo(epochMs(time)),
+    make: createMake(services),
+    snapshots: services.snapshots,
     verify: (expected) => verify(expected, services.journal.inspected()),
     expect: (expected) => registerExpectations(services.expectations, expected),
     files: () => records.videos.files(),
@@ -134,6 +145,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 function wholeMs(ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 0) return ms;
   throw new RangeError(`the clock can be moved by a whole number of milliseconds, 0 or more, not by ${ms}`);
+}
+
+function epochMs(time: Date | string): number {
+  const ms = new Date(time).getTime();
+  if (Number.isNaN(ms)) throw new RangeError(`${String(time)} is not a time`);
+  return ms;
 }
 
 function externalHosts({ externalUrl }: SandboxSettings): string[] {
@@ -276,6 +293,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   importer.resume();
   webhooks.start();
   lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
+  const snapshots = new NamedSnapshots(core.dataDir, { ...core, importer });
   const startedAtMs = Date.now();
   return {
     ...core,
@@ -286,6 +304,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
     requestWindow,
     journal,
     expectations,
+    snapshots,
     webhooks,
     links,
     onDefect,

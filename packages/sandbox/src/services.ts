@@ -8,6 +8,7 @@ import type { Links } from './http/links.ts';
 import type { MediaFiles } from './store/media-files.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { SandboxSettings } from './options.ts';
+import type { NamedSnapshots } from './makers/named-snapshots.ts';
 import type { Records } from './store/records.ts';
 import type { RequestWindow } from './store/request-window.ts';
 import type { Acceptance } from './uploads/acceptance.ts';
@@ -34,6 +35,7 @@ export interface Services {
   readonly expectations: ExpectationBook;
   readonly faults: Faults;
   readonly switchboard: Switchboard;
+  readonly snapshots: NamedSnapshots;
   readonly webhooks: Webhooks;
   readonly links: Links;
   /** Receives every error that is a bug in the sandbox. */

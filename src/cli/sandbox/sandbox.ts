@@ -18,6 +18,8 @@ export interface SandboxCommandOptions {
   readonly uploadOrigin: 'same' | 'separate';
   readonly importFrom: 'loopback' | 'anywhere';
   readonly profile?: string;
+  /** ISO 8601. */
+  readonly now?: string;
   /** `NAME=VALUE` each. */
   readonly set?: readonly string[];
   readonly json?: boolean;
@@ -50,6 +52,7 @@ async function start(
       ...wanted,
       profile: profileNamed(options.profile ?? 'default'),
       switches,
+      ...(options.now !== undefined && { now: options.now }),
       ...(adminToken !== '' && { adminToken }),
       ...(dataDir !== undefined && { dataDir }),
       ...(externalUrl !== undefined && { externalUrl }),

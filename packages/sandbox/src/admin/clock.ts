@@ -4,6 +4,7 @@ import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
 import type { Endpoint } from '../http/handler.ts';
+import { timeField } from '../makers/fields.ts';
 
 /** The clock that rate limit, processing, expiry and every time in an answer follow. */
 export function clockEndpoints(clock: Clock): Endpoint[] {
@@ -17,11 +18,12 @@ export function clockEndpoints(clock: Clock): Endpoint[] {
     {
       method: 'PUT',
       path: '/_sandbox/clock',
-      says: 'Stops the clock with {"frozen": true}; with false it runs on from where it stopped.',
+      says: 'Stops the clock with {"frozen": true}, or at a later time with {"now": "2030-01-01T00:00:00Z"}; with {"frozen": false} it runs on from where it stopped.',
       handler: async (context) => {
-        const { frozen } = await jsonBody(context.req.raw, setting);
-        if (frozen && !clock.isFrozen) clock.freeze();
-        if (!frozen && clock.isFrozen) clock.resume();
+        const { frozen, now } = await jsonBody(context.req.raw, setting);
+        if (now !== undefined) moveTo(now, clock);
+        if (frozen === true && !clock.isFrozen) clock.freeze();
+        if (frozen === false && clock.isFrozen) clock.resume();
         return context.json({ data: clockView(clock) });
       },
     },
@@ -43,7 +45,19 @@ export function clockView(clock: Clock) {
   return { now: isoTime(clock.nowMs()), frozen: clock.isFrozen };
 }
 
-const setting = z.strictObject({ frozen: z.boolean('must be true or false') });
+const setting = z
+  .strictObject({ frozen: z.boolean('must be true or false').optional(), now: timeField.optional() })
+  .refine(({ frozen, now }) => frozen !== undefined || now !== undefined, 'must have frozen or now');
+
+function moveTo(atMs: number, clock: Clock): void {
+  if (atMs > LAST_MS) throw new ApiError('invalid_request', 'The clock cannot pass the year 9999.');
+  try {
+    clock.moveTo(atMs);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ApiError('invalid_request', `now: ${error.message} Start the sandbox with an earlier --now.`);
+  }
+}
 
 /** Later times have years of five digits in ISO 8601, which no client expects. */
 const LAST_MS = Date.UTC(9999, 11, 31);

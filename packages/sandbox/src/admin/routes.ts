@@ -11,6 +11,7 @@ import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';
 import { KeyDesk } from './key-desk.ts';
 import { keyEndpoints } from './keys.ts';
+import { makerEndpoints } from './makers.ts';
 import { profileEndpoints } from './profile.ts';
 import { rateLimitEndpoints } from './rate-limit.ts';
 import { requestEndpoints } from './requests.ts';
@@ -49,6 +50,7 @@ function endpointsOf(services: Services): Endpoint[] {
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
     ...profileEndpoints(services.switchboard),
+    ...makerEndpoints(services),
     failVideoEndpoint(services),
   ];
 }

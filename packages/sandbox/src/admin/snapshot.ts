@@ -8,7 +8,8 @@ import type { Endpoint } from '../http/handler.ts';
 import { fitOrRefuse, unpackSnapshot, type SnapshotDraft } from './snapshot-draft.ts';
 import { exportStream } from './snapshot-export.ts';
 
-type SnapshotParts = Pick<
+/** What a snapshot is taken from, and restored to. */
+export type SnapshotParts = Pick<
   Services,
   'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'importer' | 'clock' | 'events'
 >;
@@ -32,7 +33,7 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
       path: '/_sandbox/import',
       says: 'Replaces everything with such a document, keys included. A file that is not in it stays if its hash matches; else it is missing.',
       handler: async (context) => {
-        return context.json({ data: await imported(parts, jsonTexts(context.req.raw, MAX_DOCUMENT_BYTES)) });
+        return context.json({ data: await importSnapshot(parts, jsonTexts(context.req.raw, MAX_DOCUMENT_BYTES)) });
       },
     },
   ];
@@ -42,7 +43,7 @@ const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be t
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** Checks everything first, then replaces everything atomically: a refused document changes nothing. */
-async function imported(parts: SnapshotParts, document: AsyncIterable<string>) {
+export async function importSnapshot(parts: SnapshotParts, document: AsyncIterable<string>) {
   const { records, mediaFiles, acceptance, importer, clock, events } = parts;
   await using cleanup = new AsyncDisposableStack();
   const draft = await unpackSnapshot(document, mediaFiles.incoming, cleanup);

@@ -35,6 +35,11 @@ export class ChannelStore {
       .run(channel.id, channel.name, channel.slug, channel.createdAtMs);
   }
 
+  /** @returns whether there was one. @throws the error of SQLite while it has videos or feeds */
+  remove(id: string): boolean {
+    return this.#database.prepare('DELETE FROM channels WHERE id = ?').run(id).changes > 0;
+  }
+
   list(): Channel[] {
     return this.#database.prepare(`${SELECT} ORDER BY number`).all().map(toChannel);
   }

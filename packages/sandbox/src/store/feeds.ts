@@ -52,6 +52,14 @@ export class FeedStore {
       .run(feed.id, feed.name, feed.type, feed.channelId);
   }
 
+  /** With its items. @returns whether there was one */
+  remove(id: string): boolean {
+    return inTransaction(this.#database, () => {
+      this.#database.prepare('DELETE FROM feed_items WHERE feed_id = ?').run(id);
+      return this.#database.prepare('DELETE FROM feeds WHERE id = ?').run(id).changes > 0;
+    });
+  }
+
   list(): Feed[] {
     return this.#database.prepare('SELECT * FROM feeds ORDER BY number').all().map(toFeed);
   }

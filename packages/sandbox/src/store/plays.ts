@@ -37,6 +37,11 @@ export class PlayStore {
     return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
 
+  /** Of all videos. */
+  count(): number {
+    return number(this.#database.prepare('SELECT COUNT(*) AS total FROM plays').get() ?? {}, 'total');
+  }
+
   find(id: string): Play | undefined {
     const row = this.#database.prepare('SELECT * FROM plays WHERE id = ?').get(id);
     return row && toPlay(row);

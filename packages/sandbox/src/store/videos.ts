@@ -148,6 +148,18 @@ export class VideoStore {
     return after;
   }
 
+  /** Gives the video another age, or another length than its file has. Undefined stays. */
+  adjust(
+    id: string,
+    { createdAtMs, durationS }: { createdAtMs?: number | undefined; durationS?: number | undefined },
+  ): void {
+    this.#database
+      .prepare(
+        'UPDATE videos SET created_at_ms = COALESCE(?, created_at_ms), duration_s = COALESCE(?, duration_s) WHERE id = ?',
+      )
+      .run(createdAtMs ?? null, durationS ?? null, id);
+  }
+
   /** @returns false when there was none. */
   remove(id: string): boolean {
     return this.#database.prepare('DELETE FROM videos WHERE id = ?').run(id).changes > 0;

@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { jsonBody } from '../http/input.ts';
+import type { Endpoint } from '../http/handler.ts';
+import { makeChannel, newChannel, removeChannel } from '../makers/channels.ts';
+import { makeFeed, newFeed, removeFeed } from '../makers/feeds.ts';
+import type { NamedSnapshots } from '../makers/named-snapshots.ts';
+import { makePlays, newPlays } from '../makers/plays.ts';
+import { makeVideo, newReadyVideo } from '../makers/videos.ts';
+import type { Services } from '../services.ts';
+
+/** What a test needs, at once and exactly: channels, feeds, ready videos, plays, and states by name. */
+export function makerEndpoints(services: Services): Endpoint[] {
+  return [
+    {
+      method: 'POST',
+      path: '/_sandbox/channels',
+      says: 'Makes a channel, {"name", "id"?, "slug"?, "description"?}.',
+      handler: async (context) =>
+        context.json({ data: makeChannel(await jsonBody(context.req.raw, newChannel), services) }, 201),
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/channels/:id',
+      says: 'Removes a channel that has neither videos nor feeds.',
+      handler: (context) => {
+        removeChannel(idOf(context), services);
+        return context.body(null, 204);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/feeds',
+      says: 'Makes a feed, {"name", "channel_id", "type"?: "mrss", "podcast" or "ctv", "id"?}.',
+      handler: async (context) =>
+        context.json({ data: makeFeed(await jsonBody(context.req.raw, newFeed), services) }, 201),
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/feeds/:id',
+      says: 'Removes a feed.',
+      handler: (context) => {
+        removeFeed(idOf(context), services);
+        return context.body(null, 204);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/videos',
+      says: 'Makes a video that is ready at once, {"title", "channel_id"?, "description"?, "tags"?, "duration"?, "created_at"?, "failure"?}, with a small file.',
+      handler: async (context) =>
+        context.json({ data: await makeVideo(await jsonBody(context.req.raw, newReadyVideo), services) }, 201),
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/plays',
+      says: 'Adds exactly these plays, [{"video_id", "seconds", "viewer"?, "at"?, "complete"?}, …].',
+      handler: async (context) =>
+        context.json({ data: makePlays(await jsonBody(context.req.raw, newPlays), services) }, 201),
+    },
+    ...snapshotsByName(services.snapshots),
+  ];
+}
+
+function snapshotsByName(snapshots: NamedSnapshots): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/snapshots',
+      says: 'Lists the saved states.',
+      handler: async (context) => context.json({ data: await snapshots.list() }),
+    },
+    {
+      method: 'PUT',
+      path: '/_sandbox/snapshots/:name',
+      says: 'Saves the state, records and files, under a name.',
+      handler: async (context) => context.json({ data: await snapshots.save(nameOf(context)) }, 201),
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/snapshots/:name/restore',
+      says: 'Replaces everything with a saved state, keys included.',
+      handler: async (context) => context.json({ data: await snapshots.restore(nameOf(context)) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/snapshots/:name',
+      says: 'Removes a saved state.',
+      handler: async (context) => {
+        await snapshots.remove(nameOf(context));
+        return context.body(null, 204);
+      },
+    },
+  ];
+}
+
+function idOf(context: Context): string {
+  return context.req.param('id') ?? '';
+}
+
+function nameOf(context: Context): string {
+  return context.req.param('name') ?? '';
+}

@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exportStream } from '../admin/snapshot-export.ts';
+import { importSnapshot, type SnapshotParts } from '../admin/snapshot.ts';
+import { ApiError } from '../http/api-error.ts';
+import { isoTime } from '../http/wire.ts';
+
+export interface NamedSnapshot {
+  readonly name: string;
+  /** ISO 8601, real time. */
+  readonly saved_at: string;
+  readonly bytes: number;
+}
+
+/** States of the sandbox by name, kept in its data folder as long as that is. */
+export class NamedSnapshots {
+  readonly #folder: string;
+  readonly #parts: SnapshotParts;
+
+  constructor(dataDir: string, parts: SnapshotParts) {
+    this.#folder = join(dataDir, 'snapshots');
+    this.#parts = parts;
+  }
+
+  /** Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB of files */
+  async save(name: string): Promise<NamedSnapshot> {
+    const path = this.#pathOf(name);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const stream = await exportStream(this.#parts, true);
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      for await (const piece of stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>)
+        await file.write(piece);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+    return await this.#describe(name);
+  }
+
+  /** Replaces everything with what was saved. @throws ApiError 404 */
+  async restore(name: string) {
+    const path = this.#pathOf(name);
+    await this.#require(path);
+    return await importSnapshot(this.#parts, createReadStream(path, 'utf8') as AsyncIterable<string>);
+  }
+
+  async list(): Promise<NamedSnapshot[]> {
+    const files = await readdir(this.#folder).catch(() => []);
+    const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+    return await Promise.all(names.toSorted().map((name) => this.#describe(name)));
+  }
+
+  /** @throws ApiError 404 */
+  async remove(name: string): Promise<void> {
+    const path = this.#pathOf(name);
+    await this.#require(path);
+    await rm(path);
+  }
+
+  async #describe(name: string): Promise<NamedSnapshot> {
+    const { mtimeMs, size } = await stat(this.#pathOf(name));
+    return { name, saved_at: isoTime(mtimeMs), bytes: size };
+  }
+
+  async #require(path: string): Promise<void> {
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere)
+      throw new ApiError('not_found', 'There is no snapshot of this name. GET /_sandbox/snapshots lists them.');
+  }
+
+  /** @throws ApiError 422 for a name that is not one of a file everywhere */
+  #pathOf(name: string): string {
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) return join(this.#folder, `${name}.json`);
+    throw new ApiError('invalid_request', 'The name of a snapshot has letters, digits, ., _ and -, at most 100.');
+  }
+}

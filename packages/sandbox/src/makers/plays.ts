@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { ApiError } from '../http/api-error.ts';
+import type { Services } from '../services.ts';
+import { seededToken } from '../seeded-random.ts';
+import { inTransaction } from '../store/database.ts';
+import { timeField } from './fields.ts';
+
+/** A play that a test needs: exactly this one. */
+export type NewPlay = z.input<typeof newPlay>;
+
+type Parts = Pick<Services, 'records' | 'clock' | 'events' | 'settings'>;
+
+/** Adds plays, all or none. @throws ApiError 422 for a video that there is not, and a time in the future of the clock */
+export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Parts): { readonly plays: number } {
+  const { records, clock, events, settings } = parts;
+  const nowMs = clock.nowMs();
+  inTransaction(records.database, () => {
+    for (const [index, play] of plays.entries()) {
+      const startedAtMs = play.at ?? nowMs;
+      if (!records.videos.find(play.video_id))
+        throw new ApiError('invalid_request', `${index}.video_id: there is no such video.`);
+      if (startedAtMs > nowMs)
+        throw new ApiError('invalid_request', `${index}.at: must not be in the future of the clock.`);
+      const number = records.plays.count();
+      records.plays.add({
+        id: `play_${seededToken(settings.seed, ['made play', number], 16)}`,
+        videoId: play.video_id,
+        viewer: play.viewer ?? `viewer_${number + 1}`,
+        source: 'history',
+        startedAtMs,
+        watchedS: play.seconds,
+        isComplete: play.complete,
+      });
+    }
+  });
+  events.emit('video.played', '');
+  return { plays: plays.length };
+}
+
+const newPlay = z.strictObject({
+  video_id: z.string('must be the id of a video'),
+  /** Watched. */
+  seconds: z.number('must be a number of seconds').min(0, 'must not be negative').max(1e7),
+  /** Whoever watches; the same name is the same viewer. Default: somebody new. */
+  viewer: z.string().min(1).max(200).optional(),
+  at: timeField.optional(),
+  complete: z.boolean('must be true or false').default(false),
+});
+
+export const newPlays = z.array(newPlay, 'must be a list of plays').min(1).max(10_000, 'must be at most 10000 plays');

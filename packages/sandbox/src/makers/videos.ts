@@ -1,0 +1,59 @@
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { openSamples } from '../admin/sample-media.ts';
+import { ApiError } from '../http/api-error.ts';
+import { nameField, textField } from '../http/input.ts';
+import { wholeVideo } from '../http/wire.ts';
+import type { Services } from '../services.ts';
+import { receiveFile } from '../uploads/receive.ts';
+import { timeField } from './fields.ts';
+
+/** A video that a test needs, without an upload. */
+export type NewReadyVideo = z.input<typeof newReadyVideo>;
+
+type Parts = Pick<
+  Services,
+  'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'admission' | 'clock' | 'links'
+>;
+
+/**
+ * Makes a video that is ready at once, or failed, with a real small file behind it: a sample, or a short sound where there are none.
+ * @throws ApiError 409 when a reset intervenes, 422 for wrong fields
+ */
+export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts) {
+  const { records, mediaFiles, lifecycle, acceptance, admission, clock, links } = parts;
+  const { era } = acceptance;
+  const channelId = fields.channel_id ?? records.channels.list()[0]?.id ?? '';
+  if (!records.channels.find(channelId)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
+  if (fields.created_at !== undefined && fields.created_at > clock.nowMs())
+    throw new ApiError('invalid_request', 'created_at: must not be in the future of the clock.');
+  const samples = await openSamples(parts.settings.samplesDir);
+  const bytes = await samples.bytes(records.videos.count({}));
+  const file = await receiveFile(Readable.from([bytes]), mediaFiles.incoming);
+  if (acceptance.era !== era) {
+    await rm(file.path, { force: true });
+    throw new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
+  }
+  const { title, description = null, tags = [] } = fields;
+  const { id } = admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null });
+  await acceptance.accept(id, file, era);
+  if (fields.failure === undefined) lifecycle.finish(id);
+  else lifecycle.fail(id, fields.failure);
+  records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration });
+  const made = records.videos.find(id);
+  if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
+  return wholeVideo(made, links);
+}
+
+export const newReadyVideo = z.strictObject({
+  title: nameField(500),
+  description: textField(10_000).optional(),
+  channel_id: z.string().optional(),
+  tags: z.array(nameField(200), 'must be an array of strings').max(200, 'must have at most 200 tags').optional(),
+  /** The record says so; the file stays as short as it is. */
+  duration: z.number('must be a number of seconds').positive('must be above 0').max(1e7).optional(),
+  created_at: timeField.optional(),
+  /** It is failed for this reason, not ready. */
+  failure: z.strictObject({ code: nameField(100), message: textField(1000) }).optional(),
+});
