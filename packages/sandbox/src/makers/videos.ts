@@ -6,6 +6,7 @@ import { ApiError } from '../http/api-error.ts';
 import { nameField, textField } from '../http/input.ts';
 import { wholeVideo } from '../http/wire.ts';
 import type { Services } from '../services.ts';
+import type { Failure } from '../store/videos.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import { timeField } from './fields.ts';
 
@@ -22,28 +23,39 @@ type Parts = Pick<
  * @throws ApiError 409 when a reset intervenes, 422 for wrong fields
  */
 export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts) {
-  const { records, mediaFiles, lifecycle, acceptance, admission, clock, links } = parts;
-  const { era } = acceptance;
+  const { records, admission, clock, links } = parts;
   const channelId = fields.channel_id ?? records.channels.list()[0]?.id ?? '';
   if (!records.channels.find(channelId)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
   if (fields.created_at !== undefined && fields.created_at > clock.nowMs())
     throw new ApiError('invalid_request', 'created_at: must not be in the future of the clock.');
-  const samples = await openSamples(parts.settings.samplesDir);
+  const { title, description = null, tags = [] } = fields;
+  const admit = (): string => admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null }).id;
+  const id = fields.failure === undefined ? await ready(admit, parts) : failed(admit(), fields.failure, parts);
+  records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration });
+  const made = records.videos.find(id);
+  if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
+  return wholeVideo(made, links);
+}
+
+async function ready(admit: () => string, parts: Parts): Promise<string> {
+  const { settings, records, mediaFiles, lifecycle, acceptance } = parts;
+  const { era } = acceptance;
+  const samples = await openSamples(settings.samplesDir);
   const bytes = await samples.bytes(records.videos.count({}));
   const file = await receiveFile(Readable.from([bytes]), mediaFiles.incoming);
   if (acceptance.era !== era) {
     await rm(file.path, { force: true });
     throw new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
   }
-  const { title, description = null, tags = [] } = fields;
-  const { id } = admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null });
+  const id = admit();
   await acceptance.accept(id, file, era);
-  if (fields.failure === undefined) lifecycle.finish(id);
-  else lifecycle.fail(id, fields.failure);
-  records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration });
-  const made = records.videos.find(id);
-  if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
-  return wholeVideo(made, links);
+  lifecycle.finish(id);
+  return id;
+}
+
+function failed(id: string, failure: Failure, { lifecycle }: Parts): string {
+  lifecycle.fail(id, failure);
+  return id;
 }
 
 export const newReadyVideo = z.strictObject({
