@@ -8,10 +8,17 @@ export class Clock {
   #aheadMs = 0;
   #frozenAtMs: number | null = null;
 
-  /** @param systemMs ms since 1970 @param latestMs of what has happened so far: if the system's clock is before it, this one is ahead */
-  constructor(systemMs: () => number, latestMs = 0) {
+  readonly #startMs: number | undefined;
+
+  /**
+   * @param systemMs ms since 1970 @param latestMs of what has happened so far: if the clock would be before it, it is ahead
+   * @param startMs where it begins to run, at the start and after a reset; default: with the system's clock
+   */
+  constructor(systemMs: () => number, latestMs = 0, startMs?: number) {
     this.#systemMs = systemMs;
-    this.#aheadMs = Math.max(0, latestMs - systemMs());
+    this.#startMs = startMs;
+    const nowMs = startMs ?? systemMs();
+    this.#aheadMs = Math.max(nowMs, latestMs) - systemMs();
   }
 
   /** ms since 1970. A function, so that it can be passed alone. */
@@ -33,9 +40,9 @@ export class Clock {
     this.#changed();
   }
 
-  /** Returns to the system's clock, for a reset that deletes all records. */
+  /** Returns to its start, or to the system's clock, for a reset that deletes all records. */
   reset(): void {
-    this.#aheadMs = 0;
+    this.#aheadMs = this.#startMs === undefined ? 0 : this.#startMs - this.#systemMs();
     this.#frozenAtMs = null;
     this.#changed();
   }

@@ -46,7 +46,7 @@ export interface SandboxOptions {
   readonly samplesDir?: string;
   /** The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the same times. Default: now. */
   readonly now?: string;
-  /** The clock of the whole service, ms since 1970. Default Date.now, or what `now` makes of it. */
+  /** The clock of the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
   /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
@@ -58,22 +58,14 @@ export interface SandboxOptions {
   readonly onExchange?: ExchangeListener;
 }
 
-export type SandboxSettings = Readonly<Omit<z.output<typeof optionsSchema>, 'nowMs'>> & {
-  readonly nowMs: () => number;
-};
+export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
 
 /** Fills in the defaults. @throws TypeError that names the option and what is wrong with it. */
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
   const result = consistentOptions.safeParse(options);
-  if (result.success) return { ...result.data, nowMs: clockOf(result.data) };
+  if (result.success) return result.data;
   const sentences = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
   throw new TypeError(`sandbox options: ${sentences.join('; ')}`);
-}
-
-function clockOf({ nowMs, now }: z.output<typeof optionsSchema>): () => number {
-  if (nowMs !== undefined) return nowMs;
-  const aheadMs = now === undefined ? 0 : now - Date.now();
-  return () => Date.now() + aheadMs;
 }
 
 const HOUR_MS = 3_600_000;
@@ -122,7 +114,7 @@ const optionsSchema = z.strictObject({
   importFrom: z.enum(['loopback', 'anywhere']).default('loopback'),
   samplesDir: z.string().min(1).optional(),
   now: timeField.optional(),
-  nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+  nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
   ffmpegPath: z.string().min(1).nullable().optional(),
   profile: profileSchema.default('default'),
   switches: switchesSchema.default({}),

@@ -105,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(settings, cleanup);
   const { records, clock } = core;
-  openAccount(records, settings, clock.nowMs());
+  openAccount(records, settings, settings.now ?? clock.nowMs());
 
   const hosts = [settings.host, ...externalHosts(settings)];
   const certificate = settings.tls
@@ -200,7 +200,7 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const mediaFiles = new MediaFiles(dataDir);
   const known = new Set(records.videos.files().map((file) => file.videoId));
   await mediaFiles.open((videoId) => known.has(videoId));
-  const clock = new Clock(settings.nowMs, latestTimeIn(records.database));
+  const clock = new Clock(settings.nowMs, latestTimeIn(records.database), settings.now);
   const events = new Events();
   const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
   const switchboard = new Switchboard(settings.profile, settings.switches);

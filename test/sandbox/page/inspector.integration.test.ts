@@ -23,6 +23,16 @@ const REACHED: Readonly<Record<string, readonly [view: string, part: RegExp]>> =
   'GET /profile': ['/_page/controls', /href="\/_sandbox\/profile"/],
   'PUT /profile': ['/_page/controls', /action="\/_page\/profile"/],
   'POST /profile/switches': ['/_page/controls', /action="\/_page\/profile\/switch"/],
+  'POST /channels': ['/_page/channels', /action="\/_page\/channels"/],
+  'DELETE /channels/:id': ['/_page/channels', /action="\/_page\/channels\/ch_main\/delete"/],
+  'POST /feeds': ['/_page/feeds', /action="\/_page\/feeds"/],
+  'DELETE /feeds/:id': ['/_page/feeds', /action="\/_page\/feeds\/feed_news\/delete"/],
+  'POST /videos': ['/_page/videos', /action="\/_page\/videos"/],
+  'POST /plays': ['the pending video', /action="\/_page\/videos\/vid_\w+\/plays"/],
+  'GET /snapshots': ['/_page/controls', /id="named-snapshots"/],
+  'PUT /snapshots/:name': ['/_page/controls', /action="\/_page\/snapshots"/],
+  'POST /snapshots/:name/restore': ['/_page/controls', /action="\/_page\/snapshots\/kept\/restore"/],
+  'DELETE /snapshots/:name': ['/_page/controls', /action="\/_page\/snapshots\/kept\/delete"/],
   'GET /keys': ['/_page/keys', /key_1/],
   'POST /keys': ['/_page/keys', /action="\/_page\/keys"/],
   'DELETE /keys/:id': ['/_page/keys', /action="\/_page\/keys\/key_1\/revoke"/],
@@ -60,6 +70,7 @@ test('everything that the admin side can do can be done on the page', async () =
   await admin(other, 'POST /faults', { kind: 'delay', ms: 1, operation: 'feeds.list' });
   await admin(other, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' });
   await other.call('POST', '/feeds/feed_news/publish');
+  await admin(other, 'PUT /snapshots/kept');
   await admin(other, 'PUT /expectations', { expectations: [], only: true });
   const { body } = await admin(other, 'GET ');
   const endpoints = (body.data.endpoints as { method: string; path: string }[]).map(
@@ -80,6 +91,25 @@ test('a profile is chosen on the page, and a single point beside it', async () =
   const { html } = await someone.get('/_page/controls');
   expect(html).toMatch(/<option\s[^>]*selected[^>]*>\s*lenient/);
   expect(html).toContain('publish_answer=queued</code>');
+});
+
+test('what a test needs is made on the page', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  await someone.post('/_page/channels', { name: 'By hand', description: '' });
+  await someone.post('/_page/feeds', { name: 'By hand', type: 'podcast', channel_id: 'ch_by-hand' });
+  await someone.post('/_page/videos', { title: 'Made', channel_id: 'ch_by-hand', duration: '90' });
+  const [video] = (await other.call('GET', '/videos')).body.data;
+  expect(video).toMatchObject({ title: 'Made', status: 'ready', duration: 90 });
+  await someone.post(`/_page/videos/${video.id}/plays`, { seconds: '30', viewer: 'ann', complete: 'true' });
+  expect((await other.call('GET', `/analytics/videos?video_id=${video.id}`)).body.data).toMatchObject({ views: 1 });
+  await someone.post('/_page/snapshots', { name: 'one' });
+  await someone.post('/_page/feeds/feed_by-hand/delete');
+  expect((await other.call('GET', '/feeds')).body.data).toHaveLength(4);
+  await someone.post('/_page/snapshots/one/restore');
+  expect((await other.call('GET', '/feeds')).body.data).toHaveLength(5);
+  await someone.post('/_page/clock/set', { now: '2040-01-01T00:00:00Z' });
+  expect((await someone.get('/_page/controls')).html).toContain('2040-01-01');
 });
 
 test('behind each request is everything about it, with its fault in words', async () => {

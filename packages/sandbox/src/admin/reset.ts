@@ -29,7 +29,7 @@ export async function reset(parts: ResetParts): Promise<void> {
     clock.reset();
     inTransaction(records.database, () => {
       eraseTables(records.database);
-      openAccount(records, settings, clock.nowMs());
+      openAccount(records, settings, settings.now ?? clock.nowMs());
     });
     requestWindow.limit = settings.requestsPerHour;
     faults.reset();

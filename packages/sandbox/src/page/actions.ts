@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { Services } from '../services.ts';
 import type { AskService, Question } from './ask-service.ts';
 import { ruleIn } from './fault-form.ts';
+import { aboutMakers } from './maker-actions.ts';
 import { activeOf, presets } from './fault-presets.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ShownOnce } from './shown-once.ts';
@@ -27,6 +28,7 @@ export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOn
     ...aboutWebhooks(shownOnce),
     ...aboutFaults(faults),
     ...aboutExpectations,
+    ...aboutMakers,
     ...aboutAll,
   ];
 }
@@ -176,6 +178,11 @@ const aboutAll: readonly Action[] = [
   {
     path: '/_page/clock',
     asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/clock', body: { frozen: form.get('frozen') === 'true' } }),
+    leadsTo: CONTROLS,
+  },
+  {
+    path: '/_page/clock/set',
+    asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/clock', body: { now: form.get('now') ?? '' } }),
     leadsTo: CONTROLS,
   },
   {

@@ -52,7 +52,7 @@ function liveSource({ events }: Pick<Services, 'events'>): LiveSource {
   return { listen: (listener) => events.listen(({ type }) => listener(type)) };
 }
 
-type ViewMaker = (context: Context) => View;
+type ViewMaker = (context: Context) => View | Promise<View>;
 
 function viewsOf(services: Services, shownOnce: ShownOnce): [path: string, view: ViewMaker][] {
   return [
@@ -73,9 +73,9 @@ function viewsOf(services: Services, shownOnce: ShownOnce): [path: string, view:
   ];
 }
 
-function show(context: Context, view: ViewMaker, services: Services) {
+async function show(context: Context, view: ViewMaker, services: Services): Promise<Response> {
   services.lifecycle.advance();
-  return showPage(context, viewPage(view(context), services));
+  return await showPage(context, viewPage(await view(context), services));
 }
 
 /** Each answers with a redirect, so that going back or reloading repeats nothing. */

@@ -4,19 +4,23 @@ import type { Services } from '../../services.ts';
 import { openPoints, profileNames, switchNames, type SwitchName } from '../../profiles/switch-table.ts';
 import type { View } from '../layout.ts';
 import { keyUsage } from './keys.ts';
+import { snapshotsByName } from './makers.ts';
 
-type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records' | 'settings' | 'links' | 'switchboard'>;
+type ControlParts = Pick<
+  Services,
+  'clock' | 'requestWindow' | 'records' | 'settings' | 'links' | 'switchboard' | 'snapshots'
+>;
 
 /** Clock, limit, samples, reset, snapshots, and what else there is to know. */
-export function controls(parts: ControlParts): () => View {
-  return () => ({
+export function controls(parts: ControlParts): () => Promise<View> {
+  return async () => ({
     title: 'Controls',
     section: '/_page/controls',
     changesWith: ['request', 'key.changed'],
     body: html`<div class="columns">${clockCard(parts)} ${limitCard(parts)}</div>
       <div class="columns">${profileCard(parts)} ${samplesCard()}</div>
       <div class="columns">${snapshotCard()} ${resetCard()}</div>
-      ${aboutCard(parts)}`,
+      ${snapshotsByName(await parts.snapshots.list())} ${aboutCard(parts)}`,
   });
 }
 
@@ -42,6 +46,12 @@ function clockCard({ clock }: ControlParts): Html {
           >Move forward by <input name="by" placeholder="90s" required pattern="[0-9]{1,12}(ms|s|m|h|d)" size="8"
         /></label>
         <button>Move forward</button>
+      </form>
+      <form method="post" action="/_page/clock/set" class="row">
+        <label
+          >Stop it at <input name="now" placeholder="2030-01-01T00:00:00Z" required maxlength="40" size="22"
+        /></label>
+        <button>Set</button>
       </form>
     </div>
   </section>`;

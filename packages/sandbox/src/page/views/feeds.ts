@@ -18,6 +18,8 @@ import { verdictOf } from '../../feeds/verdict.ts';
 import type { Feed } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
+import { channelNames } from './channels.ts';
+import { newFeedCard, removeFeedButton } from './makers.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
@@ -29,9 +31,10 @@ export function feeds(parts: FeedParts): () => View {
       title: 'Feeds',
       section: '/_page/feeds',
       changesWith: ['feed.published', 'video.deleted', 'channel.updated'],
-      body: html`<section class="card" id="feeds">
-        ${list.length === 0 ? emptyState('The account has no feeds, because it was created without the demo data.') : feedTable(list, parts)}
-      </section>`,
+      body: html`${newFeedCard(channelNames(records.channels))}
+        <section class="card" id="feeds">
+          ${list.length === 0 ? emptyState('The account has no feeds, because it was created without the demo data.') : feedTable(list, parts)}
+        </section>`,
     };
   };
 }
@@ -58,6 +61,7 @@ function feedTable(list: readonly Feed[], parts: FeedParts): Html {
       { heading: 'Videos', kind: 'minor number', cell: ({ id }) => grouped(parts.records.feeds.count(id)) },
       { heading: 'Verdict', cell: (feed) => verdictBadge(verdictOn(feed, parts, feedDocument(parts, feed).body)) },
       { heading: 'Publish', cell: publishButton },
+      { heading: 'Remove', kind: 'minor', cell: ({ id }) => removeFeedButton(id) },
     ],
   });
 }

@@ -22,6 +22,7 @@ import type { Video, VideoMedia } from '../../store/videos.ts';
 import type { Services } from '../../services.ts';
 import { dailyChart } from '../daily-chart.ts';
 import type { View } from '../layout.ts';
+import { newPlaysForm } from './makers.ts';
 import { localPath, thumbnail, videoPath } from '../video-table.ts';
 import { stepsOf } from '../video-history.ts';
 import { feedPath } from './feeds.ts';
@@ -204,6 +205,7 @@ function plays({ id, durationS }: Video, { records, clock }: VideoParts): Html {
               ['Watched to the end', percent(completionRate)],
             ])}`
       }
+      ${newPlaysForm(videoPath(id))}
     </div>
   </section>`;
 }

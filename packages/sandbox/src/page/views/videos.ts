@@ -8,6 +8,7 @@ import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
 import { uploadCommand, videoTable } from '../video-table.ts';
 import { channelNames } from './channels.ts';
+import { newVideoCard } from './makers.ts';
 
 /** All videos, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
 export function videos({ records, links }: Pick<Services, 'records' | 'links'>): (context: Context) => View {
@@ -36,7 +37,8 @@ export function videos({ records, links }: Pick<Services, 'records' | 'links'>):
               : videoTable({ label, videos: found.videos, links, channelNames: names })
           }
           ${pagination({ page, perPage: PER_PAGE, total: found.total, filter: { channel, status } })}
-        </section>`,
+        </section>
+        ${newVideoCard(names)}`,
     };
   };
 }
