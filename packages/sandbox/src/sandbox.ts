@@ -278,7 +278,16 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
   const journal = new Journal({ nowMs: clock.nowMs, events, secrets: [adminToken, firstKey(settings)] });
   const expectations = new ExpectationBook({ journal, events });
-  const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
+  const webhooks = new Webhooks({
+    records,
+    links,
+    events,
+    clock,
+    seed,
+    reach: importFrom,
+    switchboard: core.switchboard,
+    onDefect,
+  });
   cleanup.defer(() => {
     const closed = importer.close();
     prober.close(new ApiError('server_error', 'The sandbox is stopping.')); // imports and uploads wait for the prober

@@ -43,7 +43,7 @@ export function addSandboxCommands(
     )
     .option(
       '--profile <name>',
-      'a service that settles open points of the specification in another way: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-errors, behind-a-proxy, new-words, pending-until-ready or redirecting-uploads',
+      'a service that settles open points of the specification in another way: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-webhooks, other-errors, behind-a-proxy, new-words, pending-until-ready or redirecting-uploads',
     )
     .option('--now <time>', 'begin at this time, 2026-11-20T12:00:00Z for example, so that all times can be repeated')
     .option('--set <switch=value>', 'settle a single point, for example create_status=202; can be repeated', collect)

@@ -19,7 +19,8 @@ async function admin(method: string, path: string, json?: unknown) {
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
   const text = await answer.text();
-  return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Json };
+  const body: Json = text === '' ? undefined : JSON.parse(text);
+  return { status: answer.status, body };
 }
 
 async function api(path: string, from = sandbox): Promise<Json> {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { post } from '../../../packages/sandbox/src/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
@@ -15,7 +16,12 @@ const delivery = {
   deliveredAtMs: null,
 };
 const webhookAt = (url: string) => ({ id: 'wh_1', url, secret: 'whsec_AAAA', events: [], createdAtMs: 0 });
-const options = { reach: 'loopback' as const, timeoutMs: 20_000, signal: new AbortController().signal };
+const options = {
+  reach: 'loopback' as const,
+  timeoutMs: 20_000,
+  signal: new AbortController().signal,
+  form: 'standard' as const,
+};
 
 test('an address that does not answer in time fails', async () => {
   await using receiver = await startReceiver();
@@ -46,4 +52,21 @@ test('only being stopped throws', async () => {
   await expect(
     post(delivery, webhookAt(receiver.url), { ...options, timeoutMs: 5000, signal: stop.signal }),
   ).rejects.toThrow('aborted');
+});
+
+test.each([
+  ['standard', ['webhook-id', 'webhook-signature', 'webhook-timestamp']],
+  ['github', ['x-signature-256']],
+  ['unsigned', []],
+] as const)('signed as %s it has the headers of that form', async (form, names) => {
+  await using receiver = await startReceiver();
+  await post(delivery, webhookAt(receiver.url), { ...options, form });
+  const [received] = receiver.received;
+  const signing = Object.keys(received?.headers ?? {}).filter((name) => /^(?:webhook-|x-)/.test(name));
+  expect(signing.toSorted((one, other) => one.localeCompare(other))).toEqual(names);
+  if (form !== 'github') return;
+  const hmac = createHmac('sha256', Buffer.from('AAAA', 'base64'))
+    .update(received?.text ?? '')
+    .digest('hex');
+  expect(received?.headers['x-signature-256']).toBe(`sha256=${hmac}`);
 });

@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, type Hmac } from 'node:crypto';
+import type { Switches } from '../profiles/switch-table.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
 
@@ -10,6 +11,8 @@ export interface PostOptions {
   /** For a whole attempt, in real time. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** How it is signed. */
+  readonly form: Switches['webhook_form'];
 }
 
 /** Result of an attempt; `status` is null without an answer, `error` is null on success. */
@@ -29,7 +32,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
   try {
     const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
     const status = await statusOf(url, delivery.body, {
-      headers: headersOf(delivery, webhook.secret),
+      headers: headersOf(delivery, webhook.secret, options.form),
       signal: inTime,
     });
     return { status, error: status >= 200 && status < 300 ? null : `The address answered with status ${status}.` };
@@ -45,16 +48,21 @@ export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
 }
 
 /** The timestamp is real time, unlike all else: a receiver compares it with its own clock. */
-function headersOf({ id, body }: Delivery, secret: string): Record<string, string | number> {
+function headersOf({ id, body }: Delivery, secret: string, form: PostOptions['form']): Record<string, string | number> {
   const timestampS = Math.floor(Date.now() / 1000);
   return {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     'User-Agent': 'dropcast-sandbox-webhooks',
-    'webhook-id': id,
-    'webhook-timestamp': timestampS,
-    'webhook-signature': signatureOf({ id, timestampS, body }, secret),
+    ...signatureHeaders({ id, timestampS, body }, secret, form),
   };
+}
+
+function signatureHeaders(signed: Signed, secret: string, form: PostOptions['form']): Record<string, string | number> {
+  if (form === 'unsigned') return {};
+  if (form === 'github') return { 'X-Signature-256': `sha256=${hmac(secret).update(signed.body).digest('hex')}` };
+  const { id, timestampS } = signed;
+  return { 'webhook-id': id, 'webhook-timestamp': timestampS, 'webhook-signature': signatureOf(signed, secret) };
 }
 
 /** Ignores the body of the answer. */
@@ -93,8 +101,11 @@ interface Signed {
 
 /** assumed (api-spec section 6 leaves the scheme open): as Standard Webhooks sign, with the symmetric scheme v1. */
 export function signatureOf({ id, timestampS, body }: Signed, secret: string): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
+  return `v1,${hmac(secret).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
+}
+
+function hmac(secret: string): Hmac {
+  return createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'));
 }
 
 const PREFIX = 'whsec_';

@@ -5,6 +5,7 @@ import type { Links } from '../http/links.ts';
 import { BackgroundWork } from '../background-work.ts';
 import type { Records } from '../store/records.ts';
 import { seededToken } from '../seeded-random.ts';
+import type { Switchboard } from '../profiles/switchboard.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
@@ -18,6 +19,7 @@ export interface WebhookParts {
   readonly seed: number;
   /** Which hosts webhooks may use, as for imports. */
   readonly reach: 'loopback' | 'anywhere';
+  readonly switchboard: Switchboard;
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -122,13 +124,14 @@ export class Webhooks {
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
-    const { records, clock, reach } = this.#parts;
+    const { records, clock, reach, switchboard } = this.#parts;
     const webhook = records.webhooks.find(delivery.webhookId);
     if (!webhook) return;
     this.#busy.add(webhook.id);
     const era = this.#era;
     try {
-      const options = { reach, timeoutMs: TIMEOUT_MS, signal: this.#stop.signal };
+      const form = switchboard.now.webhook_form;
+      const options = { reach, timeoutMs: TIMEOUT_MS, signal: this.#stop.signal, form };
       const outcome = await post(delivery, webhook, options);
       const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
       if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
