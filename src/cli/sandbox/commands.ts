@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { collect, wholeNumber } from '../argument-types.ts';
+import { collect, collectOrigins, wholeNumber } from '../argument-types.ts';
 import type { KeysOptions } from './keys.ts';
 import type { RecordOptions } from './record.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
@@ -73,6 +73,11 @@ function addRecordCommands(sandbox: Command, shell: Shell, exit: (code: number) 
       '--redact <field>',
       'do not record the texts of this JSON field, title for example; can be repeated',
       collect,
+    )
+    .option(
+      '--send-key-to <origin>',
+      'send the key with uploads to this origin, too, https://uploads.example.com for example; can be repeated',
+      collectOrigins,
     )
     .option('--ca <file>', 'further certificate (PEM) to trust')
     .addHelpText(

@@ -16,6 +16,7 @@ export interface RecordOptions {
   readonly port: number;
   readonly ca?: string;
   readonly redact?: readonly string[];
+  readonly sendKeyTo?: readonly string[];
 }
 
 /** `dropcast sandbox record`: stands between a program and a service until it is stopped, then compares the service with the contract. */
@@ -28,6 +29,11 @@ export async function record(shell: Shell, options: RecordOptions): Promise<numb
 Give your program the address above instead, with the same key. Press Ctrl-C to end, and to see how the service compares.
 `);
   await whenAborted(shell.stopping);
+  if (recorder.underWay > 0)
+    shell.stderr.write(
+      `\nWaits up to 10 s for the end of ${counted(recorder.underWay, 'request')}; Ctrl-C again breaks them off.\n`,
+    );
+  shell.hurrying.addEventListener('abort', () => void recorder.close(0), { once: true });
   await recorder.close();
   const { exchanges } = await readRecording(file);
   shell.stderr.write(`\n${options.out} has ${counted(exchanges.length, 'exchange')}.\n`);
@@ -77,15 +83,20 @@ export async function replay(
   return misses === 0 ? exitCodes.fine : exitCodes.failed;
 }
 
-async function start(shell: Shell, { to, port, ca, redact, out }: RecordOptions, file: string): Promise<Recorder> {
+async function start(
+  shell: Shell,
+  { to, port, ca, redact, sendKeyTo, out }: RecordOptions,
+  file: string,
+): Promise<Recorder> {
   const trusted = ca === undefined ? {} : { ca: await certificate(resolve(shell.cwd, ca)) };
+  const wanted = { ...(redact && { redact }), ...(sendKeyTo && { sendKeyTo }) };
   const onExchange = ({ number, method, target, answer, broken }: RecordedExchange): void =>
     void shell.stderr.write(`${number} ${method} ${escapeControls(target)} ${broken ?? answer?.status ?? ''}\n`);
   const onTrouble = (error: unknown): void =>
     void shell.stderr.write(
       `Cannot write ${out}: ${error instanceof Error ? error.message : 'unknown'}. Requests are refused from now on.\n`,
     );
-  return await startRecorder({ to, file, port, ...trusted, ...(redact && { redact }), onExchange, onTrouble }).catch(
+  return await startRecorder({ to, file, port, ...trusted, ...wanted, onExchange, onTrouble }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error instanceof TypeError)
         throw new CommandError(`--to: ${error.message}`, exitCodes.usage, { cause: error });

@@ -158,6 +158,59 @@ describe('a service that departs from the contract', () => {
   });
 });
 
+describe('no departure', () => {
+  const list = (item: object): Said => ({
+    target: '/v1/videos',
+    json: { data: [item], meta: { page: 1, per_page: 25, total: 1 } },
+  });
+  const unauthorized = { error: { code: 'unauthorized', message: 'x' } };
+
+  test.each<[string, Said]>([
+    ['an address whose query is hidden', list({ ...video, thumbnail_url: 'https://cdn.example.com/1.jpg?hidden' })],
+    ['a time that is hidden', list({ ...video, created_at: '[hidden created_at 1]' })],
+    ['HEAD', { method: 'HEAD', target: '/v1/videos' }],
+    ['an answer that has not changed', { target: '/v1/videos', status: 304 }],
+    ['what browsers ask before', { method: 'OPTIONS', target: '/v1/videos', status: 204 }],
+    ['a refusal of a path that nobody knows', { target: '/v1/playlists', status: 404 }],
+    ['a page of 200 without a right', { target: '/v1/videos?per_page=200', status: 401, json: unauthorized }],
+    [
+      'a page of analytics',
+      { target: '/v1/analytics/videos', json: { data: [], meta: { page: 1, per_page: 25, total: 0 } } },
+    ],
+  ])('is %s', (_, said) => {
+    const { violated, contradicted, unknown } = heard(said);
+    expect([violated, contradicted, unknown]).toEqual([[], [], []]);
+  });
+
+  test('is an upload after the deletion of the video', () => {
+    const { contradicted } = heard(
+      {
+        method: 'PUT',
+        target: '/uploads/vid_1/1',
+        status: 200,
+        json: { id: 'vid_1', status: 'processing', size: 1, sha256: 'a'.repeat(64) },
+      },
+      { method: 'DELETE', target: '/v1/videos/vid_1', status: 204 },
+      { method: 'PUT', target: '/uploads/vid_1/1', status: 410, json: { error: { code: 'gone', message: 'x' } } },
+    );
+    expect(contradicted).toEqual([]);
+  });
+
+  test('is in what was not seen: HEAD does not show a body', () => {
+    expect(heard({ method: 'HEAD', target: '/v1/videos' }).confirmed.map(({ place }) => place)).toEqual([
+      'videos.list HTTP status',
+    ]);
+  });
+});
+
+test('the specification shows no answer of an upload address', () => {
+  const { violated, contradicted } = heard({ method: 'PUT', target: '/uploads/vid_1/1', status: 403 });
+  expect([violated, places(contradicted)]).toEqual([
+    [],
+    [['uploads.put 403', 'has no body instead of an error object']],
+  ]);
+});
+
 describe('questions that several answers tell', () => {
   const listed = (...times: string[]): Said => ({
     target: '/v1/videos',
@@ -235,5 +288,5 @@ test('no form of a secret reaches the file', async () => {
   for (const form of [...forms.filter((each) => each !== forms[2]), 'whsec_0123', 'plain', 'session=abc', 'hidden too'])
     expect(text).not.toContain(form);
   expect(text).not.toContain(Buffer.from(secret).toString('base64').slice(4, -6));
-  expect(text).toContain('[key 1]');
+  expect(text).toContain('[hidden key 1]');
 });

@@ -16,13 +16,13 @@ export interface Recorded {
 export async function recorded(
   to: string,
   program: (recorder: Recorder) => Promise<void>,
-  options: Partial<RecorderOptions> = {},
+  { closeWithinMs, ...options }: Partial<RecorderOptions> & { readonly closeWithinMs?: number } = {},
 ): Promise<Recorded> {
   await using folder = await scratchDirectory();
   const file = folder.file('recording.ndjson');
   await using recorder = await startRecorder({ to, file, ...options });
   await program(recorder);
-  await recorder.close();
+  await recorder.close(closeWithinMs);
   const recording = await readRecording(file);
   return { recording, text: await readFile(file, 'utf8'), comparison: compare(recording.exchanges) };
 }

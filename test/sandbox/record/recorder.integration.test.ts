@@ -50,7 +50,7 @@ describe('a recorder between a program and a service', () => {
     expect(text).not.toContain(sandbox.apiKey);
     expect(text).not.toContain(realAddress.split('-').at(-1) ?? 'x');
     expect(text).not.toMatch(/sk_sandbox|\/uploads\/[^"]*-[\w-]{22}/);
-    expect(text).toContain('Bearer [key 1]');
+    expect(text).toContain('Bearer [hidden key 1]');
     expect(comparison.violated).toEqual([]);
     expect(comparison.contradicted).toEqual([]);
     expect(comparison.unknown).toEqual([]);
@@ -80,8 +80,8 @@ describe('a recorder between a program and a service', () => {
       { redact: ['title'] },
     );
     expect(text).not.toContain('private');
-    const titles = JSON.stringify(recording.exchanges).match(/\[title \d+\]/g);
-    expect(new Set(titles)).toEqual(new Set(['[title 1]']));
+    const titles = JSON.stringify(recording.exchanges).match(/\[hidden title \d+\]/g);
+    expect(new Set(titles)).toEqual(new Set(['[hidden title 1]']));
   });
 
   test('notes an answer that breaks, and breaks it for the program too', async () => {

@@ -18,6 +18,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly description?: string;
   readonly 'x-source'?: 'given' | 'assumed';
   readonly 'x-assumption'?: string;

@@ -1,57 +1,48 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 
 /** What was seen of a body that passed. */
 export interface CapturedBody {
   readonly bytes: number;
   /** Of all bytes that passed, hex. */
   readonly sha256: string;
-  /** Its beginning, if that is UTF-8. */
+  /** All of it, where that is UTF-8 without a NUL, and not too long. */
   readonly text: string | undefined;
-  /** `text` is all of it. */
-  readonly isWhole: boolean;
 }
 
-/** Bytes that are kept of a body. */
-const mostKept = 1024 * 1024;
+/** Bytes of a body that are held in memory. A page of 100 videos has about 100 KiB. */
+export const mostHeld = 4 * 1024 * 1024;
 
-/** Watches a body that passes, without holding it up, and keeps its beginning. */
+/** Notes a body that passes, without holding it up. */
 export class BodyCapture {
   readonly #hash = createHash('sha256');
-  readonly #kept: Buffer[] = [];
-  #keptBytes = 0;
+  #kept: Buffer[] = [];
   #bytes = 0;
-
-  /** @param stream whose data is taken by somebody else */
-  watch(stream: Readable): void {
-    stream.on('data', (chunk: Buffer) => this.note(chunk));
-  }
+  #seen: CapturedBody | undefined;
 
   note(chunk: Buffer): void {
+    if (this.#seen !== undefined) return;
     this.#bytes += chunk.length;
     this.#hash.update(chunk);
-    const room = mostKept - this.#keptBytes;
-    if (room <= 0) return;
-    const part = chunk.subarray(0, room);
-    this.#kept.push(Buffer.from(part));
-    this.#keptBytes += part.length;
+    if (this.#bytes <= mostHeld) this.#kept.push(chunk);
+    else this.#kept = [];
   }
 
+  /** What has passed until the first call; later bytes do not count. */
   end(): CapturedBody {
-    const isWhole = this.#bytes === this.#keptBytes;
-    return {
+    this.#seen ??= {
       bytes: this.#bytes,
       sha256: this.#hash.digest('hex'),
-      text: textOf(Buffer.concat(this.#kept), isWhole),
-      isWhole,
+      text: this.#bytes <= mostHeld ? textOf(Buffer.concat(this.#kept)) : undefined,
     };
+    this.#kept = [];
+    return this.#seen;
   }
 }
 
-function textOf(bytes: Buffer, isWhole: boolean): string | undefined {
+function textOf(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
   try {
-    // The end of a cut text may be half a character.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return undefined;
   }

@@ -1,86 +1,69 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isShallow } from '../inspector/nesting.ts';
 import type { CapturedBody } from './body-capture.ts';
+import { cleanHeaders } from './clean-headers.ts';
+import { withoutSignature } from './hidden.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from './recording.ts';
+import { isSecretName } from './secret-names.ts';
+import { withoutLocalTokens } from './upload-addresses.ts';
 
-/** How messages are cleaned. Known secrets are removed from the whole line later; what is removed here has its place or its form. */
+/** How messages are cleaned. What has its place or its form is removed here, what is known in the end: see `withoutKnown`. */
 export interface Cleaning {
   readonly secrets: KnownSecrets;
   /** Names of JSON fields whose texts are replaced, such as `title`. */
   readonly redacted: ReadonlySet<string>;
+  /** An upload address was asked: where it redirects to may be signed in its path. */
+  readonly isUpload?: boolean;
 }
 
-/** The message as it is recorded: known headers, and a body without secrets. */
+/** The message as it is recorded: headers, and a body without secrets. */
 export function cleanMessage(headers: IncomingHttpHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
-  const recorded = cleanBody(headers['content-type'], body, cleaning);
-  return { headers: cleanHeaders(headers, cleaning), ...(recorded !== undefined && { body: recorded }) };
+  const recorded = cleanBody(headers['content-type'] ?? '', body, cleaning);
+  const clean = cleanHeaders(headers, cleaning.secrets);
+  const location = cleaning.isUpload === true && clean['location'] !== undefined ? { location: '/hidden' } : {};
+  return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
+}
+
+/** Everything in a JSON value without what is known, names of fields included. */
+export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
+  if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutKnown(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, held]) => [secrets.remove(name), withoutKnown(held, secrets)]),
+  );
 }
 
 /** Path and query without what their names call secret. */
-export function cleanTarget(target: string): string {
-  const url = new URL(target, 'http://localhost');
-  const names = Array.from(url.searchParams.keys(), String);
-  for (const name of names.filter(isSecretName)) url.searchParams.set(name, '[secret]');
-  return `${url.pathname}${url.search}`;
+export function cleanTarget(target: string, { secrets }: Pick<Cleaning, 'secrets'>): string {
+  const [path = '', ...query] = target.split('?');
+  return query.length === 0 ? path : `${path}?${cleanPairs(query.join('?'), secrets)}`;
 }
 
-/** Of the others only the names are recorded: who knows what they hold. */
-const harmless = new Set([
-  'accept',
-  'accept-ranges',
-  'age',
-  'allow',
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'date',
-  'deprecation',
-  'etag',
-  'expect',
-  'idempotency-key',
-  'last-modified',
-  'link',
-  'location',
-  'request-id',
-  'retry-after',
-  'server',
-  'sunset',
-  'transfer-encoding',
-  'user-agent',
-  'vary',
-  'via',
-  'warning',
-  'www-authenticate',
-  'x-request-id',
-]);
-
-function cleanHeaders(headers: IncomingHttpHeaders, { secrets }: Cleaning): Record<string, string> {
-  const clean: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
-    clean[name] = cleanHeader(name, [value].flat().join(', '), secrets);
-  }
-  return clean;
+/** Other texts stay as they are, byte by byte: `a=1&b=%20`. */
+function cleanPairs(pairs: string, secrets: KnownSecrets): string {
+  return pairs
+    .split('&')
+    .map((pair) => {
+      const [[name = '', value = ''] = []] = new URLSearchParams(pair);
+      return isSecretName(name) && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
+    })
+    .join('&');
 }
 
-function cleanHeader(name: string, value: string, secrets: KnownSecrets): string {
-  const [, scheme = '', credentials] = /^(\S+)\s+(.+)$/.exec(value) ?? [];
-  if (name === 'authorization' && credentials !== undefined) return `${scheme} ${secrets.add('key', credentials)}`;
-  const isKept = harmless.has(name) || /^(?:x-)?rate-?limit/.test(name);
-  return isKept ? withoutAddresses(value) : '[hidden]';
-}
-
-function cleanBody(type: string | undefined, body: CapturedBody, cleaning: Cleaning): RecordedMessage['body'] {
+function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): RecordedMessage['body'] {
   if (body.bytes === 0) return undefined;
   const { bytes, sha256, text } = body;
-  if (text === undefined || /\b(?:video|audio|image|octet-stream|multipart)\b/i.test(type ?? ''))
-    return { bytes, sha256 };
-  const json = body.isWhole ? parsed(text) : undefined;
-  if (json !== undefined) return { json: cleanJson(json, cleaning) };
-  return { text: withoutAddresses(text), ...(!body.isWhole && { cut: true }) };
+  if (text === undefined || /\b(?:video|audio|image|octet-stream|multipart)\b/i.test(type)) return { bytes, sha256 };
+  const json = parsed(text);
+  if (json !== undefined) return isShallow(json, deepest) ? { json: cleanJson(json, cleaning) } : { bytes, sha256 };
+  const isForm = /\bx-www-form-urlencoded\b/i.test(type);
+  return { text: isForm ? cleanPairs(text, cleaning.secrets) : withoutSignature(text) };
 }
+
+/** Brackets inside brackets. */
+const deepest = 100;
 
 function parsed(text: string): unknown {
   try {
@@ -91,25 +74,38 @@ function parsed(text: string): unknown {
 }
 
 function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
+  if (isSecretName(name)) return cleanSecret(value, cleaning.secrets);
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanJson(held, cleaning, key)]));
 }
 
+/** Everything below the name of a secret is secret. */
+function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return secrets.add('secret', String(value));
+  if (Array.isArray(value)) return value.map((item: unknown) => cleanSecret(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanSecret(held, secrets)]));
+}
+
 function cleanText(text: string, name: string, { secrets, redacted }: Cleaning): string {
-  if (isSecretName(name)) return '[secret]';
-  if (redacted.has(name)) return secrets.add(name, `${name}: ${text}`);
-  return withoutAddresses(text);
+  if (redacted.has(name)) return secrets.add(name, isUnlikelyElsewhere(text) ? text : `${name}: ${text}`);
+  return name === 'upload_url' ? withoutPath(text) : withoutSignature(text);
 }
 
-function isSecretName(name: string): boolean {
-  return /secret|token|passw|signature|credential|api.?key|authorization|^sig$/i.test(name);
+/** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */
+function isUnlikelyElsewhere(text: string): boolean {
+  return text.length >= 12 || /\S\s\S/.test(text);
 }
 
-/** Addresses keep origin and path: what is signed stands in the query, and a password before the host. */
-function withoutAddresses(text: string): string {
-  return text
-    .replaceAll(/\b(https?:\/\/)[^\s/@"'<>]*@/gi, '$1[hidden]@')
-    .replaceAll(/\b(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?[hidden]');
+/** An upload address that is not the recorder's: all behind the host may be what authorises. */
+function withoutPath(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || isOfRecorder(url)) return text;
+  return `${url.protocol}//${url.host}/hidden`;
+}
+
+function isOfRecorder({ hostname, pathname }: URL): boolean {
+  return hostname === '127.0.0.1' && /^\/uploads\/[^/]+\/\d+-[\w-]{22}$/.test(pathname);
 }

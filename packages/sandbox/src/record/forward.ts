@@ -5,21 +5,23 @@ import { getCACertificates } from 'node:tls';
 
 /** Sends requests on to a service as they came. */
 export interface Forwarder extends Disposable {
-  /** Opens the request; the caller sends the body, and listens to the rest. */
-  open(request: IncomingMessage, url: URL): ClientRequest;
+  /** Opens the request; the caller sends the body, and listens to the rest. @param mayHaveKey whether what authorises may go there */
+  open(request: IncomingMessage, url: URL, mayHaveKey: boolean): ClientRequest;
 }
 
 /** @param ca a certificate (PEM) to trust in addition to those that Node trusts */
 export function createForwarder(ca: string | undefined): Forwarder {
   const trust = ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] };
-  // A connection of its own for each request: one that the service closes meanwhile would break a request that is not to blame.
   const agents = {
-    http: new HttpAgent({ keepAlive: false }),
-    https: new HttpsAgent({ keepAlive: false, rejectUnauthorized: true, proxyEnv: process.env, ...trust }),
+    http: new HttpAgent({ keepAlive: true }),
+    https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: true, proxyEnv: process.env, ...trust }),
   };
+  // A connection of its own for each request: one that the service closes meanwhile would break a request that is not to blame. Without
+  // `keepAlive`, Node stops to send a body when the answer comes before its end.
+  for (const agent of Object.values(agents)) agent.keepSocketAlive = () => false;
   return {
-    open: (request, url) => {
-      const options = { method: request.method ?? 'GET', headers: headersFor(request, url) };
+    open: (request, url, mayHaveKey) => {
+      const options = { method: request.method ?? 'GET', headers: headersFor(request, url, mayHaveKey) };
       return url.protocol === 'https:'
         ? httpsRequest(url, { ...options, agent: agents.https })
         : httpRequest(url, { ...options, agent: agents.http });
@@ -31,9 +33,11 @@ export function createForwarder(ca: string | undefined): Forwarder {
   };
 }
 
-/** The headers of an answer for the program, without those of the connection to the service. */
-export function answerHeaders(answer: IncomingMessage): string[] {
-  return endToEnd(answer.rawHeaders, connectionHeaders);
+/** The headers of an answer for the program, without those of the connection to the service. @param length of a body that was changed */
+export function answerHeaders(answer: IncomingMessage, length: number | undefined): string[] {
+  if (length === undefined) return endToEnd(answer.rawHeaders, connectionHeaders);
+  const others = new Set([...connectionHeaders, 'content-length', 'content-md5', 'digest', 'content-digest']);
+  return [...endToEnd(answer.rawHeaders, others), 'Content-Length', String(length)];
 }
 
 /** RFC 9110 section 7.6.1. */
@@ -49,18 +53,27 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Without `Accept-Encoding`: a recording is to be read. */
+/** A recording is to be read. */
 const notForwarded: ReadonlySet<string> = new Set([...connectionHeaders, 'host', 'accept-encoding']);
 
-function headersFor(request: IncomingMessage, url: URL): string[] {
-  const isChunked = request.headers['transfer-encoding'] !== undefined;
+/** Other names for a key are in use, but no client sends those to an upload address by itself. */
+const authorising: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+
+function headersFor(request: IncomingMessage, url: URL, mayHaveKey: boolean): string[] {
+  const { headers, method = 'GET' } = request;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  // Else Node announces a chunked body, which many a service refuses.
+  const isEmpty = !isChunked && headers['content-length'] === undefined && ['POST', 'PUT', 'PATCH'].includes(method);
   return [
     'Host',
     url.host,
-    ...endToEnd(request.rawHeaders, notForwarded),
+    ...endToEnd(request.rawHeaders, mayHaveKey ? notForwarded : notForwarded.union(authorising)),
+    'Accept-Encoding',
+    'identity',
     'Connection',
-    'close',
+    'keep-alive',
     ...(isChunked ? ['Transfer-Encoding', 'chunked'] : []),
+    ...(isEmpty ? ['Content-Length', '0'] : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import { answerEarly, lingerThenCut } from '../http/exchange.ts';
+import { mayHaveAddresses, piecesOf, rewrittenPieces } from './answer-pieces.ts';
 import { BodyCapture, type CapturedBody } from './body-capture.ts';
 import { answerHeaders } from './forward.ts';
 
@@ -22,91 +23,121 @@ export interface PassOptions {
   /** The program sends its body only after 100 Continue. */
   readonly awaitsContinue: boolean;
   readonly upstream: ClientRequest;
-  /** Changes the text of a JSON answer for the program. */
-  rewrite(text: string): string;
+  /** Changes an answer that may contain addresses. */
+  rewrite(body: Buffer): Buffer;
+  /** Breaks both sides; the reason is a sentence. */
+  readonly stop: AbortSignal;
 }
-
-/** JSON answers up to this many bytes are held until they are whole, so that addresses in them can be replaced. */
-const longestHeld = 4 * 1024 * 1024;
 
 /**
  * Passes a request on to the service and its answer back, whole or broken, as fast as the slower side takes it. A connection that breaks on
  * one side is broken on the other. Never rejects.
  */
-export async function passOn({ request, response, awaitsContinue, upstream, rewrite }: PassOptions): Promise<Passed> {
+export async function passOn({ stop, ...options }: PassOptions): Promise<Passed> {
+  const { request, response, upstream } = options;
   const sent = new BodyCapture();
-  const stop = new AbortController();
-  const giveUp = (): void => stop.abort();
-  response.once('close', giveUp);
-  const answered = once(upstream, 'response', { signal: stop.signal }) as Promise<[IncomingMessage]>;
-  if (awaitsContinue) upstream.once('continue', () => response.writeContinue());
-  else upstream.flushHeaders();
-  sent.watch(request);
-  // The service may answer before it has the whole body; the answer counts then.
-  const sending = pipeline(request, upstream, { signal: stop.signal }).catch(() => {});
-  let answer: Passed['answer'];
-  try {
-    const [incoming] = await answered;
-    const body = new BodyCapture();
-    answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, body: body.end() };
-    const whole = await answerWith(incoming, { response, rewrite, signal: stop.signal });
-    answer = { ...answer, body: whole };
-    response.off('close', giveUp);
-    await Promise.race([sending, once(response, 'close')]);
-    return { request: sent.end(), answer };
-  } catch (error) {
-    const broken = stop.signal.aborted ? 'the program closed the connection' : reasonOf(error);
+  const received = new BodyCapture();
+  let incoming: IncomingMessage | undefined;
+  let reason: string | undefined;
+  const breakUp = (why: string): void => {
+    reason ??= why;
     upstream.destroy();
-    if (!response.headersSent && isUnreachable(error)) refuse(response, broken);
+  };
+  const stopped = (): void => breakUp(String(stop.reason));
+  stop.addEventListener('abort', stopped, { once: true });
+  response.once('close', () => response.writableFinished || breakUp('the program closed the connection'));
+  try {
+    const arriving = answerOf(upstream);
+    send(options, sent);
+    if (stop.aborted) stopped();
+    incoming = await arriving;
+    await answer(incoming, options, received);
+  } catch (error) {
+    reason ??= reasonOf(error);
+    if (!response.headersSent && isUnreachable(error)) refuse(options, reason);
     else response.destroy();
-    return { request: sent.end(), ...(answer !== undefined && { answer }), broken };
   }
+  await bodyPassed(request, upstream);
+  stop.removeEventListener('abort', stopped);
+  lingerThenCut(request);
+  return {
+    request: sent.end(),
+    ...(incoming && { answer: { status: incoming.statusCode ?? 0, headers: incoming.headers, body: received.end() } }),
+    ...(reason !== undefined && { broken: reason }),
+  };
 }
 
-interface AnswerOptions {
-  readonly response: ServerResponse;
-  readonly rewrite: (text: string) => string;
-  readonly signal: AbortSignal;
+function answerOf(upstream: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    upstream.once('response', resolve);
+    // It may also fail after its answer: then the answer tells.
+    upstream.on('error', reject);
+    upstream.once('close', () => reject(new Error('the service closed the connection without an answer')));
+  });
 }
 
-async function answerWith(
+/** Sends the body on. A service that answers early may stop reading: the rest goes nowhere, so that the program can read the answer. */
+function send({ request, response, awaitsContinue, upstream }: Omit<PassOptions, 'stop'>, sent: BodyCapture): void {
+  if (awaitsContinue) upstream.once('continue', () => response.headersSent || response.writeContinue());
+  else upstream.flushHeaders();
+  const note = (chunk: Buffer): void => sent.note(chunk);
+  request.on('data', note);
+  request.pipe(upstream);
+  // After the end of an answer, Node does not say any more that there is room for what is left of the body.
+  upstream.once('response', () => upstream.socket?.on('drain', () => upstream.emit('drain')));
+  upstream.once('close', () => {
+    request.off('data', note);
+    request.unpipe(upstream);
+    request.resume();
+  });
+}
+
+async function answer(
   incoming: IncomingMessage,
-  { response, rewrite, signal }: AnswerOptions,
-): Promise<CapturedBody> {
-  const capture = new BodyCapture();
-  const isJson = /\bjson\b/i.test(incoming.headers['content-type'] ?? '');
-  const isShort = Number(incoming.headers['content-length'] ?? 0) <= longestHeld;
-  const head = answerHeaders(incoming);
-  if (!isJson || !isShort) {
-    capture.watch(incoming);
-    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, head);
-    await pipeline(incoming, response, { signal });
-    return capture.end();
+  { request, response, rewrite }: Omit<PassOptions, 'stop'>,
+  received: BodyCapture,
+): Promise<void> {
+  const begin = (length?: number): void =>
+    void response.writeHead(incoming.statusCode ?? 0, incoming.statusMessage, answerHeaders(incoming, length));
+  // Closing a socket with unread bytes would destroy the answer on its way (RFC 9112 section 9.6).
+  if (!request.complete) response.shouldKeepAlive = true;
+  const isHeld = mayHaveAddresses(incoming);
+  if (!isHeld) {
+    begin();
+    response.flushHeaders();
   }
-  const text = rewrite(await textOf(incoming));
-  capture.note(Buffer.from(text));
-  response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, withLength(head, Buffer.byteLength(text)));
-  response.end(text);
-  return capture.end();
+  for await (const { bytes, length } of isHeld ? rewrittenPieces(incoming, rewrite) : piecesOf(incoming)) {
+    if (!response.headersSent) begin(length);
+    received.note(bytes);
+    if (!response.write(bytes)) await drained(response);
+  }
+  if (!response.headersSent) begin();
+  response.end();
+  if (!response.writableFinished) await either(response, 'finish', 'close');
+  if (!response.writableFinished) throw new Error('the program closed the connection');
 }
 
-async function textOf(incoming: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of incoming as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > longestHeld) throw new Error('its JSON answer is longer than 4 MiB');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+async function drained(response: ServerResponse): Promise<void> {
+  if (!response.destroyed && response.writableNeedDrain) await either(response, 'drain', 'close');
 }
 
-/** The length of a text that was changed. One that was chunked gets a length, too. */
-function withLength(head: readonly string[], length: number): string[] {
-  const others = head.flatMap((text, index) =>
-    index % 2 === 0 && text.toLowerCase() !== 'content-length' ? [text, head[index + 1] ?? ''] : [],
+/** Waits for one of two events. */
+async function either(response: ServerResponse, one: string, other: string): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  await Promise.race([once(response, one, { signal }), once(response, other, { signal })]).finally(() =>
+    waiting.abort(),
   );
-  return [...others, 'Content-Length', String(length)];
+}
+
+/** The service has the whole body, or will not take more of it. */
+function bodyPassed(request: IncomingMessage, upstream: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.readableEnded || request.destroyed || upstream.destroyed) return resolve();
+    request.once('end', resolve);
+    request.once('close', resolve);
+    upstream.once('close', resolve);
+  });
 }
 
 /** The request cannot have reached the service. */
@@ -118,10 +149,9 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-function refuse(response: ServerResponse, reason: string): void {
-  const message = `The recorder cannot reach the service: ${reason}.`;
-  const body = JSON.stringify({ error: { code: 'bad_gateway', message } });
-  response.writeHead(502, { 'Content-Type': 'application/json', Connection: 'close' }).end(body);
+function refuse(exchange: Omit<PassOptions, 'stop'>, reason: string): void {
+  const error = { code: 'bad_gateway', message: `The recorder cannot reach the service: ${reason}.` };
+  answerEarly(exchange, { status: 502, headers: {}, body: JSON.stringify({ error }) });
 }
 
 function reasonOf(error: unknown): string {

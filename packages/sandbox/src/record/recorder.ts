@@ -1,17 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '../http/api-error.ts';
-import { answerRefusal } from '../http/exchange.ts';
+import { lingerThenCut, refuseEarly, type Exchange } from '../http/exchange.ts';
 import { straightenTarget } from '../http/request-target.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { cleanMessage, cleanTarget, type Cleaning } from './clean-message.ts';
+import type { CapturedBody } from './body-capture.ts';
+import { cleanMessage, cleanTarget, withoutKnown, type Cleaning } from './clean-message.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { passOn, type Passed } from './pass-on.ts';
 import { recordingVersion, type RecordedExchange } from './recording.ts';
 import { RecordingFile } from './recording-file.ts';
-import { UploadAddresses, withoutLocalTokens } from './upload-addresses.ts';
+import { UploadAddresses } from './upload-addresses.ts';
 
 export interface RecorderOptions {
   /** Base address of the service with its version; https, or http on this machine. */
@@ -24,6 +25,11 @@ export interface RecorderOptions {
   readonly ca?: string;
   /** Names of JSON fields whose texts are not recorded. Default: none. */
   readonly redact?: readonly string[];
+  /**
+   * Origins besides the service's that get `Authorization` and cookies with an upload. Default: none, because a program that takes the
+   * recorder for the service sends its key there.
+   */
+  readonly sendKeyTo?: readonly string[];
   /** Called when an exchange has been written. */
   readonly onExchange?: (exchange: RecordedExchange) => void;
   /** Called with the error of the disk when an exchange cannot be written. Requests are then refused. */
@@ -34,8 +40,13 @@ export interface RecorderOptions {
 export interface Recorder extends AsyncDisposable {
   /** What the program takes for the service, `http://127.0.0.1:PORT/v1`. */
   readonly baseUrl: string;
-  /** Ends when what is under way has ended, and the recording is on the disk. */
-  close(): Promise<void>;
+  /** Requests that have no whole answer yet. */
+  readonly underWay: number;
+  /**
+   * Takes no more requests, and ends when the recording is on the disk.
+   * @param withinMs what is under way then, is broken on both sides; 10,000 by default
+   */
+  close(withinMs?: number): Promise<void>;
 }
 
 /**
@@ -54,18 +65,26 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
   const forwarder = cleanup.use(createForwarder(options.ca));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const recording = new RecordingDesk(options, { to, origin, file, forwarder });
-  server.on('request', (request, response) => recording.take(request, response, false));
-  server.on('checkContinue', (request, response) => recording.take(request, response, true));
+  server.on('request', (request, response) => recording.take({ request, response, awaitsContinue: false }));
+  server.on('checkContinue', (request, response) => recording.take({ request, response, awaitsContinue: true }));
   cleanup.defer(() => recording.ended());
   const resources = cleanup.move();
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
+  const close = async (withinMs = 10_000): Promise<void> => {
     server.close();
     server.closeIdleConnections();
+    const timer = setTimeout(() => recording.breakUp(), withinMs);
     closing ??= resources.disposeAsync();
-    return closing;
+    await closing.finally(() => clearTimeout(timer));
   };
-  return { baseUrl: `${origin}/v1`, close, [Symbol.asyncDispose]: close };
+  return {
+    baseUrl: `${origin}/v1`,
+    get underWay() {
+      return recording.underWay;
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
 }
 
 interface Around {
@@ -81,6 +100,8 @@ class RecordingDesk {
   readonly #cleaning: Cleaning;
   readonly #addresses: UploadAddresses;
   readonly #running = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  readonly #trusted: ReadonlySet<string>;
   #number = 0;
   #trouble: unknown;
 
@@ -89,11 +110,25 @@ class RecordingDesk {
     this.#around = around;
     const secrets = new KnownSecrets();
     this.#cleaning = { secrets, redacted: new Set(options.redact) };
-    this.#addresses = new UploadAddresses(secrets);
+    this.#addresses = new UploadAddresses(secrets, around.origin);
+    this.#trusted = new Set([around.to.origin, ...(options.sendKeyTo ?? []).map(originOf)]);
   }
 
-  take(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
-    const work = this.#pass(request, response, awaitsContinue).finally(() => this.#running.delete(work));
+  get underWay(): number {
+    return this.#running.size;
+  }
+
+  breakUp(): void {
+    this.#stop.abort('the recorder was stopped');
+  }
+
+  take(exchange: Exchange): void {
+    const work = this.#pass(exchange)
+      .catch((error: unknown) => {
+        exchange.response.destroy();
+        this.#failed(error);
+      })
+      .finally(() => this.#running.delete(work));
     this.#running.add(work);
   }
 
@@ -101,51 +136,56 @@ class RecordingDesk {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #pass(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
+  async #pass(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
     // A page whose name resolves to 127.0.0.1 must not use the key of a program.
     if (!straightenTarget(request, isLoopbackHost))
-      return refuse(response, 'misdirected_request', 'The Host header must name this machine.');
+      return refuse(exchange, 'misdirected_request', 'The Host header must name this machine.');
     if (this.#trouble !== undefined)
-      return refuse(response, 'server_error', 'The recorder cannot write its recording.');
+      return refuse(exchange, 'server_error', 'The recorder cannot write its recording.');
     const destination = this.#destination(request.url ?? '/');
     if (destination === undefined)
-      return refuse(response, 'not_found', 'The recorder has /v1, and the upload addresses that it gave.');
-    const { url, name } = destination;
+      return refuse(exchange, 'not_found', 'The recorder has /v1, and the upload addresses that it gave.');
     const begun = { number: (this.#number += 1), at: new Date().toISOString(), startedAt: performance.now() };
-    const upstream = this.#around.forwarder.open(request, url);
-    const rewrite = (text: string): string => this.#addresses.replaceIn(text, this.#around.origin);
-    const passed = await passOn({ request, response, awaitsContinue, upstream, rewrite });
-    await this.#write(this.#recorded(request, { ...begun, name, passed }));
+    const mayHaveKey = this.#trusted.has(destination.url.origin);
+    const upstream = this.#around.forwarder.open(request, destination.url, mayHaveKey);
+    const rewrite = (body: Buffer): Buffer => this.#addresses.replaceIn(body);
+    const { signal: stop } = this.#stop;
+    const passed = await passOn({ ...exchange, upstream, rewrite, stop });
+    await this.#write(this.#recorded(request, { ...begun, ...destination, mayHaveKey, passed }));
   }
 
-  #destination(target: string): { readonly url: URL; readonly name: string } | undefined {
-    const { pathname, search } = new URL(target, this.#around.origin);
-    const upload = this.#addresses.find(pathname);
-    if (upload !== undefined) return upload;
-    if (pathname !== '/v1' && !pathname.startsWith('/v1/')) return undefined;
-    const url = new URL(this.#around.to.href.replace(/\/$/, '') + pathname.slice('/v1'.length) + search);
-    return { url, name: cleanTarget(target) };
+  #destination(target: string): Destination | undefined {
+    // A backslash is a slash for some.
+    if (!target.startsWith('/') || target.includes('\\')) return undefined;
+    const [path = ''] = target.split('?');
+    const upload = this.#addresses.find(path);
+    if (upload !== undefined) return { ...upload, isUpload: true };
+    if (path !== '/v1' && !path.startsWith('/v1/')) return undefined;
+    const url = new URL(this.#around.to.href.replace(/\/$/, '') + target.slice('/v1'.length));
+    return { url, name: target, isUpload: false };
   }
 
-  #recorded(
-    { method = 'GET', headers }: IncomingMessage,
-    { passed, name, ...begun }: { number: number; at: string; startedAt: number; name: string; passed: Passed },
-  ): RecordedExchange {
-    const { answer, broken } = passed;
-    const exchange: RecordedExchange = {
-      kind: 'exchange',
-      number: begun.number,
-      at: begun.at,
-      ms: Math.round(performance.now() - begun.startedAt),
-      method,
-      target: name,
-      request: cleanMessage(headers, passed.request, this.#cleaning),
-      ...(answer && {
-        answer: { status: answer.status, ...cleanMessage(answer.headers, answer.body, this.#cleaning) },
-      }),
+  #recorded({ method = 'GET', headers }: IncomingMessage, done: Done): RecordedExchange {
+    const { answer, broken } = done.passed;
+    const cleaning = { ...this.#cleaning, isUpload: done.isUpload };
+    const request = cleanMessage(headers, withoutFile(done), cleaning);
+    const exchange = {
+      target: done.isUpload ? done.name : cleanTarget(done.name, cleaning),
+      request,
+      ...(answer && { answer: { status: answer.status, ...cleanMessage(answer.headers, answer.body, cleaning) } }),
       ...(broken !== undefined && { broken }),
     };
-    return JSON.parse(this.#cleaning.secrets.remove(withoutLocalTokens(JSON.stringify(exchange)))) as RecordedExchange;
+    if (!done.mayHaveKey && request.headers['authorization'] !== undefined)
+      request.headers['authorization'] += ` (not sent to ${done.url.origin})`;
+    return {
+      kind: 'exchange',
+      number: done.number,
+      at: done.at,
+      ms: Math.round(performance.now() - done.startedAt),
+      method,
+      ...(withoutKnown(exchange, this.#cleaning.secrets) as typeof exchange),
+    };
   }
 
   async #write(exchange: RecordedExchange): Promise<void> {
@@ -153,18 +193,48 @@ class RecordingDesk {
       await this.#around.file.add(exchange);
       this.#options.onExchange?.(exchange);
     } catch (error) {
-      this.#trouble = error;
-      this.#options.onTrouble?.(error);
+      this.#failed(error);
     }
+  }
+
+  /** What cannot be recorded must not happen. */
+  #failed(error: unknown): void {
+    this.#trouble = error;
+    this.#options.onTrouble?.(error);
   }
 }
 
-function refuse(
-  response: ServerResponse,
-  code: 'misdirected_request' | 'server_error' | 'not_found',
-  why: string,
-): void {
-  answerRefusal(response, new ApiError(code, why), { Connection: 'close' });
+interface Destination {
+  readonly url: URL;
+  /** For the recording, where it is still cleaned. */
+  readonly name: string;
+  readonly isUpload: boolean;
+}
+
+interface Done extends Destination {
+  readonly number: number;
+  readonly at: string;
+  readonly startedAt: number;
+  readonly mayHaveKey: boolean;
+  readonly passed: Passed;
+}
+
+/** Size and hash are enough of a file, whatever it looks like. */
+function withoutFile({ isUpload, passed: { request } }: Done): CapturedBody {
+  return isUpload ? { ...request, text: undefined } : request;
+}
+
+function refuse(exchange: Exchange, code: 'misdirected_request' | 'server_error' | 'not_found', why: string): void {
+  refuseEarly(exchange, new ApiError(code, why));
+  lingerThenCut(exchange.request);
+}
+
+/** @throws TypeError for what is no origin */
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new TypeError(`${text} is not the address of an origin, such as https://uploads.example.com`);
+  return url.origin;
 }
 
 function serviceAddress(text: string): URL {

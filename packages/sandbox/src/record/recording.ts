@@ -27,37 +27,39 @@ export class RecordingError extends Error {
 }
 
 /**
- * Reads a recording: JSON lines, the head first. A last line that is not whole is left out.
+ * Reads a recording: JSON lines, the head first. A last line that is not whole is left out; the exchanges come in the order in which they began.
  * @throws {RecordingError} it is not a recording; the sentence names the line
  * @throws the error of the disk
  */
 export async function readRecording(path: string): Promise<Recording> {
-  const lines: unknown[] = [];
+  const lines: { readonly number: number; readonly json: unknown }[] = [];
   let torn = 0;
   let number = 0;
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     number += 1;
+    if (line.trim() === '') continue;
     if (torn > 0) throw new RecordingError(`${path}:${torn}: this line is not JSON`);
     try {
-      lines.push(JSON.parse(line));
+      lines.push({ number, json: JSON.parse(line) });
     } catch {
       torn = number;
     }
   }
   const [first, ...rest] = lines;
-  const exchanges = rest.map((line, index) => read(exchangeSchema, line, `${path}:${index + 2}`));
-  return { head: read(headSchema, first, `${path}:1`), exchanges, isTorn: torn > 0 };
+  const head = read(headSchema, first?.json, `${path}:${first?.number ?? 1}`);
+  const exchanges = rest.map(({ json, number: at }) => read(exchangeSchema, json, `${path}:${at}`));
+  return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
 }
 
 const bodySchema = z.union([
   z.object({ json: z.unknown() }),
-  z.object({ text: z.string(), cut: z.boolean().optional() }),
+  z.object({ text: z.string() }),
   z.object({ bytes: z.number(), sha256: z.string() }),
 ]);
 
 const messageSchema = z.object({
   headers: z.record(z.string(), z.string()),
-  /** JSON; another text, perhaps only its beginning; or size and hash of anything else. */
+  /** JSON; another text; or size and hash of anything else, and of what is longer than 4 MiB. */
   body: bodySchema.optional(),
 });
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isLoopbackHost } from '../loopback.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 
 /** Where an upload really goes. */
@@ -14,19 +15,25 @@ export interface RealAddress {
  */
 export class UploadAddresses {
   readonly #secrets: KnownSecrets;
+  readonly #origin: string;
   readonly #real = new Map<string, RealAddress>();
   readonly #local = new Map<string, string>();
 
-  constructor(secrets: KnownSecrets) {
+  /** @param origin of the recorder */
+  constructor(secrets: KnownSecrets, origin: string) {
     this.#secrets = secrets;
+    this.#origin = origin;
   }
 
-  /** The body of an answer with addresses of the recorder in place of the real ones; the other bytes stay as they are. */
-  replaceIn(body: string, origin: string): string {
-    return body.replaceAll(
+  /** The body of an answer with addresses of the recorder in place of the real ones; all other bytes stay as they are. */
+  replaceIn(body: Buffer): Buffer {
+    // Each byte is a character, whatever it means.
+    const text = body.toString('latin1');
+    const replaced = text.replaceAll(
       /("upload_url"\s*:\s*)("(?:[^"\\]|\\.)*")/g,
-      (found, name: string, text: string) => this.#replaced(body, name, text, origin) ?? found,
+      (found, name: string, address: string) => this.#replaced(body, name, address) ?? found,
     );
+    return replaced === text ? body : Buffer.from(replaced, 'latin1');
   }
 
   /** @param path of a request to the recorder, without query */
@@ -34,10 +41,11 @@ export class UploadAddresses {
     return this.#real.get(path);
   }
 
-  #replaced(body: string, name: string, text: string, origin: string): string | undefined {
-    const real = URL.parse(String(JSON.parse(text)));
-    if (real === null || !['http:', 'https:'].includes(real.protocol)) return undefined;
-    return `${name}${JSON.stringify(origin + this.#localOf(real, videoIdIn(body)))}`;
+  #replaced(body: Buffer, name: string, address: string): string | undefined {
+    const url = URL.parse(String(parsed(Buffer.from(address, 'latin1').toString())));
+    return url === null || !isSafe(url)
+      ? undefined
+      : `${name}${JSON.stringify(this.#origin + this.#localOf(url, videoIdIn(body)))}`;
   }
 
   #localOf(url: URL, videoId: string): string {
@@ -57,19 +65,35 @@ export function withoutLocalTokens(text: string): string {
   return text.replaceAll(/(\/uploads\/[^/\s"]+\/\d+)-[\w-]{22}/g, '$1');
 }
 
-/** Parts of an address that may be what authorises: long ones, but for the id of the video. */
+/** Any other address is for the program to refuse or to follow, as without a recorder. */
+function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
+/** Parts of an address that may be what authorises: long ones with digits, but for the id of the video. */
 function signedPartsOf(url: URL, videoId: string): readonly string[] {
   const parts = [...url.pathname.split('/'), ...url.searchParams.values(), url.password];
-  return parts.filter((part) => part.length >= 16 && part !== videoId);
+  return parts.filter((part) => part.length >= 16 && /\d/.test(part) && !isNamedAfter(part, videoId));
+}
+
+function isNamedAfter(part: string, videoId: string): boolean {
+  return part === videoId || (part.startsWith(videoId) && /^\.\w{1,5}$/.test(part.slice(videoId.length)));
 }
 
 /** The id beside the address, bare or in `data`. */
-function videoIdIn(body: string): string {
+function videoIdIn(body: Buffer): string {
+  const json = parsed(body.toString()) as
+    | { readonly id?: unknown; readonly data?: { readonly id?: unknown } }
+    | null
+    | undefined;
+  const id = json?.data?.id ?? json?.id;
+  return typeof id === 'string' || typeof id === 'number' ? String(id).toWellFormed() : 'unknown';
+}
+
+function parsed(text: string): unknown {
   try {
-    const json = JSON.parse(body) as { readonly id?: unknown; readonly data?: { readonly id?: unknown } } | null;
-    const id = json?.data?.id ?? json?.id;
-    return typeof id === 'string' || typeof id === 'number' ? String(id) : 'unknown';
+    return JSON.parse(text);
   } catch {
-    return 'unknown';
+    return undefined;
   }
 }

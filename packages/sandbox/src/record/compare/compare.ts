@@ -1,6 +1,6 @@
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
-import { jsonOf, operationOf } from './exchanges.ts';
+import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, pointsOfContract, statusPlace } from './points.ts';
 import { questions } from './questions.ts';
 
@@ -52,14 +52,14 @@ class Tally {
     const { answer, number } = exchange;
     if (answer === undefined || exchange.broken !== undefined) return;
     if (operation === undefined) {
-      const { pathname } = new URL(exchange.target, 'http://localhost');
-      const place = `${exchange.method} ${pathname}`;
+      if (answer.status >= 400 || exchange.method === 'OPTIONS') return;
+      const place = `${exchange.method} ${pathOf(exchange.target)}`;
       return this.#depart({ place, what: `is answered with ${answer.status}`, isNew: true }, number);
     }
     const isSuccess = answer.status >= 200 && answer.status < 300;
     if (isSuccess) {
       this.#see(statusPlace(operation), number);
-      this.#see(bodyPlace(operation), number);
+      if (exchange.method !== 'HEAD') this.#see(bodyPlace(operation), number);
       const json = jsonOf(exchange);
       for (const path of pathsIn(json)) this.#see(fieldPlace(operation, path), number);
       for (const path of pathsIn({ data: json })) this.#see(fieldPlace(operation, path), number);
@@ -73,7 +73,7 @@ class Tally {
       ...entry,
       finding: this.#finding(entry.departure, entry.exchanges),
     }));
-    const isGiven = (place: string): boolean => (this.#points.get(place)?.source ?? 'given') === 'given';
+    const isGiven = (place: string): boolean => (this.#points.get(place)?.source ?? sourceOfRefusal(place)) === 'given';
     const told = questions.map((question) => ({ question, told: question.answer(exchanges) }));
     const ofQuestions = (isAsAssumed: boolean): readonly Finding[] =>
       told.flatMap(({ question: { place, assumed: says }, told: answer }) =>
@@ -130,6 +130,11 @@ class Tally {
   #finding({ place, what }: Departure, exchanges: ReadonlySet<number>): Finding {
     return { place, says: this.#points.get(place)?.says ?? null, what, exchanges: [...exchanges] };
   }
+}
+
+/** Refusals have one form (api-spec section 7), but answers of the upload address are not shown (section 4.5). */
+function sourceOfRefusal(place: string): 'given' | 'assumed' {
+  return place.startsWith('uploads.put ') ? 'assumed' : 'given';
 }
 
 /** Every place in a JSON value. */

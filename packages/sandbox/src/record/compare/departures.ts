@@ -1,9 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { schemaItself, type Operation, type Schema } from '../../contract/document.ts';
+import type { Operation, Schema } from '../../contract/document.ts';
 import { schemaErrors } from '../../contract/schema-check.ts';
+import { hasHidden } from '../hidden.ts';
 import type { RecordedExchange } from '../recording.ts';
 import { jsonOf } from './exchanges.ts';
-import { bodyPlace, fieldPlace, statusPlace, successOf } from './points.ts';
+import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } from './points.ts';
 
 /** Something in an answer that is not as the contract says. */
 export interface Departure {
@@ -26,6 +27,8 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   const { answer } = exchange;
   const status = answer?.status ?? 0;
   const place = `${operation.name} ${status}`;
+  // It was asked for with a condition (RFC 9110 section 13).
+  if (status === 304) return [];
   if (status < 400) return [{ place: statusPlace(operation), what: `redirects (${status})` }];
   const documented = operation.answers[status] ?? operation.answers['4XX'];
   const json = jsonOf(exchange);
@@ -35,7 +38,7 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   if (exchange.method === 'HEAD') return retryAfter;
   if (json === undefined)
     return [...retryAfter, { place, what: `has ${bodyKind(exchange)} instead of an error object` }];
-  const errors = schema === undefined ? [] : schemaErrors(schema, json);
+  const errors = schema === undefined ? [] : errorsIn(schema, json);
   return [...retryAfter, ...unique(errors.map((error) => ({ place, what: sentenceOf(error, json) })))];
 }
 
@@ -47,7 +50,7 @@ function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema
   const json = jsonOf(exchange);
   if (json === undefined) return [{ place, what: `has ${kind}` }];
   const { wrapped, what } = asWrapped(json, schema);
-  const errors = schemaErrors(schema, wrapped);
+  const errors = fewest(formsOf(schema).map((form) => errorsIn(form, wrapped)));
   return [
     ...(what === null ? [] : [{ place, what }]),
     ...unique(errors.flatMap((error) => departureAt(operation, error, wrapped))),
@@ -56,11 +59,24 @@ function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema
 
 /** A bare answer where a wrapped one is expected, or the other way round, is one departure and not one for each field. */
 function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; readonly what: string | null } {
-  const isExpected = 'data' in (schemaItself(schema).properties ?? {});
-  const isWrapped = typeof json === 'object' && json !== null && 'data' in json;
-  if (isExpected && !isWrapped) return { wrapped: { data: json }, what: 'is not wrapped in data' };
-  if (!isExpected && isWrapped) return { wrapped: json.data, what: 'is wrapped in data' };
+  const isExpected = isWrapped(schema);
+  const isSo = typeof json === 'object' && json !== null && 'data' in json;
+  if (isExpected && !isSo) return { wrapped: { data: json }, what: 'is not wrapped in data' };
+  if (!isExpected && isSo) return { wrapped: json.data, what: 'is wrapped in data' };
   return { wrapped: json, what: null };
+}
+
+/** What is nearest to the contract says best what is wrong. */
+function fewest(lists: readonly (readonly ErrorObject[])[]): readonly ErrorObject[] {
+  return lists.toSorted((one, other) => one.length - other.length)[0] ?? [];
+}
+
+/** Without those of texts in which something was hidden. */
+function errorsIn(schema: Schema, json: unknown): readonly ErrorObject[] {
+  return schemaErrors(schema, json).filter((error) => {
+    const value = valueAt(json, pathOf(error.instancePath));
+    return typeof value !== 'string' || !hasHidden(value);
+  });
 }
 
 function departureAt(operation: Operation, error: ErrorObject, body: unknown): readonly Departure[] {

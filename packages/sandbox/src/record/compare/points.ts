@@ -23,6 +23,11 @@ export interface DocumentedSuccess {
   readonly schema: Schema | undefined;
 }
 
+/** The forms that a body may have: usually one. */
+export function formsOf(schema: Schema): readonly Schema[] {
+  return schemaItself(schema).oneOf ?? [schema];
+}
+
 export function successOf({ answers }: Operation): DocumentedSuccess {
   const [status = '200', answer = {}] = Object.entries(answers).find(([code]) => code.startsWith('2')) ?? [];
   return { status: Number(status), answer, schema: answer.content?.['application/json']?.schema };
@@ -36,7 +41,8 @@ export function pointsOfContract(): readonly Point[] {
     const about: Point = { place: statusPlace(operation), source: 'assumed', says: `answers ${status}` };
     const source = answer['x-source'] ?? 'assumed';
     const body: Point = { place: bodyPlace(operation), source, says: bodySays(answer, schema) };
-    return [about, body, ...(schema === undefined ? [] : fieldsOf(schema, `${operation.name} `))];
+    const fields = schema === undefined ? [] : formsOf(schema).flatMap((form) => fieldsOf(form, `${operation.name} `));
+    return [about, body, ...fields];
   });
 }
 
@@ -53,10 +59,14 @@ function joined(at: string, part: string | number): string {
   return at === '' ? part : `${at}.${part}`;
 }
 
+/** Whether the contract puts it into `data`, in any form. */
+export function isWrapped(schema: Schema): boolean {
+  return formsOf(schema).every((form) => 'data' in (schemaItself(form).properties ?? {}));
+}
+
 function bodySays(answer: DocumentedAnswer, schema: Schema | undefined): string {
   if (schema === undefined) return 'has no body';
-  const properties = schemaItself(schema).properties ?? {};
-  const form = 'data' in properties ? 'is wrapped in data' : 'is not wrapped';
+  const form = isWrapped(schema) ? 'is wrapped in data' : 'is not wrapped';
   const isAssumed = answer['x-source'] === 'assumed' && answer['x-assumption'] !== undefined;
   return isAssumed ? `${form} (${oneLine(answer['x-assumption'] ?? '')})` : form;
 }
