@@ -31,7 +31,7 @@ Give your program the address above instead, with the same key. Press Ctrl-C to 
   await whenAborted(shell.stopping);
   if (recorder.underWay > 0)
     shell.stderr.write(
-      `\nWaits up to 10 s for the end of ${counted(recorder.underWay, 'request')}; Ctrl-C again breaks them off.\n`,
+      `\nWaiting up to 10 s for ${counted(recorder.underWay, 'request')} to end. Press Ctrl-C again to break off.\n`,
     );
   shell.hurrying.addEventListener('abort', () => void recorder.close(0), { once: true });
   await recorder.close();
