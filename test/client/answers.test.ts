@@ -39,6 +39,7 @@ describe('an answer other than 2xx', () => {
     [402, PaymentRequiredError],
     [403, ForbiddenError],
     [404, NotFoundError],
+    [410, NotFoundError],
     [429, RateLimitedError],
     [400, RejectedError],
     [408, RejectedError],

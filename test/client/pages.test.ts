@@ -32,6 +32,19 @@ describe('the list of videos', () => {
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);
   });
 
+  test.each<[string, number | undefined, boolean]>([
+    ['as many videos as total says', 2, true],
+    ['fewer videos than total says', 3, false],
+    ['pages without a total', undefined, false],
+  ])('meets a 404 after %s', async (_, total, isEnd) => {
+    await using opened = openClient(base);
+    serve([['a', 'b']], { page: 1, per_page: 2, ...(total !== undefined && { total }) });
+    nock(base).get('/videos').query({ page: 2, per_page: 100 }).reply(404, {});
+    const ids = idsOf(opened.client.videos.list());
+    if (isEnd) expect(await ids).toEqual(['a', 'b']);
+    else await expect(ids).rejects.toThrow(NotFoundError);
+  });
+
   test('asks for a page when it is wanted, and not before', async () => {
     await using opened = openClient(base);
     serve([['a', 'b'], ['c']]);

@@ -84,7 +84,7 @@ export class ForbiddenError extends ServiceError {
   override readonly name = 'ForbiddenError';
 }
 
-/** 404: there is no such video, channel or feed. */
+/** 404 or 410: there is no such video, channel or feed. */
 export class NotFoundError extends ServiceError {
   override readonly name = 'NotFoundError';
 }

@@ -1,9 +1,16 @@
 import type { Call } from './call.ts';
+import { NotFoundError } from './errors.ts';
 import { requireWithin } from './settings.ts';
 import type { Pages } from './video-client.ts';
 
+interface Counted {
+  readonly unreadable: number;
+  /** Entries on all pages; null if the service does not say. */
+  readonly total: number | null;
+}
+
 /** How a list is read in pages. */
-export interface PageReader<Item, Page extends { readonly unreadable: number }> {
+export interface PageReader<Item, Page extends Counted> {
   /** @param page from 1 */
   ask(page: number): Call<Page>;
   itemsOf(page: Page): readonly Item[];
@@ -16,9 +23,7 @@ export interface PageReader<Item, Page extends { readonly unreadable: number }> 
 }
 
 /** @throws TypeError for a limit out of its range */
-export function pagesOf<Item, Page extends { readonly unreadable: number }>(
-  reader: PageReader<Item, Page>,
-): Pages<Item, Page> {
+export function pagesOf<Item, Page extends Counted>(reader: PageReader<Item, Page>): Pages<Item, Page> {
   const most = limitOf(reader.limit);
   const atMost = (limit: number): AsyncGenerator<Item, void> => firstOf(eachOnce(reader), limit);
   return {
@@ -52,7 +57,7 @@ const mostRepeats = 2;
 /** So many pages in a row without a new item mean the same, in whatever order their items come. */
 const mostStale = 10;
 
-async function* eachOnce<Item, Page extends { readonly unreadable: number }>({
+async function* eachOnce<Item, Page extends Counted>({
   ask,
   itemsOf,
   idOf,
@@ -70,8 +75,10 @@ async function* eachOnce<Item, Page extends { readonly unreadable: number }>({
   let repeats = 0;
   let stale = 0;
   let soFar = 0;
+  let total: number | null = null;
   for (let number = 1; repeats < mostRepeats && stale < mostStale; number += 1) {
-    const page = await ask(number);
+    const page: Page | null = await orEnd(ask(number), total !== null && total <= soFar);
+    if (page === null) return;
     const items = itemsOf(page);
     if (items.length + page.unreadable === 0) return;
     const ids = JSON.stringify(items.map((item) => idOf(item) ?? item));
@@ -81,7 +88,21 @@ async function* eachOnce<Item, Page extends { readonly unreadable: number }>({
     repeats = isRepeated ? repeats + 1 : 0;
     stale = fresh.length === 0 ? stale + 1 : 0;
     soFar += items.length + page.unreadable;
+    ({ total } = page);
     yield* fresh;
     if (!hasMore(page, soFar)) return;
+  }
+}
+
+/**
+ * Null instead of a 404 for the page after the last: api-spec section 4.1 has an empty page there, frameworks answer 404. A list that breaks
+ * off in the middle must not look complete, so only if the pages before it were all of them.
+ */
+async function orEnd<Page>(asked: Call<Page>, isComplete: boolean): Promise<Page | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isComplete && error instanceof NotFoundError) return null;
+    throw error;
   }
 }

@@ -76,7 +76,7 @@ export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): Servi
   if (status === 401) return new UnauthorizedError(message, facts);
   if (status === 402) return new PaymentRequiredError(message, facts);
   if (status === 403) return new ForbiddenError(message, facts);
-  if (status === 404) return new NotFoundError(message, facts);
+  if (status === 404 || status === 410) return new NotFoundError(message, facts);
   if (status === 429) return new RateLimitedError(message, facts);
   return status >= 500 ? new ServerError(message, facts) : new RejectedError(message, facts);
 }
