@@ -21,7 +21,7 @@ dropcast sandbox --set create_status=202 --set publish_answer=queued
 set and what there is. A reset brings back what it was started with. \`startSandbox({ profile, switches })\` takes the same. The contract, [openapi.yaml](../packages/sandbox/openapi.yaml), describes the
 default.`,
     '## Profiles',
-    `The daemon's test runs against each of them: a clip, a sound that comes twice, and a file that nobody can play; the answer to one upload is lost, and one request meets a rate limit.`,
+    `The daemon's test runs against each of them: a clip, a sound that comes twice, and a file that nobody can play; one request meets a 503, one a rate limit, and the answers to a creation and to an upload are lost.`,
     ['| profile | otherwise than the default | the daemon |', '|---|---|---|', ...sets].join('\n'),
     '## Points',
     ['| switch | about | values, **default** first | why | dropcast |', '|---|---|---|---|---|', ...points].join('\n'),

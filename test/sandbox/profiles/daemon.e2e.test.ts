@@ -54,8 +54,10 @@ test.concurrent.for(Object.keys(profiles) as ProfileName[])(
     await using sandbox = await startSandbox({ profile, processingMs: { min: 200, max: 400 } });
     await using scratch = await makeScratch((path) => config(path, sandbox.baseUrl));
     await plan(sandbox, [
-      { kind: 'answer_lost', operation: 'uploads.put', times: 1 },
+      { kind: 'status', status: 503, operation: 'videos.create', nth: 1 },
       { kind: 'rate_limited', operation: 'videos.create', nth: 2, seconds: 1 },
+      { kind: 'answer_lost', operation: 'videos.create', nth: 3 },
+      { kind: 'answer_lost', operation: 'uploads.put', times: 1 },
     ]);
     await drop(scratch.file('in'));
     const ended = await dropcast(['once', '--config', scratch.config, '--json'], { KEY: sandbox.apiKey });
