@@ -18,9 +18,9 @@ export async function samplesOf(
   tracks: readonly Track[],
 ): Promise<readonly Samples[] | 'unwritten'> {
   const runs: Samples[] = [];
-  for (const track of await boxesIn(readAt, fragment)) {
-    if (track.type === UNWRITTEN) return 'unwritten';
-    if (track.type !== 'traf') continue;
+  const boxes = await boxesIn(readAt, fragment);
+  if (boxes.some(({ type }) => type === UNWRITTEN)) return 'unwritten';
+  for (const track of boxes.filter(({ type }) => type === 'traf').slice(0, MOST_TRACKS)) {
     const found = await samplesOfTrack(readAt, track, { fragment, tracks, isFirst: runs.length === 0 });
     if (found === 'unwritten') return found;
     if (found !== null) runs.push(found);
@@ -28,6 +28,7 @@ export async function samplesOf(
   return runs;
 }
 
+const MOST_TRACKS = 16;
 /** Of a run that is read. Bounds the work for hostile files. */
 const MOST_RUN_BYTES = 16 * 1024;
 
