@@ -76,6 +76,17 @@ const formats: Readonly<Record<string, Format>> = {
 /** Their containers say where they end. */
 const TOLERANT = new Set(['MP4, index at the end', 'MP4, index in front', 'QuickTime', 'Matroska', 'WebM', 'WAV']);
 
+const small = ['-f', 'lavfi', '-i', 'testsrc2=size=96x54:rate=25:duration=1', '-c:v', 'mpeg4', '-g', '12'];
+const smallTone = [...small.slice(0, 4), ...tone, ...small.slice(4), '-c:a', 'aac', '-b:a', '16k'];
+
+/** Cut at every byte. Between two fragments nothing says that more should come. */
+const cutEverywhere: Readonly<Record<string, readonly string[]>> = {
+  'index at the end': [],
+  'index in front': ['-movflags', '+faststart'],
+  'fragments behind an empty index': ['-movflags', 'frag_keyframe+empty_moov'],
+  'fragments behind an index of the first samples': ['-movflags', 'frag_keyframe+default_base_moof'],
+};
+
 const files = new Map<string, Buffer>();
 
 describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
@@ -90,6 +101,67 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
       }),
     );
   }, 60_000);
+
+  describe.each(Object.entries(cutEverywhere))('MP4, %s', (name, flags) => {
+    let bytes = Buffer.of();
+    let boxes: readonly Span[] = [];
+    let lastSampleAt = 0;
+    beforeAll(async () => {
+      await using directory = await scratchDirectory();
+      const path = directory.file('file.mp4');
+      await promisify(execFile)('ffmpeg', ['-v', 'error', '-threads', '1', ...smallTone, ...flags, path]);
+      bytes = await readFile(path);
+      boxes = spansOf(bytes);
+      const probe = ['-v', 'error', '-show_entries', 'packet=pos', '-of', 'csv=p=0', path];
+      const { stdout } = await promisify(execFile)('ffprobe', probe);
+      lastSampleAt = Math.max(...stdout.split(/\D+/u).map(Number));
+    });
+
+    /** Between fragments, also with the first seven bytes of the next one; what follows the last one is for players that search. */
+    const isBetweenFragments = (left: number): boolean =>
+      boxes.some(
+        ({ type, at }, index) =>
+          type !== 'mdat' &&
+          left >= at &&
+          left < at + 8 &&
+          boxes[index - 1]?.type === 'mdat' &&
+          name.startsWith('frag'),
+      );
+
+    test('is flawed wherever it is cut', async () => {
+      const unseen: number[] = [];
+      for (let left = 8; left < bytes.length; left += 1)
+        if ((await flawOf(bytes.subarray(0, left))) === null && !isBetweenFragments(left)) unseen.push(left);
+      expect(unseen).toEqual([]);
+    });
+
+    test.runIf(!name.startsWith('frag'))('is flawed if zeros stand in the place of its end', async () => {
+      const { at = 0, end = 0 } = boxes.find(({ type }) => type === 'moov') ?? {};
+      // The names of the tools at the end of the index are needed by nobody.
+      const needed = Math.max(lastSampleAt, end > lastSampleAt ? bytes.indexOf('udta', at) - 4 : 0);
+      const unseen: number[] = [];
+      for (let left = 8; left < needed; left += 1) {
+        const reserved = Buffer.concat([bytes.subarray(0, left), Buffer.alloc(bytes.length - left)]);
+        if ((await flawOf(reserved)) === null) unseen.push(left);
+      }
+      expect(unseen).toEqual([]);
+    });
+  });
+
+  test('MP4, fragments: is flawed if zeros stand in the place of its end, from the middle of a fragment on', async () => {
+    await using directory = await scratchDirectory();
+    const path = directory.file('file.mp4');
+    const flags = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
+    await promisify(execFile)('ffmpeg', ['-v', 'error', '-threads', '1', ...smallTone, ...flags, path]);
+    const bytes = await readFile(path);
+    const parts = spansOf(bytes).filter(({ type }) => ['moov', 'moof', 'mdat'].includes(type));
+    expect(parts.length).toBeGreaterThan(5);
+    for (const { type, at, end } of parts) {
+      const left = Math.floor((at + end) / 2);
+      const reserved = Buffer.concat([bytes.subarray(0, left), Buffer.alloc(bytes.length - left)]);
+      expect([type, left, await flawOf(reserved)]).toEqual([type, left, expect.any(String)]);
+    }
+  });
 
   describe.each(Object.entries(formats))('%s', (name, { isBlindAt }) => {
     const whole = () => files.get(name) ?? Buffer.of();
@@ -119,6 +191,19 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
 
 async function flawOf(bytes: Buffer): Promise<string | null> {
   return containerFlaw(async (position, length) => bytes.subarray(position, position + length), bytes.length);
+}
+
+interface Span {
+  readonly type: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+function spansOf(bytes: Buffer): readonly Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; at < bytes.length; at = spans.at(-1)?.end ?? Infinity)
+    spans.push({ type: bytes.toString('latin1', at + 4, at + 8), at, end: at + bytes.readUInt32BE(at) });
+  return spans;
 }
 
 /** 16 bytes behind each packet, as some receivers of satellites write them. */

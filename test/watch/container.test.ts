@@ -17,42 +17,83 @@ function largeBox(type: string, length: bigint, content = 0): Buffer {
   return header;
 }
 
-const COMPLETE = [box('ftyp', 16), box('moov', 100), box('mdat', 500)];
+function inside(type: string, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([box(type, 0, content.length + 8), content]);
+}
+
+/** Of 32-bit numbers. */
+function table(type: string, ...values: number[]): Buffer {
+  const content = Buffer.alloc(values.length * 4);
+  values.forEach((value, index) => content.writeUInt32BE(value, index * 4));
+  return inside(type, content);
+}
+
+/** An index without a track. */
+const MOOV = inside('moov', box('mvhd', 100));
+/** A fragment without a track. */
+const MOOF = inside('moof', table('mfhd', 0, 1));
+
+interface Sound {
+  readonly codec: string;
+  /** Where each chunk begins. */
+  readonly chunks: readonly number[];
+  /** Runs of chunks: the first of them, the samples in each, and a description. */
+  readonly runs: readonly (readonly [number, number, 1])[];
+  readonly sizes: readonly number[];
+  readonly isElsewhere?: boolean;
+}
+
+/** An index of one track, whatever its chunks, of a length that depends on how many there are. */
+function indexOf({ codec, chunks, runs, sizes, isElsewhere = false }: Sound): Buffer {
+  const description = inside('stsd', Buffer.alloc(7), Buffer.of(1), box(codec, 20));
+  const tables = inside(
+    'stbl',
+    description,
+    table('stsc', 0, runs.length, ...runs.flat()),
+    table('stsz', 0, 0, sizes.length, ...sizes),
+    table('stco', 0, chunks.length, ...chunks),
+  );
+  const data = inside('dinf', inside('dref', Buffer.alloc(7), Buffer.of(1), table('url ', isElsewhere ? 0 : 1)));
+  const header = table('tkhd', 7, 0, 0, 1, 0, 0);
+  const track = inside('trak', header, inside('mdia', inside('minf', data, tables)));
+  return inside('moov', box('mvhd', 100), track, inside('udta', box('name', 12)));
+}
+
+const COMPLETE = [box('ftyp', 16), MOOV, box('mdat', 500)];
 /** The four letters as a length: 0x6a756e6b. */
 const JUNK = 'the container says 1,786,080,867 bytes are missing';
 const NO_INDEX = 'the container has no index (moov) yet';
+const PART = 'the index of the container (moov) is only partly written yet';
+const ZERO_FRAME = 'the container says a frame is where only zeros have been written yet';
 
 describe('MP4 and QuickTime', () => {
   test.each<[string, Buffer[], string | null]>([
-    ['index first', [box('ftyp', 16), box('moov', 100), box('mdat', 500)], null],
-    ['index last', [box('ftyp', 16), box('mdat', 500), box('moov', 100)], null],
-    ['old QuickTime', [box('wide'), box('mdat', 500), box('moov', 100)], null],
-    ['64-bit length', [box('ftyp', 16), largeBox('mdat', 516n, 500), box('moov', 9)], null],
-    ['media data up to the end of the file', [box('ftyp', 16), box('moov', 10), box('mdat', 900, 0)], null],
-    ['fragments', [box('ftyp', 16), box('moov', 10), box('moof', 10), box('mdat', 99)], null],
-    ['zeros behind the index', [box('ftyp', 16), box('moov', 10), Buffer.alloc(64)], null],
-    ['four bytes behind the index', [box('ftyp', 16), box('moov', 10), Buffer.alloc(4)], null],
+    ['index first', [box('ftyp', 16), MOOV, box('mdat', 500)], null],
+    ['index last', [box('ftyp', 16), box('mdat', 500), MOOV], null],
+    ['old QuickTime', [box('wide'), box('mdat', 500), MOOV], null],
+    ['64-bit length', [box('ftyp', 16), largeBox('mdat', 516n, 500), MOOV], null],
+    ['media data up to the end of the file', [box('ftyp', 16), MOOV, box('mdat', 900, 0)], null],
+    ['fragments', [box('ftyp', 16), MOOV, MOOF, box('mdat', 99)], null],
+    ['zeros behind the index', [box('ftyp', 16), MOOV, Buffer.alloc(64)], null],
+    ['four bytes behind the index', [box('ftyp', 16), MOOV, Buffer.alloc(4)], null],
     ['zeros behind a complete file', [...COMPLETE, Buffer.alloc(5000)], null],
     ['text behind a complete file', [...COMPLETE, Buffer.from('junkjunkjunk')], null],
     ['a tag behind a complete file', [...COMPLETE, Buffer.from('TAGMy title'.padEnd(128, '\0'))], null],
     ['seven bytes that begin a box', [...COMPLETE, box('moof', 10, 500).subarray(0, 7)], null],
-    ['text behind an index without media data', [box('ftyp', 16), box('moov', 10), Buffer.from('junkjunk')], JUNK],
+    ['text behind an index without media data', [box('ftyp', 16), MOOV, Buffer.from('junkjunk')], JUNK],
     ['text behind media data without an index', [box('ftyp', 16), box('mdat', 10), Buffer.from('junkjunk')], JUNK],
     ['a second mdat cut', [...COMPLETE, box('mdat', 2, 1242)], 'the container says 1,232 bytes are missing'],
     ['a fragment cut', [...COMPLETE, box('moof', 2, 1242)], 'the container says 1,232 bytes are missing'],
     ['free space cut', [...COMPLETE, box('free', 0, 9)], 'the container says 1 byte is missing'],
     ['a still image', [box('ftyp', 16), box('meta', 10), box('mdat', 10)], null],
     ['a segment of a stream', [box('styp', 16), box('moof', 10), box('mdat', 10, 5000)], null],
-    ['a QuickTime user box', [box('ftyp', 16), box('moov', 10), box('\u00a9xyz', 10)], null],
+    ['a QuickTime user box', [box('ftyp', 16), MOOV, box('\u00a9xyz', 10)], null],
     ['no index', [box('ftyp', 16), box('mdat', 500)], NO_INDEX],
     ['no index, media data up to the end', [box('ftyp', 16), box('mdat', 500, 0)], NO_INDEX],
     ['only a start', [box('ftyp', 16)], NO_INDEX],
     ['preallocated, the index not yet written', [box('ftyp', 16), box('mdat', 500), Buffer.alloc(100)], NO_INDEX],
-    [
-      'media data cut',
-      [box('ftyp', 16), box('moov', 10), box('mdat', 10, 1252)],
-      'the container says 1,234 bytes are missing',
-    ],
+    ['media data cut', [box('ftyp', 16), MOOV, box('mdat', 10, 1252)], 'the container says 1,234 bytes are missing'],
     ['index cut', [box('ftyp', 16), box('mdat', 10), box('moov', 10, 19)], 'the container says 1 byte is missing'],
     [
       'a length near 2^64',
@@ -64,10 +105,12 @@ describe('MP4 and QuickTime', () => {
       [largeBox('mdat', 2n ** 63n)],
       'the container says 9,223,372,036,854,775,792 bytes are missing',
     ],
-    ['a length smaller than its header', [box('ftyp', 16), box('mdat', 0, 7)], null],
-    ['a 64-bit length of 0', [box('ftyp', 16), largeBox('mdat', 0n)], null],
-    ['a 64-bit length of 1', [box('ftyp', 16), largeBox('mdat', 1n)], null],
-    ['garbage after the first box', [box('ftyp', 16), Buffer.from('ffffffff01020304ffffffff', 'hex')], null],
+    ['a length smaller than its header', [box('ftyp', 16), box('mdat', 0, 7)], NO_INDEX],
+    ['a 64-bit length not written yet', [box('ftyp', 16), largeBox('mdat', 0n, 500)], NO_INDEX],
+    ['a 64-bit length of 1', [box('ftyp', 16), largeBox('mdat', 1n)], NO_INDEX],
+    ['a 64-bit length cut', [box('ftyp', 16), largeBox('mdat', 500n).subarray(0, 12)], NO_INDEX],
+    ['garbage after the first box', [box('ftyp', 16), Buffer.from('ffffffff01020304ffffffff', 'hex')], NO_INDEX],
+    ['garbage behind an index', [box('ftyp', 16), MOOV, Buffer.from('ffffffff01020304ffffffff', 'hex')], null],
   ])('%s', async (_, parts, expected) => {
     expect((await flawOf(Buffer.concat(parts))).flaw).toBe(expected);
   });
@@ -80,10 +123,94 @@ describe('MP4 and QuickTime', () => {
     expect(reads).toBeLessThan(5000);
   });
 
+  test('a cut behind more fragments than a recording of an hour has is found', async () => {
+    const fragments = Array.from({ length: 20_000 }, () => Buffer.concat([MOOF, box('mdat', 600)]));
+    const bytes = Buffer.concat([box('ftyp', 16), MOOV, ...fragments]);
+    expect((await flawOf(bytes)).flaw).toBeNull();
+    expect((await flawOf(bytes.subarray(0, -7))).flaw).toBe('the container says 7 bytes are missing');
+  });
+
   test('a file of 2^40 bytes is judged by its boxes alone', async () => {
-    const start = Buffer.concat([box('ftyp', 16), box('moov', 10), largeBox('mdat', 2n ** 40n)]);
-    expect((await flawOf(start, 2 ** 40)).flaw).toContain('42 bytes');
-    expect((await flawOf(start, 2 ** 40 + 42)).flaw).toBeNull();
+    const start = Buffer.concat([box('ftyp', 16), MOOV, largeBox('mdat', 2n ** 40n)]);
+    expect((await flawOf(start, 2 ** 40)).flaw).toContain('140 bytes');
+    expect((await flawOf(start, 2 ** 40 + 140)).flaw).toBeNull();
+  });
+});
+
+describe('the index of an MP4', () => {
+  const track = { codec: 'avc1', runs: [[1, 2, 1]], sizes: [50, 50, 60, 40] } as const;
+  const start = 24 + indexOf({ ...track, chunks: [0, 0] }).length + 8;
+  const index = indexOf({ ...track, chunks: [start, start + 100] });
+  const file = (data: Buffer, between: Buffer[] = []) =>
+    Buffer.concat([box('ftyp', 16), index, ...between, inside('mdat', data)]);
+  const data = Buffer.alloc(200, 7);
+  const whole = file(data);
+
+  test.each<[string, Buffer, string | null]>([
+    ['whose samples are all there', whole, null],
+    ['alone', whole.subarray(0, start - 8), 'the container says 208 bytes are missing'],
+    ['and three bytes', whole.subarray(0, start - 5), 'the container says 205 bytes are missing'],
+    [
+      'and text',
+      Buffer.concat([whole.subarray(0, start - 8), Buffer.from('\0\0\0\x10free12345678')]),
+      'the container says 192 bytes are missing',
+    ],
+    [
+      'whose media data end with the file, and are cut',
+      Buffer.concat([box('ftyp', 16), index, box('mdat', 199, 0)]),
+      'the container says 1 byte is missing',
+    ],
+    [
+      'of two mdat, of which the second is missing',
+      Buffer.concat([box('ftyp', 16), index, box('mdat', 100)]),
+      'the container says 100 bytes are missing',
+    ],
+    ['with zeros behind it', Buffer.concat([whole.subarray(0, start), Buffer.alloc(200)]), ZERO_FRAME],
+    ['with zeros where the last frame belongs', file(Buffer.alloc(200, Buffer.alloc(160, 7)).fill(0, 160)), ZERO_FRAME],
+    ['with zeros in the middle of its last frame', file(Buffer.from(data).fill(0, 170)), null],
+    ['whose movie was not written', Buffer.concat([whole.subarray(0, 32), Buffer.alloc(whole.length - 32)]), PART],
+    ['whose track was not written', Buffer.concat([whole.subarray(0, 150), Buffer.alloc(whole.length - 150)]), PART],
+    [
+      'whose table of chunks was not written',
+      Buffer.concat([whole.subarray(0, index.indexOf('stco') + 24 + 12), Buffer.alloc(500)]),
+      PART,
+    ],
+  ])('%s', async (_, bytes, expected) => {
+    expect((await flawOf(bytes)).flaw).toBe(expected);
+  });
+
+  test.each<[string, Partial<Sound>, string | null]>([
+    ['silence without compression is no gap', { codec: 'sowt' }, null],
+    ['samples in another file are not missed', { isElsewhere: true, chunks: [9_999_999] }, null],
+    [
+      'a last chunk of fewer samples than the others is whole',
+      { chunks: [start - 4, start + 96], sizes: [50, 50, 60], codec: 'sowt' },
+      null,
+    ],
+    [
+      'an index without samples has no media data',
+      { chunks: [], runs: [], sizes: [] },
+      'the container has no media data yet',
+    ],
+  ])('%s', async (_, change, expected) => {
+    const movie = indexOf({ ...track, chunks: [start, start + 100], ...change });
+    const size = change.sizes === undefined || change.sizes.length === 0 ? 200 : 160;
+    expect((await flawOf(Buffer.concat([box('ftyp', 16), movie, inside('mdat', Buffer.alloc(size))]))).flaw).toBe(
+      expected,
+    );
+  });
+
+  test('hostile numbers in it neither throw nor read more than three megabytes', async () => {
+    const where = fc.nat(index.length - 1);
+    const value = fc.constantFrom('ffffffff', '7fffffff', '00000000', '00000001', '80000000');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(where, value), { maxLength: 4 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, hex] of changes) bytes.write(hex, 24 + at, 'hex');
+        expect((await flawOf(bytes)).readBytes).toBeLessThan(3 * 1024 * 1024);
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 

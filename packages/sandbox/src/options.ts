@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import type { ExchangeListener } from './http/exchange-listener.ts';
-import { isLoopbackHost } from './loopback.ts';
+import { isLoopbackHost, plainHost } from './loopback.ts';
 import { timeField } from './makers/fields.ts';
 import { profileSchema, switchesSchema } from './profiles/switchboard.ts';
 import type { ProfileName, Switches } from './profiles/switch-table.ts';
@@ -74,12 +74,12 @@ const bearerToken = z
   .string()
   .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)');
 
-/** @param form an example, for the message */
-function origin(form: string) {
+/** @param form an example, for the message @param wildcard stands for every origin */
+function origin(form: string, wildcard?: string) {
   return z
     .string()
-    .refine(isOrigin, `must be an http or https origin ${form}`)
-    .transform((url) => new URL(url).origin);
+    .refine((text) => text === wildcard || isOrigin(text), `must be an http or https origin ${form}`)
+    .transform((text) => (text === wildcard ? text : new URL(text).origin));
 }
 
 function isOrigin(text: string): boolean {
@@ -88,6 +88,8 @@ function isOrigin(text: string): boolean {
 }
 
 function isHost(text: string): boolean {
+  // Of a port that is http's own, URL shows nothing.
+  if (text.includes(':') && !isIPv6(plainHost(text))) return false;
   const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}`);
   return url !== null && url.href === `http://${url.hostname}/`;
 }
@@ -96,7 +98,7 @@ const optionsSchema = z.strictObject({
   host: z.string().refine(isHost, 'must be a name or an address without a port').default('127.0.0.1'),
   exposed: z.boolean().default(false),
   externalUrl: origin('like https://sandbox:8787, without a path').optional(),
-  corsOrigins: z.array(z.union([z.literal('*'), origin('like http://localhost:5173, or *')])).default([]),
+  corsOrigins: z.array(origin('like http://localhost:5173, or *', '*')).default([]),
   port: count.max(65_535).default(0),
   dataDir: z.string().min(1).optional(),
   tls: z.boolean().default(false),

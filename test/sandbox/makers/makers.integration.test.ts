@@ -170,6 +170,14 @@ describe('a snapshot by name', () => {
     expect((await admin('POST', '/snapshots/before/restore')).status).toBe(404);
     expect((await admin('DELETE', '/snapshots/before')).status).toBe(404);
   });
+
+  test('is whole when several save it at the same time', async () => {
+    await sandbox.make.video({ title: 'Before' });
+    const saves = Array.from({ length: 4 }, () => admin('PUT', '/snapshots/same'));
+    expect((await Promise.all(saves)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect((await admin('POST', '/snapshots/same/restore')).body.data).toMatchObject({ videos: 1, files: 1 });
+    await sandbox.snapshots.remove('same');
+  });
 });
 
 test('the same seed, time and calls give the same bytes', async () => {

@@ -182,6 +182,15 @@ describe('incomplete files', () => {
 });
 
 describe('hostile bytes', () => {
+  test('a Matroska element longer than any file is cut off', async () => {
+    const element = Buffer.from('1a45dfa30140000000000000', 'hex');
+    for (const length of [12, 400])
+      expect(await probeBytes(Buffer.concat([element, Buffer.alloc(length, 1)]))).toMatchObject({
+        isPlayable: false,
+        message: expect.not.stringContaining('cannot be analysed'),
+      });
+  });
+
   test('any bytes get a verdict, never an error', async () => {
     const heads = ['ftyp', 'RIFF', 'fLaC', 'ID3', 'OggS', 'FLV', 'FORM', 'G', '\0\0\0\x18ftypmp42']
       .map((head) => Buffer.from(head))

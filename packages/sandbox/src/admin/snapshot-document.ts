@@ -7,12 +7,21 @@ import { columnNames } from '../store/tables.ts';
 
 // A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in base64, by video id.
 
+/** So that all counting goes on for a while: SQLite throws on reading numbers above 2^53. */
+const MAX_COUNT = 2 ** 52;
+/** 16 TiB, more than any file has here. Sums stay exact. */
+const MAX_BYTES = 2 ** 44;
+
 /** The fields beside `tables` and `media`. */
 export const snapshotFields = {
   v: z.literal(1, 'must be 1'),
   schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
   exported_at: z.string('must be a time'),
-  sequences: z.record(z.string(), z.int('must be numbers').min(0, 'must not be below 0'), 'must be an object'),
+  sequences: z.record(
+    z.string(),
+    z.int('must be numbers').min(0, 'must not be below 0').max(MAX_COUNT, `must not be above ${MAX_COUNT}`),
+    'must be an object',
+  ),
 } as const satisfies Record<string, z.ZodType>;
 
 export type SnapshotField = keyof typeof snapshotFields;
@@ -84,13 +93,21 @@ const upTo = (max: number) => (value: unknown) => Number.isInteger(value) && Num
 const matching = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
 const jsonOf = (form: z.ZodType) => (value: unknown) => typeof value === 'string' && isJson(value, form);
 const isWhole = upTo(Number.MAX_SAFE_INTEGER);
+const isCount = upTo(MAX_COUNT);
 const isName = matching(/^[\w-]{1,100}$/);
 
 /** Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first match counts. */
 const rules: readonly Rule[] = [
   { columns: /^due_at_ms$/, is: isWhole, what: 'a time in milliseconds' },
   { columns: /_at_ms$/, is: upTo(Date.UTC(9999, 11, 31)), what: 'a time in milliseconds before the year 9999' },
-  { columns: /^(key_)?id$|^number$|_id$/, is: (value) => isWhole(value) || isName(value), what: 'an id' },
+  { columns: /^(key_)?id$|^number$|_id$/, is: (value) => isCount(value) || isName(value), what: 'an id' },
+  { columns: /_count$|^attempts$|^position$/, is: isCount, what: 'a count' },
+  { columns: /_bytes$/, is: upTo(MAX_BYTES), what: 'a size in bytes' },
+  {
+    columns: /^(width|height|bit_rate|duration_s|frame_rate|watched_s)$/,
+    is: (value) => Number(value) >= 0,
+    what: 'at least 0',
+  },
   { columns: /^is_/, is: upTo(1), what: '0 or 1' },
   { columns: /^(tags|events)$/, is: jsonOf(z.array(z.string())), what: 'a JSON array of strings' },
   { columns: /_settings$/, is: jsonOf(z.record(z.string(), z.unknown())), what: 'a JSON object' },

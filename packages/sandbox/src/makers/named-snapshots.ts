@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportStream } from '../admin/snapshot-export.ts';
 import { importSnapshot, type SnapshotParts } from '../admin/snapshot.ts';
@@ -28,15 +29,19 @@ export class NamedSnapshots {
     const path = this.#pathOf(name);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const stream = await exportStream(this.#parts, true);
-    const file = await open(`${path}.new`, 'w', 0o600);
+    // Of its own: others may save under the same name meanwhile.
+    const unfinished = `${path}.${randomUUID()}.new`;
     try {
-      for await (const piece of stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>)
-        await file.write(piece);
-      await file.sync();
-    } finally {
-      await file.close();
+      await writeFile(unfinished, stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>, {
+        mode: 0o600,
+        flush: true,
+      });
+      await rename(unfinished, path);
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      if (!stream.locked) await stream.cancel();
+      throw error;
     }
-    await rename(`${path}.new`, path);
     return await this.#describe(name);
   }
 

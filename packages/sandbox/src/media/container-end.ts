@@ -72,9 +72,9 @@ function segmentEnd(readAt: ReadAt, size: number): number {
   let position = 0;
   for (let elements = 0; elements < MAX_ELEMENTS; elements += 1) {
     const element = elementAt(readAt, position);
-    if (element === undefined) return size;
+    if (element === undefined || element.end > size) return size;
     position = element.end;
-    if (element.id === SEGMENT) return Math.min(position, size);
+    if (element.id === SEGMENT) return position;
   }
   return size;
 }

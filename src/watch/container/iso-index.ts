@@ -1,0 +1,137 @@
+import { boxesIn, UNWRITTEN } from './iso-boxes.ts';
+import type { Box } from './iso-boxes.ts';
+import { lastFrame } from './iso-samples.ts';
+import type { Samples } from './iso-samples.ts';
+import type { ReadAt } from './read-at.ts';
+
+/** The last samples of a track that the index itself lists, by its number. Fragments are not among them. */
+export interface Track extends Samples {
+  readonly id: number;
+}
+
+/**
+ * What `moov` says about the last samples of each track: ISO/IEC 14496-12, 8.3 to 8.8. Reads some 40 boxes of each track, and no table
+ * whole.
+ *
+ * @returns `unwritten` if zeros stand in the place of a part of it. A track that cannot be understood, or whose samples are in other files, is left out.
+ */
+export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Track[] | 'unwritten'> {
+  const boxes = await boxesIn(readAt, movie);
+  if (boxes.some(isUnwritten)) return 'unwritten';
+  const tracks: Track[] = [];
+  for (const box of boxes.filter(({ type }) => type === 'trak').slice(0, MOST_TRACKS)) {
+    const track = await trackOf(readAt, box);
+    if (track === 'unwritten') return 'unwritten';
+    if (track !== null) tracks.push(track);
+  }
+  return tracks;
+}
+
+const MOST_TRACKS = 16;
+/** Of a table that is read whole. */
+const MOST_TABLE_BYTES = 32 * 1024;
+
+type Boxes = ReadonlyMap<string, Box>;
+
+async function trackOf(readAt: ReadAt, track: Box): Promise<Track | 'unwritten' | null> {
+  const boxes = new Map<string, Box>();
+  let outer: Box | undefined = track;
+  for (const next of ['mdia', 'minf', 'stbl', '']) {
+    if (outer === undefined) return null;
+    const inner = await boxesIn(readAt, outer);
+    if (inner.some(isUnwritten)) return 'unwritten';
+    for (const box of inner) boxes.set(box.type, box);
+    outer = boxes.get(next);
+  }
+  if (await isElsewhere(readAt, boxes.get('dinf'))) return null;
+  const id = await idOf(readAt, boxes.get('tkhd'));
+  const codec = (await contentOf(readAt, boxes.get('stsd'), 16)).toString('latin1', 12, 16);
+  const samples = await lastSamples(readAt, boxes);
+  return samples === 'unwritten' ? samples : { id, codec, ...samples };
+}
+
+/** Tracks of reference movies name another file. */
+async function isElsewhere(readAt: ReadAt, information: Box | undefined): Promise<boolean> {
+  const dataReference = information && (await boxesIn(readAt, information)).find(({ type }) => type === 'dref');
+  if (dataReference === undefined) return false;
+  const entries = await boxesIn(readAt, { ...dataReference, contentAt: dataReference.contentAt + 8 });
+  for (const entry of entries.slice(0, MOST_TRACKS))
+    if (((await contentOf(readAt, entry, 4))[3] ?? 1) % 2 === 0) return true;
+  return false;
+}
+
+async function idOf(readAt: ReadAt, header: Box | undefined): Promise<number> {
+  const content = await contentOf(readAt, header, 24);
+  return content.length < 24 ? 0 : content.readUInt32BE(content[0] === 1 ? 20 : 12);
+}
+
+async function lastSamples(readAt: ReadAt, boxes: Boxes): Promise<Omit<Samples, 'codec'> | 'unwritten'> {
+  const chunks = await lastChunk(readAt, boxes);
+  if (chunks === null) return { end: 0, frame: null };
+  // At 0 is the first box of the file.
+  if (chunks.lastAt === 0) return 'unwritten';
+  const sizes = await sizesInLastChunk(readAt, boxes, chunks.count);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return { end: chunks.lastAt + Math.max(1, bytes), frame: lastFrame(chunks.lastAt, sizes) };
+}
+
+async function lastChunk(
+  readAt: ReadAt,
+  boxes: Boxes,
+): Promise<{ readonly lastAt: number; readonly count: number } | null> {
+  const isLong = boxes.has('co64');
+  const table = boxes.get('co64') ?? boxes.get('stco');
+  const head = await contentOf(readAt, table, 8);
+  const count = head.length < 8 ? 0 : head.readUInt32BE(4);
+  const entryBytes = isLong ? 8 : 4;
+  const entry = await contentOf(readAt, table, entryBytes, 8 + (count - 1) * entryBytes);
+  if (count === 0 || entry.length < entryBytes) return null;
+  return { lastAt: isLong ? Number(entry.readBigUInt64BE()) : entry.readUInt32BE(), count };
+}
+
+/** @returns none if all samples have one size, which old files give in units of their own, or if the tables are too long to read */
+async function sizesInLastChunk(readAt: ReadAt, boxes: Boxes, chunks: number): Promise<readonly number[]> {
+  const table = boxes.get('stsz');
+  const head = await contentOf(readAt, table, 12);
+  if (head.length < 12 || head.readUInt32BE(4) !== 0) return [];
+  const samples = head.readUInt32BE(8);
+  const inChunk = await samplesInLastChunk(readAt, boxes.get('stsc'), { chunks, samples });
+  const sizes = await contentOf(readAt, table, 4 * inChunk, 12 + 4 * (samples - inChunk));
+  return Array.from({ length: sizes.length >> 2 }, (_, index) => sizes.readUInt32BE(4 * index));
+}
+
+/** @returns 0 if not known */
+async function samplesInLastChunk(
+  readAt: ReadAt,
+  table: Box | undefined,
+  { chunks, samples }: { readonly chunks: number; readonly samples: number },
+): Promise<number> {
+  const head = await contentOf(readAt, table, 8);
+  const count = head.length < 8 ? 0 : head.readUInt32BE(4);
+  const runs = await contentOf(readAt, table, 12 * count, 8);
+  let before = 0;
+  let inLast = 0;
+  for (let at = 0; at < runs.length; at += 12) {
+    const first = runs.readUInt32BE(at);
+    const next = at + 12 < runs.length ? runs.readUInt32BE(at + 12) : chunks;
+    inLast = runs.readUInt32BE(at + 4);
+    before += Math.max(0, next - first) * inLast;
+  }
+  // Some writers count on for a last chunk that has less.
+  return Math.max(0, Math.min(inLast, samples - before));
+}
+
+/** Nothing if the content is shorter, or more is asked for than a table may have. */
+async function contentOf(readAt: ReadAt, box: Box | undefined, length: number, from = 0): Promise<Buffer> {
+  if (box === undefined || from < 0 || length > MOST_TABLE_BYTES) return NOTHING;
+  const at = box.contentAt + from;
+  if (length <= 0 || BigInt(at + length) > box.end) return NOTHING;
+  const bytes = await readAt(at, length);
+  return bytes.length < length ? NOTHING : bytes;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function isUnwritten({ type }: Box): boolean {
+  return type === UNWRITTEN;
+}

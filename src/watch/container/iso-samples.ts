@@ -1,0 +1,54 @@
+import { missingBytes } from './missing-bytes.ts';
+import type { ReadAt } from './read-at.ts';
+
+/** What an index says about the last samples (frames) of a track. */
+export interface Samples {
+  /** The least place where their bytes end. */
+  readonly end: number;
+  /** Of a frame that is not tiny; `null` if the place of none is known. */
+  readonly frame: Frame | null;
+  /** Four letters; '' if not known. */
+  readonly codec: string;
+}
+
+export interface Frame {
+  /** Both in bytes. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** A frame by the sizes of the samples in a row: the last one that is not tiny. @param at where the first one begins */
+export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
+  let frame: Frame | null = null;
+  let begin = at;
+  for (const length of sizes) {
+    if (length >= LEAST_FRAME_BYTES) frame = { at: begin, length };
+    begin += length;
+  }
+  return frame;
+}
+
+/** Whether bytes are missing at the end, or zeros stand where the last frame belongs, in space that a copy reserved before. */
+export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly Samples[]): Promise<string | null> {
+  const end = tracks.reduce((latest, track) => Math.max(latest, track.end), 0);
+  const missing = missingBytes(BigInt(end), size);
+  if (missing !== null) return missing;
+  const frames = tracks.flatMap(({ codec, frame }) => (frame !== null && NEVER_ZEROS.has(codec) ? [frame] : []));
+  const last = frames.reduce<Frame | null>((one, other) => (one === null || other.at > one.at ? other : one), null);
+  if (last === null) return null;
+  const bytes = await readAt(last.at, Math.min(last.length, START_OF_FRAME));
+  return bytes.every((byte) => byte === 0)
+    ? 'the container says a frame is where only zeros have been written yet'
+    : null;
+}
+
+const LEAST_FRAME_BYTES = 16;
+const START_OF_FRAME = 64;
+
+/** Their frames begin with a length, a mark or a header. Sound without compression may be silent: nothing but zeros. */
+const NEVER_ZEROS = new Set(
+  (
+    'avc1 avc2 avc3 avc4 hvc1 hev1 dvh1 dvhe dva1 dvav vvc1 vvi1 vp08 vp09 av01 mp4v jpeg mjpa mjpb ' +
+    'apch apcn apcs apco ap4h ap4x AVdh AVdn mp4a ac-3 ec-3'
+  ).split(' '),
+);
