@@ -204,7 +204,7 @@ export interface SendCallOptions extends RequestOptions {
    *
    * @param sha256 of the whole body, hex
    */
-  readonly beforeLastPart?: ((sha256: string) => void | Promise<void>) | undefined;
+  readonly beforeLastPart?: ((sha256: string) => unknown) | undefined;
   /**
    * Whether to ask for the status after a failed PUT, to recognise a file that did arrive and to know whether it may be sent again.
    * `false`: one PUT and nothing else; its error is thrown, and the caller must ask before the file is sent again. Default true.
@@ -220,7 +220,7 @@ export interface SendCallOptions extends RequestOptions {
 /** Options of `upload`. */
 export interface UploadCallOptions extends SendCallOptions {
   /** Awaited as soon as the record exists, before the first byte. If it throws, nothing is sent. */
-  readonly onCreated?: ((video: CreatedVideo) => void | Promise<void>) | undefined;
+  readonly onCreated?: ((video: CreatedVideo) => unknown) | undefined;
 }
 
 /** A file that was sent, and the record that it belongs to. */
