@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { MEDIA_FOLDERS } from './store/media-files.ts';
+import { dirname, join } from 'node:path';
+import { isMediaFolder } from './store/media-files.ts';
 import { DataFolderError } from './store/database.ts';
 
 /** Where the records are in a data folder. */
@@ -26,11 +26,11 @@ export function makeDataFolder(folder: string): void {
 }
 
 function requireNothingOfOthers(folder: string): void {
-  const taken = MEDIA_FOLDERS.map((name) => join(folder, name)).find(hasContent);
+  const taken = readdirSync(folder).find((name) => isMediaFolder(name) && hasContent(join(folder, name)));
   if (taken === undefined) return;
   throw new DataFolderError(
     'unusable',
-    `${folder} is not a data folder of a sandbox, and the sandbox would remove the files in its folder ${basename(taken)}. Choose an empty folder.`,
+    `${folder} is not a data folder of a sandbox, and the sandbox would remove the files in its folder ${taken}. Choose an empty folder.`,
   );
 }
 

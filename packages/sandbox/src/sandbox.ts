@@ -31,6 +31,7 @@ import { BackgroundWork } from './background-work.ts';
 import { plainHost } from './loopback.ts';
 import { createMake, type Make } from './makers/make.ts';
 import { NamedSnapshots } from './makers/named-snapshots.ts';
+import { readEra } from './store/database.ts';
 import { MediaFiles } from './store/media-files.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { findProgram } from './media/ffmpeg.ts';
@@ -197,7 +198,7 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const dataDir = await dataFolder(settings.dataDir, cleanup);
   const records = openRecords(settings.dataDir === undefined ? ':memory:' : recordsIn(dataDir));
   cleanup.defer(() => records.database.close());
-  const mediaFiles = new MediaFiles(dataDir);
+  const mediaFiles = new MediaFiles(dataDir, readEra(records.database));
   const known = new Set(records.videos.files().map((file) => file.videoId));
   await mediaFiles.open((videoId) => known.has(videoId));
   const clock = new Clock(settings.nowMs, latestTimeIn(records.database), settings.now);

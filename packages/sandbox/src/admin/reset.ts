@@ -1,5 +1,5 @@
 import { openAccount } from '../account.ts';
-import { inTransaction } from '../store/database.ts';
+import { replaceEverything } from '../store/replace-everything.ts';
 import { eraseTables } from '../store/tables.ts';
 import type { Services } from '../services.ts';
 
@@ -23,11 +23,11 @@ export type ResetParts = Pick<
  * Uploads in progress are received to their end and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
-  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal } = parts;
+  const { records, settings, acceptance, requestWindow, clock, journal } = parts;
   const { faults, switchboard, expectations, events } = parts;
   const isFree = await acceptance.startNewEra(() => {
     clock.reset();
-    inTransaction(records.database, () => {
+    const replaced = replaceEverything(parts, new Map(), () => {
       eraseTables(records.database);
       openAccount(records, settings, settings.now ?? clock.nowMs());
     });
@@ -36,7 +36,7 @@ export async function reset(parts: ResetParts): Promise<void> {
     switchboard.reset();
     expectations.clear();
     journal.clear();
-    return { space: mediaFiles.replace(new Map()) };
+    return replaced;
   });
   events.emit('reset', '');
   await isFree.space;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { jsonTexts, query } from '../http/input.ts';
-import { inTransaction } from '../store/database.ts';
+import { replaceEverything } from '../store/replace-everything.ts';
 import { latestTimeIn, eraseTables, takeTables } from '../store/tables.ts';
 import type { Services } from '../services.ts';
 import type { Endpoint } from '../http/handler.ts';
@@ -62,15 +62,15 @@ function replaceAll({ records, mediaFiles }: SnapshotParts, { rows, sequences, m
     const kept = new Map<string, string>();
     for (const videoId of videos.withSameFileIn('draft'))
       if (existsSync(mediaFiles.pathOf(videoId))) kept.set(videoId, mediaFiles.pathOf(videoId));
-    fitOrRefuse(() =>
-      inTransaction(database, () => {
+    for (const [videoId, path] of media) kept.set(videoId, path);
+    const { space } = fitOrRefuse(() =>
+      replaceEverything({ records, mediaFiles }, kept, () => {
         eraseTables(database);
         takeTables(database, 'draft', sequences);
         readEverything(records);
       }),
     );
-    for (const [videoId, path] of media) kept.set(videoId, path);
-    return { kept, space: mediaFiles.replace(kept) };
+    return { kept, space };
   } finally {
     database.exec('DETACH draft');
   }

@@ -89,6 +89,16 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
+/** Which files belong to the records. SQLite leaves this number in the head of the database to the application, and transactions change it. */
+export function readEra(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
+}
+
+/** @param era 1 to 2,147,483,647 */
+export function writeEra(database: DatabaseSync, era: number): void {
+  database.exec(`PRAGMA application_id = ${era}`);
+}
+
 function prepareSchema(database: DatabaseSync, path: string): void {
   // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in needs.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');

@@ -1,27 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, join, parse } from 'node:path';
+import { join, parse } from 'node:path';
 
 /**
- * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named by their video,
- * `thumbnails/` the pictures made of them and `artwork/` those of channels. A file in `media/` that the records do not know was
- * never acknowledged.
+ * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named by their video, `thumbnails/` the pictures made of
+ * them and `artwork/` those of channels. A file in `media/` that the records do not know was never acknowledged.
+ *
+ * When all records are replaced, an era begins whose files are in a folder `era-N` of their own. The records say which era counts, so that
+ * files and records change in the same moment, also for a process that is killed meanwhile.
  */
 export class MediaFiles {
   readonly incoming: string;
-  readonly #media: string;
-  readonly #thumbnails: string;
-  readonly #artwork: string;
-  #era = 0;
+  readonly #dataDir: string;
+  #era: number;
 
-  /** Touches nothing until `open`. @param dataDir the data folder, which exists */
-  constructor(dataDir: string) {
-    const [incoming, media, thumbnails, artwork] = MEDIA_FOLDERS;
-    this.incoming = join(dataDir, incoming);
-    this.#media = join(dataDir, media);
-    this.#thumbnails = join(dataDir, thumbnails);
-    this.#artwork = join(dataDir, artwork);
+  /** Touches nothing until `open`. @param dataDir the data folder, which exists @param era that counts, as the records say */
+  constructor(dataDir: string, era = 0) {
+    this.incoming = join(dataDir, 'incoming');
+    this.#dataDir = dataDir;
+    this.#era = era;
   }
 
   /** Changes when all files are replaced. Work begun in an earlier era must not add files. */
@@ -29,58 +26,64 @@ export class MediaFiles {
     return this.#era;
   }
 
-  /** Creates the folders, and removes files without a record that an earlier process left. */
+  /** Creates the folders, and removes what an earlier process left: unfinished files, those without a record, and other eras. */
   async open(isKnown: (videoId: string) => boolean): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
-    for (const folder of [this.incoming, this.#media, this.#thumbnails, this.#artwork])
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const folder of [this.#media, this.#thumbnails]) {
+    await mkdir(this.incoming, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#dataDir)) {
+      const era = eraOf(name);
+      if (era !== null && era !== this.#era) await removeAll(join(this.#dataDir, name));
+    }
+    for (const folder of STORED) await mkdir(this.#folder(folder), { recursive: true, mode: 0o700 });
+    for (const folder of [this.#folder('media'), this.#folder('thumbnails')]) {
       const unknown = (await readdir(folder)).filter((name) => !isKnown(parse(name).name));
-      await Promise.all(unknown.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+      await Promise.all(unknown.map((name) => removeAll(join(folder, name))));
     }
   }
 
   pathOf(videoId: string): string {
-    return join(this.#media, safeName(videoId));
+    return join(this.#folder('media'), safeName(videoId));
   }
 
   thumbnailPath(videoId: string, extension: PictureExtension): string {
-    return join(this.#thumbnails, `${safeName(videoId)}.${extension}`);
+    return join(this.#folder('thumbnails'), `${safeName(videoId)}.${extension}`);
   }
 
   /** Of the picture that is drawn for want of a thumbnail. The next start removes it: with another ffmpeg there may be one. */
   placeholderPath(videoId: string, extension: PictureExtension): string {
-    return join(this.#thumbnails, `${safeName(videoId)}.drawn.${extension}`);
+    return join(this.#folder('thumbnails'), `${safeName(videoId)}.drawn.${extension}`);
   }
 
   artworkPath(channelId: string, extension: PictureExtension): string {
-    return join(this.#artwork, `${safeName(channelId)}.${extension}`);
+    return join(this.#folder('artwork'), `${safeName(channelId)}.${extension}`);
   }
 
   /** Moves an arrived file into place, durably: the rename is on disk when this resolves. */
   async keep(arrivedPath: string, videoId: string): Promise<void> {
     await rename(arrivedPath, this.pathOf(videoId));
-    await using folder = await open(this.#media, 'r');
+    await using folder = await open(this.#folder('media'), 'r');
     await folder.sync();
   }
 
   /**
-   * Replaces all files of all videos with these at once. Paths are by video id and may be files that are already stored.
-   * @returns when the old files are deleted; after a crash the next start deletes them
+   * Makes the next era ready, beside the one that counts.
+   * @param paths of its files by video id. Files that are already stored stay where they are, too; the others are moved.
    */
-  replace(paths: ReadonlyMap<string, string>): Promise<void> {
-    this.#era += 1;
-    const aside = join(this.incoming, randomUUID());
-    mkdirSync(aside, { mode: 0o700 });
-    for (const folder of [this.#media, this.#thumbnails, this.#artwork]) {
-      renameSync(folder, join(aside, basename(folder)));
-      mkdirSync(folder, { mode: 0o700 });
+  prepare(paths: ReadonlyMap<string, string>): NextEra {
+    const number = this.#era + 1;
+    const discard = (): void => rmSync(this.#rootOf(number), { recursive: true, force: true });
+    discard();
+    try {
+      for (const folder of STORED) mkdirSync(this.#folder(folder, number), { recursive: true, mode: 0o700 });
+      const media = this.#folder('media', number);
+      for (const [videoId, path] of paths)
+        if (path === this.pathOf(videoId)) linkOrCopy(path, join(media, safeName(videoId)));
+        else renameSync(path, join(media, safeName(videoId)));
+    } catch (error) {
+      discard();
+      throw error;
     }
-    for (const [videoId, path] of paths) {
-      const isOwn = path === this.pathOf(videoId);
-      renameSync(isOwn ? join(aside, basename(this.#media), videoId) : path, this.pathOf(videoId));
-    }
-    return rm(aside, { recursive: true, force: true });
+    return { number, discard, begin: () => this.#begin(number) };
   }
 
   /** All files of a video, including pictures in a format that only an earlier process used. */
@@ -91,10 +94,60 @@ export class MediaFiles {
     ]);
     await Promise.all([this.pathOf(videoId), ...pictures].map((path) => rm(path, { force: true })));
   }
+
+  async #begin(number: number): Promise<void> {
+    const old = this.#era;
+    this.#era = number;
+    // The first era has its folders beside the records.
+    const over = old === 0 ? STORED.map((folder) => this.#folder(folder, old)) : [this.#rootOf(old)];
+    for (const folder of over) await removeAll(folder);
+  }
+
+  #folder(name: (typeof STORED)[number], era = this.#era): string {
+    return join(this.#rootOf(era), name);
+  }
+
+  #rootOf(era: number): string {
+    return era === 0 ? this.#dataDir : join(this.#dataDir, `era-${era}`);
+  }
 }
 
-/** Folders whose contents belong to the sandbox. */
-export const MEDIA_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
+/** Files that do not count yet. */
+export interface NextEra {
+  /** For the records, which decide whether it counts. */
+  readonly number: number;
+  /** When the records have it. @returns when the old files are deleted; after a crash the next start deletes them */
+  begin(): Promise<void>;
+  /** When the records do not have it. */
+  discard(): void;
+}
+
+/** Whether a folder of this name in a data folder belongs to the sandbox. */
+export function isMediaFolder(name: string): boolean {
+  return name === 'incoming' || eraOf(name) !== null;
+}
+
+const STORED = ['media', 'thumbnails', 'artwork'] as const;
+
+/** @returns null for a name that is not of the stored files */
+function eraOf(name: string): number | null {
+  if (STORED.some((folder) => folder === name)) return 0;
+  const [, number] = /^era-(\d{1,9})$/.exec(name) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
+async function removeAll(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Two names for one file, or two files where the disk has no such thing. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
 
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
 type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];
