@@ -35,7 +35,7 @@ test('everything is as it was right after the start: records, files, keys, clock
     limits: { requests_per_hour: 50 },
     counts: { videos: { total: 0 }, keys: 1, revoked_keys: 0, faults: 0, requests: 0 },
   });
-  for (const name of ['media', 'thumbnails']) expect(await storedIn(folder.path, name)).toEqual([]);
+  for (const name of ['media', 'thumbnails'] as const) expect(await storedIn(folder.path, name)).toEqual([]);
   expect(await readdir(join(folder.path, 'incoming'))).toEqual([]);
   expect((await service.create()).id).toBe(video.id);
 });
@@ -163,6 +163,6 @@ test('a webhook in progress is not recorded for a new delivery with the same id'
 
 /** What is in one of the folders of the era that counts. */
 async function storedIn(dataDir: string, name: 'media' | 'thumbnails'): Promise<string[]> {
-  const [era = ''] = (await readdir(dataDir)).filter((entry) => entry.startsWith('era-'));
+  const era = (await readdir(dataDir)).find((entry) => entry.startsWith('era-')) ?? '';
   return readdir(join(dataDir, era, name));
 }
