@@ -135,7 +135,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     setClock: (time) => core.clock.moveTo(epochMs(time)),
     make: createMake(services),
     snapshots: services.snapshots,
-    verify: (expected) => verify(expected, services.journal.inspected()),
+    verify: (expected) => verify(expected, services.journal),
     expect: (expected) => registerExpectations(services.expectations, expected),
     files: () => records.videos.files(),
     close: end,

@@ -63,6 +63,9 @@ test('the oldest entries go when there are too many', () => {
   }
   expect(journal.entries()).toHaveLength(100);
   expect(journal.entries()[0]?.number).toBe(101);
+  expect(journal.forgotten).toBe(100);
+  journal.clear();
+  expect(journal.forgotten).toBe(0);
 });
 
 test('the details of the oldest go when they take too much memory, also while others are under way', () => {

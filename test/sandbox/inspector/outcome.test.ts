@@ -217,3 +217,51 @@ test('a matcher says what the journal has not kept', () => {
   const expected = { expectations: [{ request: { ...create, body: { title: 'X' } } }] };
   expect(reportOf(outcome(expected, [dropped]))).toContain('the journal has dropped its headers and body');
 });
+
+describe('a request of which the journal has only a part', () => {
+  const titled = { operation: 'videos.create', body: { title: 'Tides' } };
+  const dropped = { ...inspected(1, CREATE), details: undefined };
+  const cut = cutBody(inspected(1, CREATE, { body: '{"title": "Tides", "description": "xxx' }));
+  const shortened = inspected(1, `GET /v1/videos?${'x'.repeat(300)}…`);
+
+  test.each<[string, InspectedRequest, Expectation]>([
+    ['its body was dropped', dropped, { request: titled, never: true }],
+    ['its body was dropped', dropped, { request: titled, at_most: 1 }],
+    ['its body was dropped', dropped, { request: { text: 'Tides' }, never: true }],
+    ['its headers were dropped', dropped, { request: { headers: { 'x-a': 'b' } }, never: true }],
+    ['its body is cut', cut, { request: titled, never: true }],
+    ['its body is cut', cut, { request: { text: 'behind the cut' }, never: true }],
+    ['its query is cut', shortened, { request: { query: { page: '2' } }, never: true }],
+    ['it may be the one that others must come before', dropped, { request: publish, at_most: 1, before: titled }],
+  ])('keeps an expectation from holding by chance: %s', (_, request, expectation) => {
+    const { state, expectations } = outcome({ expectations: [expectation] }, [request]);
+    expect([state, expectations[0]?.problems.join(' ')]).toEqual([
+      'unmet',
+      expect.stringContaining('Nobody can tell about #1'),
+    ]);
+  });
+
+  test.each<[string, InspectedRequest, Expectation]>([
+    ['it is another one', { ...inspected(1, PUT), details: undefined }, { request: titled, never: true }],
+    ['nothing is asked of its body', dropped, { request: create, exactly: 1 }],
+    ['what is wanted stands before the cut', cut, { request: { text: 'Tides' }, exactly: 1 }],
+  ])('counts as it is where %s', (_, request, expectation) => {
+    expect(outcome({ expectations: [expectation] }, [request]).state).toBe('met');
+  });
+
+  test('does not count where one that is known is enough', () => {
+    const known = inspected(2, CREATE, { body: { title: 'Tides' } });
+    expect(outcome({ expectations: [{ request: titled }] }, [dropped, known]).state).toBe('met');
+    expect(outcome({ expectations: [{ request: titled, exactly: 1 }] }, [dropped, known]).state).toBe('unmet');
+  });
+
+  test('is not unexpected', () => {
+    expect(outcome({ expectations: [{ request: titled, at_most: 1 }], only: true }, [dropped]).unexpected).toEqual([]);
+  });
+});
+
+function cutBody(request: InspectedRequest): InspectedRequest {
+  const { details } = request;
+  if (!details) return request;
+  return { ...request, details: { ...details, requestBody: { ...details.requestBody, isCut: true } } };
+}

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { ExpectationError } from '../../../packages/sandbox/src/inspector/verify.ts';
+import { ExpectationError, verified } from '../../../packages/sandbox/src/inspector/verify.ts';
 import { admin } from '../admin/admin-side.ts';
 import { requestText, talk } from '../faults/raw-http.ts';
 import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
@@ -176,4 +176,10 @@ test('expectations replaced by others have no check any more', async () => {
   first[Symbol.dispose]();
   second.verify();
   expect(() => service.sandbox.expect({ expectations: [] })).toThrow(TypeError);
+});
+
+test('requests that the journal has dropped are not taken for ones that never came', () => {
+  const never = { expectations: [{ request: { operation: 'videos.delete' }, never: true as const }] };
+  expect(() => verified(never, [], 7)).toThrow(/no room any more for the requests up to #7/);
+  expect(verified({ ...never, after: 7 }, [], 7).state).toBe('met');
 });

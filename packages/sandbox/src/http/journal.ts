@@ -8,6 +8,7 @@ import { FollowedExchange } from '../inspector/followed-exchange.ts';
 import { Masking } from '../inspector/masking.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isAboutFiles, isOwnPath, operationOf, withoutSecrets } from './operations.ts';
+import { shortened } from './shortened.ts';
 
 export interface JournalParts {
   /** The service's clock, ms since 1970. */
@@ -29,6 +30,7 @@ export class Journal {
   readonly #masking: Masking;
   #exchanges: FollowedExchange[] = [];
   #lastNumber = 0;
+  #forgotten = 0;
   readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
   readonly #underWay = new Set<FollowedExchange>();
   readonly #details = new BoundedDetails();
@@ -40,6 +42,11 @@ export class Journal {
   constructor(parts: JournalParts) {
     this.#parts = parts;
     this.#masking = new Masking(parts.secrets ?? []);
+  }
+
+  /** The number of the last request that there was no room for any more; 0 for none. */
+  get forgotten(): number {
+    return this.#forgotten;
   }
 
   /** The number of the latest request. */
@@ -65,8 +72,11 @@ export class Journal {
     this.#exchanges.push(exchange);
     this.#underWay.add(exchange);
     const { mostEntries = MOST_ENTRIES } = this.#parts;
-    if (this.#exchanges.length >= 2 * mostEntries)
-      this.#forget(this.#exchanges.splice(0, this.#exchanges.length - mostEntries));
+    if (this.#exchanges.length >= 2 * mostEntries) {
+      const old = this.#exchanges.splice(0, this.#exchanges.length - mostEntries);
+      this.#forgotten = old.at(-1)?.number ?? 0;
+      this.#forget(old);
+    }
     const { socket } = request;
     const startMs = performance.now();
     response.once('close', () => {
@@ -113,6 +123,7 @@ export class Journal {
 
   /** Also drops exchanges in progress. Numbering continues. */
   clear(): void {
+    this.#forgotten = 0;
     this.#forget(this.#exchanges);
     this.#exchanges = [];
   }
@@ -168,10 +179,3 @@ function targetOf(target: string): { readonly path: string; readonly query: stri
   const at = whole.indexOf('?');
   return at === -1 ? { path: whole, query: '' } : { path: whole.slice(0, at), query: whole.slice(at + 1) };
 }
-
-/** Node accepts targets of 16 kB; 100,000 of those would use much memory. */
-function shortened(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
-}
-
-const MAX_TEXT = 300;

@@ -98,6 +98,10 @@ export class ExpectationBook {
   }
 }
 
+/** Why full expectations cannot be checked. */
+export const TOO_MANY =
+  'More requests came than expectations are held against, 100,000: register the expectations anew, for fewer requests.';
+
 const MOST_JUDGED = 100_000;
 const MOST_WITH_MISSES = 1000;
 

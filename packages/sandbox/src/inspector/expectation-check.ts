@@ -1,5 +1,5 @@
 import { registeredExpectations, type RegisteredExpectations } from './expectation.ts';
-import type { ExpectationBook } from './expectation-book.ts';
+import { TOO_MANY, type ExpectationBook } from './expectation-book.ts';
 import { expectationsFrom, requireMet } from './verify.ts';
 
 /** The check of registered expectations. Leaving the scope of `using` removes them, and checks nothing. */
@@ -17,6 +17,7 @@ export function registerExpectations(book: ExpectationBook, expected: Registered
     verify: () => {
       const outcome = book.outcome();
       if (!outcome || !isOwn()) throw new Error('These expectations were replaced or removed meanwhile.');
+      if (book.isFull) throw new Error(TOO_MANY);
       requireMet(outcome);
     },
     [Symbol.dispose]: () => {

@@ -2,7 +2,7 @@ import { isAboutFiles } from '../http/operations.ts';
 import { isoTime } from '../http/wire.ts';
 import type { InspectedRequest } from './details.ts';
 import { referencesIn, type Expectations } from './expectation.ts';
-import { differencesFrom, weightOf, type Matcher } from './matcher.ts';
+import { differencesFrom, isUnknown, weightOf, type Matcher } from './matcher.ts';
 
 /** A request, held against all matchers of some expectations: all that is needed to say whether these hold. */
 export interface Judged {
@@ -11,6 +11,8 @@ export interface Judged {
   readonly line: string;
   /** Whether it fits, by the positions in `matchersOf`. */
   readonly fits: readonly boolean[];
+  /** Whether nobody can say any more if it fits, by the same positions. */
+  readonly unknown: readonly boolean[];
   /** How it misses the matcher of each expectation, where it comes near. */
   readonly misses: readonly (readonly string[])[];
   /** Whether an answer may still make it fit something. */
@@ -37,6 +39,7 @@ export function judge(expectations: Expectations, request: InspectedRequest, isB
     number: request.number,
     line: lineOf(request),
     fits: differences.map(({ length }) => length === 0),
+    unknown: matchers.map((matcher) => isUnknown(matcher, request)),
     misses: own.map((each, index) => (isNear(each, matchers[index]) ? each.slice(0, MOST_DIFFERENCES) : [])),
     isUndecided: matchers.some((matcher) => mayStillFit(matcher, request)),
     isAboutFiles: isAboutFiles(request.path),

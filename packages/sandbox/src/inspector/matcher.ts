@@ -3,6 +3,7 @@ import { isKeyId, keyId } from '../admin/key-desk.ts';
 import { faultRule } from '../faults/fault-rule.ts';
 import { openOperations, operations } from '../http/operations.ts';
 import { isLike } from './glob.ts';
+import { isShortened } from '../http/shortened.ts';
 import { jsonOf, type Details, type InspectedRequest } from './details.ts';
 import { differencesOf, mistakesIn, said, type Pattern } from './pattern.ts';
 import { isStatus } from './request-filter.ts';
@@ -107,6 +108,23 @@ export function differencesFrom(wanted: Matcher, request: InspectedRequest): str
     ...differencesOfAnswer(wanted, request),
     ...differencesOfContent(wanted, request),
   ];
+}
+
+/**
+ * Pure: whether nobody can say any more if the request fits: what the journal still has of it fits, and the matcher asks for what it has dropped or
+ * never kept.
+ */
+export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
+  const { details } = request;
+  const isCut = details !== undefined && details.requestBody.isCut && details.requestBody.text !== null;
+  const left = {
+    ...wanted,
+    ...(isShortened(request.path) && { path: undefined }),
+    ...(isShortened(request.query) && { query: undefined }),
+    ...(details === undefined && { headers: undefined }),
+    ...((details === undefined || isCut) && { body: undefined, text: undefined }),
+  };
+  return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
 }
 
 /** How many things the matcher asks for: as many as it can differ in, counting each field of its patterns. */

@@ -38,8 +38,8 @@ export function outcomeOf(expectations: Expectations, requests: readonly Judged[
   const outcomes = expectations.expectations.map((_each, index) =>
     outcomeOfOne(expectations, index, { requests, find }),
   );
-  const isOther = ({ fits, isUndecided, isAboutFiles }: Judged) =>
-    !isUndecided && !isAboutFiles && !fits.includes(true);
+  const isOther = ({ fits, unknown, isUndecided, isAboutFiles }: Judged) =>
+    !isUndecided && !isAboutFiles && !fits.includes(true) && !unknown.includes(true);
   const unexpected = expectations.only === true ? requests.filter(isOther) : [];
   return {
     state: worst([...outcomes.map(({ state }) => state), unexpected.length > 0 ? 'broken' : 'met']),
@@ -60,17 +60,20 @@ export function nameOf({ name }: Expectation, index: number): string {
 /** Finds the requests that a reference means. */
 type Find = (reference: Reference) => Judged[];
 
-function finder({ expectations }: Expectations, requests: readonly Judged[]): Find {
+function finder(all: Expectations, requests: readonly Judged[]): Find {
+  const positionOf = positions(all);
+  return (reference) => requests.filter(({ fits }) => fits[positionOf(reference)] === true);
+}
+
+/** Where the matcher of a reference is in `matchersOf`. */
+function positions({ expectations }: Expectations): (reference: Reference) => number {
   const inline = expectations
     .flatMap((each) => referencesIn(each).map(([, reference]) => reference))
     .filter((reference): reference is Matcher => typeof reference !== 'string');
-  return (reference) => {
-    const position =
-      typeof reference === 'string'
-        ? expectations.findIndex(({ name }) => name === reference)
-        : expectations.length + inline.indexOf(reference);
-    return requests.filter(({ fits }) => fits[position] === true);
-  };
+  return (reference) =>
+    typeof reference === 'string'
+      ? expectations.findIndex(({ name }) => name === reference)
+      : expectations.length + inline.indexOf(reference);
 }
 
 interface World {
@@ -89,7 +92,12 @@ function outcomeOfOne(all: Expectations, index: number, { requests, find }: Worl
   const fitting = requests.filter(({ fits }) => fits[index] === true);
   const { within, problems: ofWindow } = windowOf(expectation, find);
   const matched = fitting.filter(within);
-  const problems = [...ofWindow, ...countProblems(expectation, matched), ...orderProblems(expectation, matched, find)];
+  const problems = [
+    ...ofWindow,
+    ...countProblems(expectation, matched),
+    ...orderProblems(expectation, matched, find),
+    ...unknownProblems(all, index, { requests, matched }),
+  ];
   const brokenBy = [...new Set(problems.flatMap((problem) => problem.brokenBy))].toSorted((one, other) => one - other);
   return {
     name: nameOf(expectation, index),
@@ -100,6 +108,24 @@ function outcomeOfOne(all: Expectations, index: number, { requests, find }: Worl
     brokenBy,
     nearest: problems.length === 0 ? [] : nearestOf(requests, index),
   };
+}
+
+/** A request that may be meant, or not, must not let an expectation hold by chance. */
+function unknownProblems(
+  all: Expectations,
+  index: number,
+  { requests, matched }: { readonly requests: readonly Judged[]; readonly matched: readonly Judged[] },
+): Problem[] {
+  const expectation = all.expectations[index] ?? { request: {} };
+  const references = referencesIn(expectation).map(([, reference]) => reference);
+  const { least, most } = boundsOf(expectation);
+  // More of them would change nothing.
+  if (most === Infinity && references.length === 0 && matched.length >= least) return [];
+  const meant = [index, ...references.map(positions(all))];
+  const doubtful = requests.filter(({ unknown }) => meant.some((position) => unknown[position] === true));
+  if (doubtful.length === 0) return [];
+  const says = `Nobody can tell about ${listed(doubtful)}: the journal keeps only a part of it. Register expectations before the requests come, or expect less of headers and bodies.`;
+  return [{ says, brokenBy: [] }];
 }
 
 /** The requests that count: after the first of `after`, and before the next of `before`. */

@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/handler.ts';
 import { jsonBody, noBody } from '../http/input.ts';
 import type { Services } from '../services.ts';
 import { registeredExpectations, verification } from './expectation.ts';
-import type { ExpectationBook } from './expectation-book.ts';
+import { TOO_MANY, type ExpectationBook } from './expectation-book.ts';
 import type { Judged } from './judged.ts';
 import type { ExpectationOutcome, Outcome } from './outcome.ts';
 import { reportOf } from './report.ts';
@@ -21,7 +21,10 @@ export function expectationEndpoints({
       path: '/_sandbox/verify',
       says: 'Checks the requests so far: {"expectations": [{"request": {"operation": "videos.create"}, "exactly": 1}]}. 422 with a report if they are different.',
       handler: async (context) =>
-        answer(context, verified(await jsonBody(context.req.raw, verification), journal.inspected())),
+        answer(
+          context,
+          verified(await jsonBody(context.req.raw, verification), journal.inspected(), journal.forgotten),
+        ),
     },
     {
       method: 'GET',
@@ -53,6 +56,7 @@ export function expectationEndpoints({
       says: 'Checks the registered expectations. 422 with a report if one is unmet or broken.',
       handler: async (context) => {
         await noBody(context.req.raw);
+        if (expectations.isFull) throw new ApiError('conflict', TOO_MANY);
         const outcome = expectations.outcome();
         if (!outcome)
           throw new ApiError(

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { ApiError } from '../http/api-error.ts';
+import type { Journal } from '../http/journal.ts';
 import { mistakesAsText } from '../http/input.ts';
 import type { InspectedRequest } from './details.ts';
 import { verification, type Verification } from './expectation.ts';
@@ -18,13 +20,23 @@ export class ExpectationError extends Error {
   }
 }
 
-/** Pure: whether these requests are as expected. */
-export function verified(expected: Verification, requests: readonly InspectedRequest[]): Outcome {
+/**
+ * Pure: whether these requests are as expected.
+ * @param forgotten the number up to which the journal had no room for requests; 0 for none
+ * @throws ApiError 409 if some of them are meant
+ */
+export function verified(expected: Verification, requests: readonly InspectedRequest[], forgotten = 0): Outcome {
   const { after = 0 } = expected;
+  if (after < forgotten) throw new ApiError('conflict', forgottenRequests(forgotten));
   const judged = requests
     .filter(({ number }) => number > after)
     .map((request, index) => judge(expected, request, index >= MOST_WITH_MISSES));
   return outcomeOf(expected, judged);
+}
+
+/** Why requests cannot be checked that the journal has dropped. */
+export function forgottenRequests(last: number): string {
+  return `The journal has no room any more for the requests up to #${last}. Check sooner, give "after", or register the expectations before the requests come.`;
 }
 
 const MOST_WITH_MISSES = 10_000;
@@ -41,7 +53,7 @@ export function expectationsFrom<T>(schema: z.ZodType<T>, given: unknown): T {
   throw new TypeError(mistakesAsText(result.error, 'expectations'));
 }
 
-/** As `verified`, for a program's own object. @throws TypeError, ExpectationError */
-export function verify(given: Verification, requests: readonly InspectedRequest[]): void {
-  requireMet(verified(expectationsFrom(verification, given), requests));
+/** As `verified`, for a program's own object. @throws TypeError, ExpectationError, ApiError */
+export function verify(given: Verification, journal: Pick<Journal, 'inspected' | 'forgotten'>): void {
+  requireMet(verified(expectationsFrom(verification, given), journal.inspected(), journal.forgotten));
 }
