@@ -95,6 +95,15 @@ describe('a long error answer', () => {
     }
   });
 
+  test.each([
+    [{ type: 'about:blank', title: 'Not Found', status: 404, detail: 'No such video.' }, 'not_found', 'No such video.'],
+    [{ title: 'Gone for lunch' }, 'not_found', 'Gone for lunch'],
+    [{ code: 'no_video', message: 'None.', detail: 'Another.' }, 'no_video', 'None.'],
+    [{ detail: ['a list'], title: 7 }, 'not_found', '{"detail":["a list"],"title":7}'],
+  ])('%j is read as problem details', (body, code, message) => {
+    expect(readError(404, JSON.stringify(body), createScrub([]))).toEqual({ code, message });
+  });
+
   test('of more than 64 KiB is no error object: it may be anything', () => {
     const long = JSON.stringify({ error: { code: 'busy', message: 'wait a little', junk: 'x'.repeat(70_000) } });
     expect(readError(500, long, createScrub([]))).toMatchObject({ code: 'server_error' });

@@ -20,6 +20,15 @@ const ErrorObject = z.object({
   code: orMissing(z.union([z.string(), z.pipe(z.int(), z.transform(String))])),
   message: orMissing(z.string()),
 });
+/** The same without `error` around it, or problem details (RFC 9457), as gateways send them. */
+const BareFields = z.extend(ErrorObject, { detail: orMissing(z.string()), title: orMissing(z.string()) });
+const BareError = z.pipe(
+  BareFields,
+  z.transform(({ code, message, detail, title }: z.output<typeof BareFields>): ErrorWords => ({
+    code,
+    message: message ?? detail ?? title,
+  })),
+);
 const ErrorAnswer = z.union([
   z.pipe(
     z.object({ error: ErrorObject }),
@@ -29,7 +38,7 @@ const ErrorAnswer = z.union([
     z.object({ error: z.string() }),
     z.transform(({ error }: { readonly error: string }): ErrorWords => ({ code: undefined, message: error })),
   ),
-  ErrorObject,
+  BareError,
 ]);
 
 /**
