@@ -6,7 +6,7 @@ import { ApiError } from '../http/api-error.ts';
 import { answerRefusal } from '../http/exchange.ts';
 import { straightenTarget } from '../http/request-target.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { fits, hasHidden } from './hidden.ts';
+import { fits, hasHidden } from './cleaning/hidden.ts';
 import type { RecordedExchange, RecordedMessage } from './recording.ts';
 
 export interface ReplayOptions {

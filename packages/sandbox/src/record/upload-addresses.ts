@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isLoopbackHost } from '../loopback.ts';
-import type { KnownSecrets } from './known-secrets.ts';
+import type { KnownSecrets } from './cleaning/known-secrets.ts';
 
 /** Where an upload really goes. */
 export interface RealAddress {

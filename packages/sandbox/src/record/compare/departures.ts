@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Operation, Schema } from '../../contract/document.ts';
 import { schemaErrors } from '../../contract/schema-check.ts';
-import { hasHidden } from '../hidden.ts';
+import { hasHidden } from '../cleaning/hidden.ts';
 import type { RecordedExchange } from '../recording.ts';
 import { jsonOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } from './points.ts';

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isShallow } from '../inspector/nesting.ts';
-import type { CapturedBody } from './body-capture.ts';
+import { isShallow } from '../../inspector/nesting.ts';
+import type { CapturedBody } from '../passing/body-capture.ts';
 import { cleanHeaders } from './clean-headers.ts';
 import { withoutSignature } from './hidden.ts';
 import type { KnownSecrets } from './known-secrets.ts';
-import type { RecordedMessage } from './recording.ts';
+import type { RecordedMessage } from '../recording.ts';
 import { isSecretName } from './secret-names.ts';
-import { withoutLocalTokens } from './upload-addresses.ts';
+import { withoutLocalTokens } from '../upload-addresses.ts';
 
 /** How messages are cleaned. What has its place or its form is removed here, what is known in the end: see `withoutKnown`. */
 export interface Cleaning {

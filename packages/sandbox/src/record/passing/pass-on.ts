@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { answerEarly, lingerThenCut } from '../http/exchange.ts';
+import { answerEarly, lingerThenCut } from '../../http/exchange.ts';
 import { mayHaveAddresses, piecesOf, rewrittenPieces } from './answer-pieces.ts';
 import { BodyCapture, type CapturedBody } from './body-capture.ts';
 import { answerHeaders } from './forward.ts';
