@@ -51,6 +51,24 @@ describe('made for a test', () => {
     ]);
   });
 
+  test('is a channel with a slug of its own', async () => {
+    const { status, body } = await admin('POST', '/channels', { name: 'News', id: 'ch_other' });
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('ch_news has the slug news already')]);
+    expect(sandbox.make.channel({ name: 'News', id: 'ch_other', slug: 'other-news' })).toMatchObject({ name: 'News' });
+  });
+
+  test('are exactly the plays that were asked for, also after some were deleted', async () => {
+    const gone = await sandbox.make.video({ title: 'Gone' });
+    const { id } = await sandbox.make.video({ title: 'Stays' });
+    const play = (videoId: string, viewer?: string) => ({ video_id: videoId, seconds: 1, ...(viewer && { viewer }) });
+    sandbox.make.plays(play(gone.id), play(gone.id), play(id));
+    const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+    await fetch(`${sandbox.baseUrl}/videos/${gone.id}`, { method: 'DELETE', headers });
+    sandbox.make.plays(play(id), play(id, 'viewer_1'), play(id), play(id, 'viewer_1'));
+    const { data } = await api(`/analytics/videos?video_id=${id}`);
+    expect([data.views, data.unique_viewers]).toEqual([5, 4]);
+  });
+
   test('is a feed of a channel, that can be published and removed', async () => {
     sandbox.make.channel({ name: 'New' });
     const feed = sandbox.make.feed({ name: 'TV', type: 'ctv', channel_id: 'ch_new', id: 'feed_new' });

@@ -10,11 +10,14 @@ export type NewChannel = z.input<typeof newChannel>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events'>;
 
-/** Makes a channel. @throws ApiError 409 for an id that there is, 422 for wrong fields */
+/** Makes a channel. @throws ApiError 409 for an id or a slug that there is, 422 for wrong fields */
 export function makeChannel(fields: z.output<typeof newChannel>, { records: { channels }, clock, events }: Parts) {
   const slug = fields.slug ?? slugOf(fields.name);
   const id = fields.id ?? `ch_${slug}`;
-  if (channels.find(id)) throw new ApiError('conflict', `There is a channel ${id} already.`);
+  if (channels.find(id)) throw new ApiError('conflict', `There is a channel ${id} already: give this one another id.`);
+  const other = channels.list().find((channel) => channel.slug === slug);
+  if (other !== undefined)
+    throw new ApiError('conflict', `The channel ${other.id} has the slug ${slug} already: give this one another slug.`);
   channels.add({ id, name: fields.name, slug, createdAtMs: clock.nowMs() });
   const made = channels.change(id, { description: fields.description });
   events.emit('channel.updated', id);

@@ -13,7 +13,7 @@ type Parts = Pick<Services, 'records' | 'links' | 'events'>;
 /** Makes a feed of a channel; it is empty until it is published. @throws ApiError 409 for an id that there is, 422 for wrong fields */
 export function makeFeed(fields: z.output<typeof newFeed>, { records: { feeds, channels }, links, events }: Parts) {
   const id = fields.id ?? `feed_${slugOf(fields.name)}`;
-  if (feeds.find(id)) throw new ApiError('conflict', `There is a feed ${id} already.`);
+  if (feeds.find(id)) throw new ApiError('conflict', `There is a feed ${id} already: give this one another id.`);
   if (!channels.find(fields.channel_id)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
   feeds.add({ id, name: fields.name, type: fields.type, channelId: fields.channel_id });
   events.emit('channel.updated', fields.channel_id);

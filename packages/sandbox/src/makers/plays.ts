@@ -12,7 +12,7 @@ type Parts = Pick<Services, 'records' | 'clock' | 'events' | 'settings'>;
 
 /** Adds plays, all or none. @throws ApiError 422 for a video that there is not, and a time in the future of the clock */
 export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Parts): { readonly plays: number } {
-  const { records, clock, events, settings } = parts;
+  const { records, clock, events } = parts;
   const nowMs = clock.nowMs();
   inTransaction(records.database, () => {
     for (const [index, play] of plays.entries()) {
@@ -21,20 +21,21 @@ export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Par
         throw new ApiError('invalid_request', `${index}.video_id: there is no such video.`);
       if (startedAtMs > nowMs)
         throw new ApiError('invalid_request', `${index}.at: must not be in the future of the clock.`);
-      const number = records.plays.count();
-      records.plays.add({
-        id: `play_${seededToken(settings.seed, ['made play', number], 16)}`,
-        videoId: play.video_id,
-        viewer: play.viewer ?? `viewer_${number + 1}`,
-        source: 'history',
-        startedAtMs,
-        watchedS: play.seconds,
-        isComplete: play.complete,
-      });
+      addOne(play, startedAtMs, parts);
     }
   });
   events.emit('video.played', '');
   return { plays: plays.length };
+}
+
+/** Its id is the next that is free: those of deleted videos leave gaps. */
+function addOne(play: z.output<typeof newPlay>, startedAtMs: number, { records: { plays }, settings }: Parts): void {
+  const { video_id: videoId, seconds: watchedS, complete: isComplete } = play;
+  for (let number = plays.lastNumber(); ; number += 1) {
+    const id = `play_${seededToken(settings.seed, ['made play', number], 16)}`;
+    const viewer = play.viewer ?? `viewer of ${id}`;
+    if (plays.add({ id, videoId, viewer, source: 'history', startedAtMs, watchedS, isComplete })) return;
+  }
 }
 
 const newPlay = z.strictObject({

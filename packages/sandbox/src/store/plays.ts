@@ -37,9 +37,9 @@ export class PlayStore {
     return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
 
-  /** Of all videos. */
-  count(): number {
-    return number(this.#database.prepare('SELECT COUNT(*) AS total FROM plays').get() ?? {}, 'total');
+  /** Of the play that was added last and is still there; 0 for none. */
+  lastNumber(): number {
+    return number(this.#database.prepare('SELECT COALESCE(MAX(number), 0) AS last FROM plays').get() ?? {}, 'last');
   }
 
   find(id: string): Play | undefined {
