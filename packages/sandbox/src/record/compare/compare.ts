@@ -1,7 +1,7 @@
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
 import { jsonOf, operationOf, pathOf } from './exchanges.ts';
-import { bodyPlace, fieldPlace, pointsOfContract, statusPlace } from './points.ts';
+import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from './points.ts';
 import { questions } from './questions.ts';
 
 /** How a service compares with the contract. */
@@ -73,7 +73,7 @@ class Tally {
       ...entry,
       finding: this.#finding(entry.departure, entry.exchanges),
     }));
-    const isGiven = (place: string): boolean => (this.#points.get(place)?.source ?? sourceOfRefusal(place)) === 'given';
+    const isGiven = (departure: Departure): boolean => sourceOf(departure, this.#points) === 'given';
     const told = questions.map((question) => ({ question, told: question.answer(exchanges) }));
     const ofQuestions = (isAsAssumed: boolean): readonly Finding[] =>
       told.flatMap(({ question: { place, assumed: says }, told: answer }) =>
@@ -88,9 +88,9 @@ class Tally {
     const known = all.filter(({ departure }) => departure.isNew !== true);
     return {
       exchanges: exchanges.length,
-      violated: known.filter(({ departure }) => isGiven(departure.place)).map(({ finding }) => finding),
+      violated: known.filter(({ departure }) => isGiven(departure)).map(({ finding }) => finding),
       contradicted: [
-        ...known.filter(({ departure }) => !isGiven(departure.place)).map(({ finding }) => finding),
+        ...known.filter(({ departure }) => !isGiven(departure)).map(({ finding }) => finding),
         ...ofQuestions(false),
       ],
       unknown: all.filter(({ departure }) => departure.isNew === true).map(({ finding }) => finding),
@@ -132,9 +132,16 @@ class Tally {
   }
 }
 
-/** Refusals have one form (api-spec section 7), but answers of the upload address are not shown (section 4.5). */
-function sourceOfRefusal(place: string): 'given' | 'assumed' {
-  return place.startsWith('uploads.put ') ? 'assumed' : 'given';
+/** Whether the specification gives, or the contract assumes, what the service does otherwise. */
+function sourceOf({ place, what }: Departure, points: ReadonlyMap<string, Point>): Point['source'] {
+  const [operation = '', status = ''] = place.split(' ');
+  // Which fields an answer has is given where the answer is: that of `GET /videos/:id` is not shown (api-spec section 4.5).
+  if (what === 'is missing' && points.get(`${operation} body`)?.source === 'assumed') return 'assumed';
+  const known = points.get(place)?.source;
+  if (known !== undefined) return known;
+  // Refusals have one form, and these statuses have codes (api-spec section 7). Answers of the upload address are not shown.
+  const hasCode = ['401', '403', '404', '429', '500'].includes(status);
+  return operation === 'uploads.put' || (place.endsWith('error.code') && !hasCode) ? 'assumed' : 'given';
 }
 
 /** Every place in a JSON value. */

@@ -33,13 +33,23 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   const documented = operation.answers[status] ?? operation.answers['4XX'];
   const json = jsonOf(exchange);
   const schema = documented?.content?.['application/json']?.schema;
-  const retryAfter =
-    status === 429 && answer?.headers['retry-after'] === undefined ? [{ place, what: 'has no Retry-After' }] : [];
+  const retryAfter = status === 429 ? retryDepartures(place, answer?.headers['retry-after']) : [];
   if (exchange.method === 'HEAD') return retryAfter;
   if (json === undefined)
     return [...retryAfter, { place, what: `has ${bodyKind(exchange)} instead of an error object` }];
   const errors = schema === undefined ? [] : errorsIn(schema, json);
-  return [...retryAfter, ...unique(errors.map((error) => ({ place, what: sentenceOf(error, json) })))];
+  return [...retryAfter, ...unique(errors.map((error) => refusalDeparture(place, error, json)))];
+}
+
+/** Seconds (api-spec section 8). */
+function retryDepartures(place: string, retryAfter: string | undefined): readonly Departure[] {
+  if (retryAfter === undefined) return [{ place, what: 'has no Retry-After' }];
+  return /^\d+$/.test(retryAfter) ? [] : [{ place, what: 'has a Retry-After that is no number of seconds' }];
+}
+
+function refusalDeparture(place: string, error: ErrorObject, json: unknown): Departure {
+  const isCode = error.instancePath === '/error/code';
+  return { place: isCode ? `${place} error.code` : place, what: sentenceOf(error, json) };
 }
 
 function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema | undefined): readonly Departure[] {
