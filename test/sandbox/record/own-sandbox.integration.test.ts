@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../running-sandbox.ts';
-import { recorded } from './recorded.ts';
+import type { Comparison } from '../../../packages/sandbox/src/record/compare/compare.ts';
+import type { Switches } from '../../../packages/sandbox/src/profiles/switch-table.ts';
+import { clientAt, recorded } from './recorded.ts';
 
 const clip = new URL('../../media/clip.mp4', import.meta.url).pathname;
 
@@ -64,6 +66,32 @@ test('the sandbox is as its own contract says, whatever it is asked', { timeout:
   expect(recording.exchanges.length).toBeGreaterThan(300);
   expect(recording.exchanges.filter(({ broken }) => broken !== undefined)).toEqual([]);
   expect([comparison.violated, comparison.contradicted, comparison.unknown]).toEqual([[], [], []]);
+});
+
+test.each<[Partial<Switches>, 'violated' | 'contradicted', string[]]>([
+  [{ create_body: 'wrapped' }, 'violated', ['videos.create body is wrapped in data']],
+  [{ create_status: '202' }, 'contradicted', ['videos.create HTTP status answers 202']],
+  [{ get_body: 'bare' }, 'contradicted', ['videos.get body is not wrapped in data']],
+  [{ list_order: 'oldest' }, 'contradicted', ['videos.list order oldest first']],
+  [{ delete_answer: '202' }, 'contradicted', ['videos.delete HTTP status answers 202']],
+  [{ second_delete: '204' }, 'contradicted', ['videos.delete second time answered with 204']],
+  [{ publish_answer: 'wrapped' }, 'violated', ['feeds.publish body is wrapped in data']],
+])('a service with %j departs from the contract in this, and in nothing else', async (switches, group, expected) => {
+  await using running = await runSandbox({ switches });
+  const { comparison } = await recorded(running.sandbox.baseUrl, async (recorder) => {
+    await using client = clientAt(recorder, running.sandbox.apiKey);
+    const created = [await client.videos.create({ title: 'First' }), await client.videos.create({ title: 'Second' })];
+    for (const { id } of created) await client.videos.get(id);
+    await client.videos.list().toArray();
+    await client.feeds.publish('feed_news');
+    for (const id of [created[0]?.id, created[0]?.id]) await client.videos.delete(String(id)).catch(() => {});
+  });
+  const told = (findings: Comparison['violated']): string[] => findings.map(({ place, what }) => `${place} ${what}`);
+  expect({ violated: told(comparison.violated), contradicted: told(comparison.contradicted) }).toEqual({
+    violated: [],
+    contradicted: [],
+    [group]: expected,
+  });
 });
 
 /** Each path with each method, with bodies where there can be one, and with keys that differ. */
