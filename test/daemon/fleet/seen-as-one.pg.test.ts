@@ -52,7 +52,8 @@ test('a host says what only another one can see: a folder of its own that is awa
   await using fleet = await startFleet();
   const { daemon } = await fleet.start('one');
   const { inbox } = await fleet.start('two');
-  await rm(inbox, { recursive: true });
+  // The daemon may write into it at the same time.
+  await rm(inbox, { recursive: true, maxRetries: 10 });
   const words = async (): Promise<readonly string[]> => {
     const { fleet: seen } = await statusOf(daemon.ledger, daemon);
     return seen === null ? [] : fleetTroubles(seen, Date.now());
