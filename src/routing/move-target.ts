@@ -67,7 +67,7 @@ function isTelling(parts: Segment): boolean {
 function patternOf(parts: Segment): string {
   if (isFixed(parts)) return `${escaped(clean(textOf(parts)))}/`;
   const pattern = parts
-    .map((part) => (part.kind === 'text' ? textPattern(part.text) : wordPattern(part.word)))
+    .map((part, n) => (part.kind === 'text' ? textPattern(part.text, parts.slice(0, n)) : wordPattern(part.word)))
     .join('');
   // A word may be empty, and a segment without a character is left out.
   return isTelling(parts) ? `${pattern}/` : `(?:${pattern}/)?`;
@@ -81,13 +81,17 @@ function wordPattern(word: string): string {
   return ['dir', 'dirs', 'path'].includes(word) ? '.*' : '[^/]*';
 }
 
-/** Dots become `_` where they come to stand at the beginning of a segment. */
-function textPattern(text: string): string {
-  return text
+/**
+ * Dots become one `_` where they come to stand at the beginning of a segment. A word between dots may be empty: then `.{ext}.x` gives
+ * `_x`, and the second dot is in the `_` of the first.
+ */
+function textPattern(text: string, before: Segment): string {
+  const pieces = text
     .replace(/\p{Cc}/gu, '_')
     .split(/\.+/u)
-    .map(escaped)
-    .join('[._]+');
+    .map(escaped);
+  const isInFirst = pieces.length > 1 && pieces[0] === '' && /^\.+$/u.test(textOf(before));
+  return isInFirst ? `[._]*${pieces.slice(1).join('[._]+')}` : pieces.join('[._]+');
 }
 
 function clean(segment: string): string {

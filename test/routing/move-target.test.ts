@@ -25,6 +25,7 @@ describe('a template', () => {
     ['sent-{ext}', ['sent-mp4/a.mp4', 'sent-/a.mp4'], ['sent/a.mp4', 'x/sent-mp4/a.mp4', 'sent-mp4']],
     ['{name}/done', ['a/done/a.mp4', 'done/a.mp4'], ['a/b/done/a.mp4', 'a/a.mp4']],
     ['{ext}.sent', ['mp4.sent/a.mp4', '_sent/a.mp4'], ['sent/a.mp4']],
+    ['.{ext}.sent', ['_mp4.sent/a.mp4', '_sent/a.mp4'], ['mp4.sent/a.mp4', 'sent/a.mp4']],
     ['a+b (1)', ['a+b (1)/c.mp4'], ['aab (1)/c.mp4', 'a+b 1/c.mp4']],
   ])('%s holds what it may have been moved to, and nothing else', (template, held, others) => {
     const target = moveTarget(template);
