@@ -39,6 +39,8 @@ async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
   const kind = folder.router.accepts(path) ?? 'media';
   if (kind === 'proof') return refused('it is a done marker or checksum: add its video instead');
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
+  // Before its row: gone before any scan saw it, it would never be missed.
+  folder.watcher.seen(path, found);
   const as = await folder.intake.take({ folder: folder.path, path, kind, version: found, flaw: null }, true);
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };
 }

@@ -174,6 +174,8 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
+  /** The caller saw the file with this version just now: from here on it is missed when it is gone. Paths that are left out stay so. */
+  seen(path: string, version: FileVersion): void;
   /**
    * The ledger may have lost rows: compares it with the folder again, as at the start, and offers what it does not have.
    *

@@ -260,6 +260,12 @@ class Watcher implements FolderWatcher {
     if (!isOthers(folder, path)) settler.hint(path);
   }
 
+  seen(path: string, version: FileVersion): void {
+    const { folder, settler } = this.#parts;
+    const kind = folder.accepts(path);
+    if (kind !== null && !isOthers(folder, path)) settler.seen(path, kind, version);
+  }
+
   async compare(): Promise<number> {
     await this.begin();
     const { inventory, schedule } = this.#parts;

@@ -103,6 +103,17 @@ test('whatever happens, in every turn each path of a folder is in exactly one pl
   );
 });
 
+test('a file that a person added, and that is gone before it was ever seen in its folder, is told to its row', async () => {
+  await using inbox = await openInbox();
+  await inbox.start();
+  await writeFile(inbox.at('c.mp4'), 'x');
+  await inbox.folders.add(inbox.at('c.mp4'));
+  await rename(inbox.at('c.mp4'), inbox.at('left-out.txt'));
+  await until('its row knows', async () => (await inbox.rows()).every(isGivenUp));
+  await inbox.settled();
+  expect(inbox.folders.status()[0]?.accounts).toMatchObject({ seen: 1, ignored: 1, unaccounted: 0 });
+});
+
 test('a file that a person added, and that is gone before it settled, is told to its row', async () => {
   await using inbox = await openInbox();
   await inbox.start();
