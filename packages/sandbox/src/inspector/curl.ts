@@ -3,8 +3,8 @@ import type { InspectedRequest } from './details.ts';
 import { printCommand, shellWord } from './shell-quoting.ts';
 
 /**
- * Pure: a command for a POSIX shell that sends the same request again. Secrets are in variables: `$DROPCAST_API_KEY`, and for an upload
- * `$UPLOAD_URL` and the file `$FILE`. What cannot be sent as it was is said in comments above.
+ * Pure: a command for a POSIX shell that sends the same request again. Secrets are in variables: `$DROPCAST_API_KEY`, or `$REFUSED_KEY` if the
+ * service did not accept it, and for an upload `$UPLOAD_URL` and the file `$FILE`. What cannot be sent as it was is said in comments above.
  * With https, `$CA` is the file of the authority to trust.
  * @param origin of the service
  */
@@ -17,10 +17,13 @@ export function curlCommand(request: InspectedRequest, origin: string): string {
     : shellWord(`${origin}${path}${request.query === '' ? '' : `?${request.query}`}`);
   const words = [
     'curl',
+    ...(/[[\]{}]/.test(address) ? ['--globoff'] : []), // they would stand for several addresses
     ...(origin.startsWith('https:') ? ['--cacert "$CA"'] : []),
     ...methodOption(method, body.option !== ''),
     address,
-    ...Object.entries(details?.requestHeaders ?? {}).flatMap(([name, value]) => headerOption(name, value)),
+    ...Object.entries(details?.requestHeaders ?? {}).flatMap(([name, value]) =>
+      name === 'authorization' ? [keyOption(value, request)] : headerOption(name, value),
+    ),
     ...(body.option === '' ? [] : [...typeOption(details?.requestHeaders), body.option]),
   ];
   const notes = [...notesOf(request), ...body.notes].map((note) => `# ${note}\n`);
@@ -35,9 +38,19 @@ function methodOption(method: string, hasBody: boolean): string[] {
 
 function headerOption(name: string, value: string): string[] {
   if (SET_BY_CURL.has(name)) return [];
-  if (name === 'authorization') return [`-H "Authorization: Bearer $DROPCAST_API_KEY"`];
   const field = value === '' ? `${name};` : `${name}: ${value}`; // curl's own way to say that it is empty
   return [`-H ${shellWord(Buffer.from(field, 'latin1'))}`]; // as Node reads header fields
+}
+
+/** @param shown like `Bearer [key_1]` */
+function keyOption(shown: string, request: InspectedRequest): string {
+  const scheme = /^[A-Za-z]{1,20} /.exec(shown)?.[0] ?? '';
+  return `-H "Authorization: ${scheme}$${isKeyRefused(request) ? 'REFUSED_KEY' : 'DROPCAST_API_KEY'}"`;
+}
+
+/** Nobody knows whether the key of a request is valid that a fault answered. */
+function isKeyRefused({ status, keyId, fault, details }: InspectedRequest): boolean {
+  return status === 401 && keyId === null && fault === null && details?.requestHeaders['authorization'] !== undefined;
 }
 
 /** Without a type curl sends one of its own. */
@@ -62,11 +75,16 @@ interface Body {
   readonly notes: readonly string[];
 }
 
-function bodyOf({ details }: InspectedRequest, isUpload: boolean): Body {
+function bodyOf({ details, method }: InspectedRequest, isUpload: boolean): Body {
   const nothing = { option: '', source: '', notes: [] };
   const body = details?.requestBody;
-  if (!body || body.sizeBytes === 0) return nothing;
+  const declared = details?.requestHeaders['content-length'];
+  // An empty file has a length too, and the service wants it.
+  if (isUpload && method === 'PUT' && declared !== undefined) return { ...nothing, option: '--data-binary @"$FILE"' };
+  if (!body || (body.sizeBytes === 0 && Number(declared ?? 0) === 0)) return nothing;
   if (isUpload) return { ...nothing, option: '--data-binary @"$FILE"' };
+  if (method === 'HEAD')
+    return { ...nothing, notes: [`curl sends no body with HEAD: ${declared ?? body.sizeBytes} bytes are left out.`] };
   const isWhole = body.isComplete && !body.isCut;
   if (!isWhole) {
     const notes = [`The journal has only a part of the body, ${body.sizeBytes} bytes: put the whole into $FILE.`];
@@ -82,7 +100,8 @@ function bodyOf({ details }: InspectedRequest, isUpload: boolean): Body {
 
 const AT = 0x40;
 
-function notesOf({ details, path, query }: InspectedRequest): string[] {
+function notesOf(request: InspectedRequest): string[] {
+  const { details, path, query } = request;
   const shown = [path, query, ...Object.values(details?.requestHeaders ?? {}), details?.requestBody.text ?? ''].join(
     '\n',
   );
@@ -91,6 +110,7 @@ function notesOf({ details, path, query }: InspectedRequest): string[] {
     ...([path, query].some((text) => text.endsWith('…'))
       ? ['The address is cut: the journal keeps 300 characters of path and query.']
       : []),
+    ...(isKeyRefused(request) ? ['The service did not accept the key: put it into $REFUSED_KEY.'] : []),
     ...(/\[(masked|secret|key|token)\]/.test(shown.replaceAll(/Bearer \[masked\]/g, '')) &&
     !path.startsWith(UPLOAD_PREFIX)
       ? ['Words in brackets such as [masked] stand for secrets: put them in.']

@@ -94,14 +94,20 @@ function shownBody(body: RecordedBody, headers: Headers, masking: Masking): Show
   const text = sizeBytes > 0 && body.isText ? textOf(bytes, isCut || !isComplete) : null;
   const isForm = type?.toLowerCase().startsWith('application/x-www-form-urlencoded') === true;
   const masked = text === null ? null : masking.text(isForm ? masking.query(text) : text, isCut || !isComplete);
+  const firstBytes = masked === null ? firstOf(bytes, masking) : Buffer.alloc(0);
   return {
     type: type ?? null,
     sizeBytes,
     isComplete,
-    isCut,
+    isCut: isCut || (masked === null && firstBytes.length < sizeBytes),
     text: masked,
-    firstBytes: masked === null ? bytes.subarray(0, 32) : Buffer.alloc(0),
+    firstBytes,
   };
+}
+
+/** Of what is no text. A text in another encoding than UTF-8 is none, and may have secrets too. */
+function firstOf(bytes: Buffer, masking: Masking): Buffer {
+  return Buffer.from(masking.text(bytes.toString('latin1'), true), 'latin1').subarray(0, 32);
 }
 
 /** @returns null if it is not UTF-8. A cut may go through a character, which is left out then. */
