@@ -180,6 +180,58 @@ test('expectations replaced by others have no check any more', async () => {
 
 test('requests that the journal has dropped are not taken for ones that never came', () => {
   const never = { expectations: [{ request: { operation: 'videos.delete' }, never: true as const }] };
-  expect(() => verified(never, [], 7)).toThrow(/no room any more for the requests up to #7/);
-  expect(verified({ ...never, after: 7 }, [], 7).state).toBe('met');
+  const extent = { forgotten: 7, cleared: 0, lastNumber: 9 };
+  expect(() => verified(never, [], extent)).toThrow(/no room any more for the requests up to #7/);
+  expect(verified({ ...never, after: 7 }, [], extent).state).toBe('met');
+});
+
+test('requests that were cleared, or have numbers that no request has, are not taken for ones that never came', async () => {
+  await using service = await runSandbox();
+  const never = { expectations: [{ request: { operation: 'videos.create' }, never: true }] };
+  await service.call('GET', '/channels');
+  await service.create();
+  const { number: last = 0 } = service.sandbox.requests().at(-1) ?? {};
+  const early = await verify(service, { ...never, after: last + 1 });
+  expect([early.status, early.body.error.message]).toEqual([
+    409,
+    `"after" is ${last + 1}, but the latest request is #${last}: numbers begin again when the sandbox does.`,
+  ]);
+  await admin(service, 'DELETE /requests');
+  const late = await verify(service, { ...never, after: last - 1 });
+  expect([late.status, late.body.error.message]).toEqual([
+    409,
+    `The journal was cleared at #${last}: what came before is not known any more.`,
+  ]);
+  expect((await verify(service, { ...never, after: last })).status).toBe(200);
+  expect((await verify(service, never)).status).toBe(200);
+});
+
+test('with "refuse" a request is not refused for what only its answer tells: key, video and channel', async () => {
+  await using service = await runSandbox();
+  const { id } = await service.create({ channel_id: 'ch_news' });
+  const about = [
+    { request: { key: null }, never: true as const },
+    { request: { operation: 'channels.list', key: 'key_1' } },
+    { request: { operation: 'videos.get', channel_id: 'ch_news' } },
+  ];
+  const check = service.sandbox.expect({ expectations: about, only: true, refuse: true });
+  expect((await service.call('GET', '/channels')).status).toBe(200);
+  expect((await service.call('GET', `/videos/${id}`)).status).toBe(200);
+  await until(() => service.sandbox.requests().every(({ durationMs }) => durationMs !== null));
+  check.verify();
+  expect((await service.call('GET', '/feeds', undefined, { authorization: 'Bearer none' })).status).toBe(401);
+  expect(() => check.verify()).toThrow('Expected no request, but 1 came.');
+});
+
+test('a request whose body is still arriving is not unexpected yet', async () => {
+  await using service = await runSandbox();
+  const expected = { expectations: [{ request: create('Tides') }], only: true };
+  const socket = connect(service.sandbox.port, '127.0.0.1');
+  const head = { Authorization: `Bearer ${service.sandbox.apiKey}`, 'Content-Type': 'application/json' };
+  socket.write(requestText('POST /v1/videos', { ...head, 'Content-Length': 17 }, '{"title":'));
+  await until(() => service.sandbox.requests().length === 1);
+  expect((await verify(service, expected)).body.data).toMatchObject({ state: 'unmet', unexpected: [] });
+  socket.write('"Tides"}');
+  await until(async () => (await verify(service, expected)).status === 200);
+  socket.destroy();
 });

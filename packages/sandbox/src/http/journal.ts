@@ -31,6 +31,7 @@ export class Journal {
   #exchanges: FollowedExchange[] = [];
   #lastNumber = 0;
   #forgotten = 0;
+  #cleared = 0;
   readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
   readonly #underWay = new Set<FollowedExchange>();
   readonly #details = new BoundedDetails();
@@ -47,6 +48,11 @@ export class Journal {
   /** The number of the last request that there was no room for any more; 0 for none. */
   get forgotten(): number {
     return this.#forgotten;
+  }
+
+  /** The number of the latest request when the journal was last cleared; 0 for never. */
+  get cleared(): number {
+    return this.#cleared;
   }
 
   /** The number of the latest request. */
@@ -124,6 +130,7 @@ export class Journal {
   /** Also drops exchanges in progress. Numbering continues. */
   clear(): void {
     this.#forgotten = 0;
+    this.#cleared = this.#lastNumber;
     this.#forget(this.#exchanges);
     this.#exchanges = [];
   }

@@ -2,7 +2,7 @@ import { isAboutFiles } from '../http/operations.ts';
 import { isoTime } from '../http/wire.ts';
 import type { InspectedRequest } from './details.ts';
 import { referencesIn, type Expectations } from './expectation.ts';
-import { differencesFrom, isUnknown, weightOf, type Matcher } from './matcher.ts';
+import { differencesFrom, isUnknown, mayStillFit, weightOf, type Matcher } from './matcher.ts';
 
 /** A request, held against all matchers of some expectations: all that is needed to say whether these hold. */
 export interface Judged {
@@ -44,16 +44,6 @@ export function judge(expectations: Expectations, request: InspectedRequest, isB
     isUndecided: matchers.some((matcher) => mayStillFit(matcher, request)),
     isAboutFiles: isAboutFiles(request.path),
   };
-}
-
-/** Whether only the status is missing, which a request under way does not have yet. */
-function mayStillFit(matcher: Matcher, request: InspectedRequest): boolean {
-  const isUnderWay = request.status === 0 && request.durationMs === null;
-  return (
-    isUnderWay &&
-    matcher.status !== undefined &&
-    differencesFrom({ ...matcher, status: undefined }, request).length === 0
-  );
 }
 
 /** Something fits, and something does not. */

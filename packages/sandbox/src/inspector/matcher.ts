@@ -99,7 +99,7 @@ export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
 
 /**
  * Pure: how the request differs from what the matcher wants, one sentence without its full stop for each difference. Empty if it fits.
- * A request under way has no status yet, so it differs from a matcher with one.
+ * A request under way has no status yet, so it differs from a matcher with one, and likewise for what else only its answer tells.
  */
 export function differencesFrom(wanted: Matcher, request: InspectedRequest): string[] {
   return [
@@ -123,6 +123,22 @@ export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
     ...(isShortened(request.query) && { query: undefined }),
     ...(details === undefined && { headers: undefined }),
     ...((details === undefined || isCut) && { body: undefined, text: undefined }),
+  };
+  return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
+}
+
+/** Pure: whether a request under way misses only what is not known of it yet: its status, whose key it has, what the answer is about, its body. */
+export function mayStillFit(wanted: Matcher, request: InspectedRequest): boolean {
+  if (!isUnderWay(request)) return false;
+  const { keyId: key, videoId, channelId, feedId, details } = request;
+  const left = {
+    ...wanted,
+    status: undefined,
+    ...(key === null && { key: undefined }),
+    ...(videoId === null && { video_id: undefined }),
+    ...(channelId === null && { channel_id: undefined }),
+    ...(feedId === null && { feed_id: undefined }),
+    ...(details?.receivedMs === null && { body: undefined, text: undefined }),
   };
   return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
 }
@@ -165,11 +181,10 @@ function unlessOneOf(what: string, wanted: string | readonly string[] | undefine
   return [`${what} is ${value}, not ${[wanted].flat().join(' or ')}`];
 }
 
-function differencesOfSubject(
-  wanted: Matcher,
-  { videoId, channelId, feedId, keyId: number }: InspectedRequest,
-): string[] {
+function differencesOfSubject(wanted: Matcher, request: InspectedRequest): string[] {
+  const { videoId, channelId, feedId, keyId: number } = request;
   const key = number === null ? null : keyId(number);
+  if (wanted.key === null && key === null && isUnderWay(request)) return ['its key is not known yet'];
   const compared = [
     ['key', wanted.key, key],
     ['video_id', wanted.video_id, videoId],

@@ -21,10 +21,7 @@ export function expectationEndpoints({
       path: '/_sandbox/verify',
       says: 'Checks the requests so far: {"expectations": [{"request": {"operation": "videos.create"}, "exactly": 1}]}. 422 with a report if they are different.',
       handler: async (context) =>
-        answer(
-          context,
-          verified(await jsonBody(context.req.raw, verification), journal.inspected(), journal.forgotten),
-        ),
+        answer(context, verified(await jsonBody(context.req.raw, verification), journal.inspected(), journal)),
     },
     {
       method: 'GET',

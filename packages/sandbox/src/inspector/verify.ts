@@ -20,23 +20,34 @@ export class ExpectationError extends Error {
   }
 }
 
+/** Which requests a journal has. */
+export type Extent = Pick<Journal, 'forgotten' | 'cleared' | 'lastNumber'>;
+
 /**
  * Pure: whether these requests are as expected.
- * @param forgotten the number up to which the journal had no room for requests; 0 for none
- * @throws ApiError 409 if some of them are meant
+ * @param extent of the journal that they are from
+ * @throws ApiError 409 if some are meant that it does not have
  */
-export function verified(expected: Verification, requests: readonly InspectedRequest[], forgotten = 0): Outcome {
+export function verified(expected: Verification, requests: readonly InspectedRequest[], extent: Extent): Outcome {
   const { after = 0 } = expected;
-  if (after < forgotten) throw new ApiError('conflict', forgottenRequests(forgotten));
+  const missing = missingRequests(expected, extent);
+  if (missing !== undefined) throw new ApiError('conflict', missing);
   const judged = requests
     .filter(({ number }) => number > after)
     .map((request, index) => judge(expected, request, index >= MOST_WITH_MISSES));
   return outcomeOf(expected, judged);
 }
 
-/** Why requests cannot be checked that the journal has dropped. */
-export function forgottenRequests(last: number): string {
-  return `The journal has no room any more for the requests up to #${last}. Check sooner, give "after", or register the expectations before the requests come.`;
+/** Pure: why the journal cannot tell, in a sentence; undefined if it has all requests that are meant. */
+export function missingRequests({ after }: Verification, extent: Extent): string | undefined {
+  const { forgotten, cleared, lastNumber } = extent;
+  if (after !== undefined && after > lastNumber)
+    return `"after" is ${after}, but the latest request is #${lastNumber}: numbers begin again when the sandbox does.`;
+  if (after !== undefined && after > 0 && after < cleared)
+    return `The journal was cleared at #${cleared}: what came before is not known any more.`;
+  if ((after ?? 0) < forgotten)
+    return `The journal has no room any more for the requests up to #${forgotten}. Check sooner, give "after", or register the expectations before the requests come.`;
+  return undefined;
 }
 
 const MOST_WITH_MISSES = 10_000;
@@ -54,6 +65,6 @@ export function expectationsFrom<T>(schema: z.ZodType<T>, given: unknown): T {
 }
 
 /** As `verified`, for a program's own object. @throws TypeError, ExpectationError, ApiError */
-export function verify(given: Verification, journal: Pick<Journal, 'inspected' | 'forgotten'>): void {
-  requireMet(verified(expectationsFrom(verification, given), journal.inspected(), journal.forgotten));
+export function verify(given: Verification, journal: Pick<Journal, 'inspected'> & Extent): void {
+  requireMet(verified(expectationsFrom(verification, given), journal.inspected(), journal));
 }

@@ -6,7 +6,7 @@ import { mistakesAsText, query } from '../../http/input.ts';
 import { verification } from '../../inspector/expectation.ts';
 import { countWords, type ExpectationOutcome, type Outcome, type State } from '../../inspector/outcome.ts';
 import { reportOf } from '../../inspector/report.ts';
-import { forgottenRequests, verified } from '../../inspector/verify.ts';
+import { missingRequests, verified } from '../../inspector/verify.ts';
 import type { Services } from '../../services.ts';
 import type { View } from '../layout.ts';
 
@@ -119,10 +119,9 @@ function checked(given: string, journal: Services['journal']): Html {
     return html`<p class="muted" role="status">
       ${jsonIn(given) === undefined ? 'This is not valid JSON.' : mistakesAsText(result.error, 'JSON')}
     </p>`;
-  const { after = 0 } = result.data;
-  if (after < journal.forgotten)
-    return html`<p class="muted" role="status">${forgottenRequests(journal.forgotten)}</p>`;
-  const outcome = verified(result.data, journal.inspected(), journal.forgotten);
+  const missing = missingRequests(result.data, journal);
+  if (missing !== undefined) return html`<p class="muted" role="status">${missing}</p>`;
+  const outcome = verified(result.data, journal.inspected(), journal);
   return html`<p>${stateBadge(outcome.state)}</p>
     ${report(outcome, 'Report of the check')}`;
 }
