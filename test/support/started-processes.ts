@@ -25,8 +25,16 @@ export function killListed(list: string): readonly string[] {
   return running.map(([, , command]) => command);
 }
 
-export function killWithDescendants(pid: number): void {
-  for (const one of [pid, ...descendantsOf(pid)]) kill(one);
+/** @returns which these were */
+export function killWithDescendants(pid: number): readonly number[] {
+  const all = [pid, ...descendantsOf(pid)];
+  for (const one of all) kill(one);
+  return all;
+}
+
+/** Not of a zombie. Where there is no /proc, always false. */
+export function isRunning(pid: number): boolean {
+  return startedAt(pid) !== null;
 }
 
 function kill(pid: number): void {

@@ -5,7 +5,7 @@ import { chmod, chown, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { issueCertificate } from '../../../packages/sandbox/src/issue-certificate.ts';
 import { scratchDirectory, type ScratchDirectory } from '../scratch-directory.ts';
-import { descendantsOf } from '../started-processes.ts';
+import { descendantsOf, isRunning, killWithDescendants } from '../started-processes.ts';
 import { until } from '../until.ts';
 import { freePort } from './free-port.ts';
 import { ownerOfClusters, runPostgres, spawnPostgres } from './programs.ts';
@@ -58,7 +58,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   await scratch.write('data/pg_hba.conf', accessRules(options));
   if (options.tls === true) await writeCertificate(scratch);
   const primary = new RunningCluster(scratch, await freePort(), options);
-  await primary.start();
+  try {
+    await primary.start();
+  } catch (error) {
+    await primary[Symbol.asyncDispose]();
+    throw error;
+  }
   if (options.password === true) await primary.ask(`alter role ${USER} password '${PASSWORD}'`);
   if (options.standby === true) primary.standby = await followerOf(primary, options);
   return primary;
@@ -136,13 +141,9 @@ class RunningCluster implements Cluster {
     this.#server = server;
     for (const output of [server.stdout, server.stderr])
       output?.on('data', (text: Buffer) => (this.#log += text.toString()));
-    await until('PostgreSQL answers', () => this.#answers(), { seen: () => this.#log });
-  }
-
-  async #answers(): Promise<boolean> {
-    if (this.#server?.exitCode !== null) return true; // it ended: the next question says why
-    await this.ask('select 1');
-    return true;
+    const isOver = async () => hasEnded(server) || (await this.ask('select 1')).length === 1;
+    await until('PostgreSQL answers', isOver, { seen: () => this.#log });
+    if (hasEnded(server)) throw new Error(`PostgreSQL has ended instead of starting:\n${this.#log}`);
   }
 
   #settings(): ClusterOptions['settings'] {
@@ -178,7 +179,7 @@ class RunningCluster implements Cluster {
     const server = this.#server;
     if (server === null) return;
     this.#server = null;
-    if (server.exitCode !== null || server.signalCode !== null) return;
+    if (hasEnded(server)) return;
     const ended = once(server, 'exit');
     server.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
     await ended;
@@ -189,8 +190,10 @@ class RunningCluster implements Cluster {
     if (server === null) return;
     this.#server = null;
     const ended = once(server, 'exit');
-    this.#signal(server, 'SIGKILL');
+    this.#signal(server, 'SIGSTOP'); // without their parent, its children could not be found
+    const killed = killWithDescendants(server.pid ?? 0);
     await ended;
+    await until('all of PostgreSQL has ended', () => !killed.some(isRunning)); // what is left would stop the next start
   }
 
   freeze(): void {
@@ -202,9 +205,9 @@ class RunningCluster implements Cluster {
   }
 
   /** The postmaster first: it starts nobody new while we go through its children. */
-  #signal({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
-    process.kill(pid, signal);
-    for (const child of descendantsOf(pid)) {
+  #signal(server: ChildProcess, signal: NodeJS.Signals): void {
+    server.kill(signal);
+    for (const child of descendantsOf(server.pid ?? 0)) {
       try {
         process.kill(child, signal);
       } catch {
@@ -223,6 +226,10 @@ class RunningCluster implements Cluster {
     await this.stop('immediate');
     await this.#scratch[Symbol.asyncDispose]();
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 async function ownedDirectory(): Promise<ScratchDirectory> {

@@ -45,6 +45,22 @@ describe('a cluster', needs('postgres'), () => {
     await answer;
   });
 
+  test('that is killed while it is frozen leaves nothing behind that stops the next start', async () => {
+    await using cluster = await startCluster();
+    for (let n = 0; n < 3; n += 1) {
+      cluster.freeze();
+      await cluster.kill();
+      await cluster.start();
+    }
+    expect(await ask(cluster.url, 'select 1 as a')).toEqual([{ a: 1 }]);
+  });
+
+  test('with a mistake in its settings does not start, and says why', async () => {
+    await expect(startCluster({ settings: { max_connections: 'many' } })).rejects.toThrow(
+      /ended instead of starting:[^]*invalid value for parameter "max_connections"/,
+    );
+  });
+
   test('with TLS and passwords refuses who has neither', async () => {
     await using cluster = await startCluster({ tls: true, password: true });
     await expect(ask(cluster.url, 'select 1')).rejects.toThrow('no encryption');
