@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ApiError } from '../http/api-error.ts';
 import { isoTime } from '../http/wire.ts';
-import { SCHEMA_VERSION } from '../store/database.ts';
+import { copyDatabase, SCHEMA_VERSION } from '../store/database.ts';
 import { readSequences, rowsOf, tableNames } from '../store/tables.ts';
 import type { StoredFile } from '../store/videos.ts';
 import type { Services } from '../services.ts';
@@ -53,7 +53,7 @@ async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncG
   const files = isWithMedia ? records.videos.files() : undefined;
   try {
     const exportedAt = isoTime(clock.nowMs());
-    records.database.prepare('VACUUM INTO ?').run(path);
+    copyDatabase(records.database, path);
     using copy = new DatabaseSync(path);
     yield `{"v":1,"schema":${SCHEMA_VERSION},"exported_at":"${exportedAt}","tables":{`;
     yield* tablePieces(copy);
