@@ -57,6 +57,16 @@ describe('a recorder between a program and a service', () => {
     expect(comparison.confirmed.length).toBeGreaterThan(20);
   });
 
+  test('keeps a title with line separators', async () => {
+    await using running = await runSandbox();
+    const title = 'One\u2028two\u2029three\u0085four';
+    const { recording } = await recorded(running.sandbox.baseUrl, async (recorder) => {
+      await using client = clientAt(recorder, running.sandbox.apiKey);
+      await client.videos.create({ title });
+    });
+    expect(recording.exchanges[0]?.request.body).toEqual({ json: expect.objectContaining({ title }) });
+  });
+
   test('keeps the hash and the size of a file, and not the file', async () => {
     await using running = await runSandbox();
     const { recording } = await recorded(running.sandbox.baseUrl, async (recorder) => {
@@ -113,16 +123,11 @@ describe('a recorder between a program and a service', () => {
     const { recording } = await recorded(running.sandbox.baseUrl, async (recorder) => {
       await using client = clientAt(recorder, running.sandbox.apiKey);
       const created = await client.videos.create({ title: 'Left' });
+      await until('the creation is recorded', () => recorder.underWay === 0);
       const upload = request(created.uploadUrl ?? '', { method: 'PUT', headers: { 'content-length': 1_000_000 } });
       upload.on('error', () => {});
       upload.write(Buffer.alloc(1000));
-      await once(upload, 'socket');
-      await until(
-        'the service has the request',
-        () =>
-          running.sandbox.requests().some(({ operation }) => operation === 'uploads.put') ||
-          upload.writableLength === 0,
-      );
+      await until('the recorder has the upload', () => recorder.underWay === 1);
       upload.destroy();
     });
     expect(recording.exchanges.at(-1)).toMatchObject({ method: 'PUT', broken: 'the program closed the connection' });

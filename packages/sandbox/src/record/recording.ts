@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /** The first line of a recording. */
@@ -35,7 +34,7 @@ export async function readRecording(path: string): Promise<Recording> {
   const lines: { readonly number: number; readonly json: unknown }[] = [];
   let torn = 0;
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+  for await (const line of linesOf(path)) {
     number += 1;
     if (line.trim() === '') continue;
     if (torn > 0) throw new RecordingError(`${path}:${torn}: this line is not JSON`);
@@ -46,9 +45,24 @@ export async function readRecording(path: string): Promise<Recording> {
     }
   }
   const [first, ...rest] = lines;
-  const head = read(headSchema, first?.json, `${path}:${first?.number ?? 1}`);
+  if (first === undefined) throw new RecordingError(`${path} is not a recording: it has no whole line`);
+  const head = read(headSchema, first.json, `${path}:${first.number}`);
   const exchanges = rest.map(({ json, number: at }) => read(exchangeSchema, json, `${path}:${at}`));
   return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
+}
+
+/** `node:readline` would also end a line at U+2028, which JSON leaves as it is. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let line = '';
+  for await (const piece of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const [end = '', ...others] = piece.split('\n');
+    line += end;
+    for (const other of others) {
+      yield line;
+      line = other;
+    }
+  }
+  yield line;
 }
 
 const bodySchema = z.union([

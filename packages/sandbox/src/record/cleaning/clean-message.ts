@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isShallow } from '../../inspector/nesting.ts';
 import type { CapturedBody } from '../passing/body-capture.ts';
 import { cleanHeaders } from './clean-headers.ts';
-import { withoutSignature } from './hidden.ts';
+import { hidden, withoutSignature } from './hidden.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from '../recording.ts';
 import { isSecretName } from './secret-names.ts';
@@ -58,6 +58,7 @@ function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): Record
   if (text === undefined || /\b(?:video|audio|image|octet-stream|multipart)\b/i.test(type)) return { bytes, sha256 };
   const json = parsed(text);
   if (json !== undefined) return isShallow(json, deepest) ? { json: cleanJson(json, cleaning) } : { bytes, sha256 };
+  if (hasHiddenField(text, cleaning)) return { bytes, sha256 };
   const isForm = /\bx-www-form-urlencoded\b/i.test(type);
   return { text: isForm ? cleanPairs(text, cleaning.secrets) : withoutSignature(text) };
 }
@@ -89,9 +90,17 @@ function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanSecret(held, secrets)]));
 }
 
-function cleanText(text: string, name: string, { secrets, redacted }: Cleaning): string {
+function cleanText(text: string, name: string, cleaning: Cleaning): string {
+  const { secrets, redacted } = cleaning;
   if (redacted.has(name)) return secrets.add(name, isUnlikelyElsewhere(text) ? text : `${name}: ${text}`);
-  return name === 'upload_url' ? withoutPath(text) : withoutSignature(text);
+  if (name === 'upload_url') return withoutPath(text);
+  return hasHiddenField(text, cleaning) ? hidden : withoutSignature(text);
+}
+
+/** JSON inside a text, or JSON that is cut or repeated: where a value ends that nobody may read, is not known there. */
+function hasHiddenField(text: string, { redacted }: Cleaning): boolean {
+  const names = text.matchAll(/["']([^"'\\]{1,100})\\*["']\s*:/g);
+  return names.some(([, name = '']) => name === 'upload_url' || redacted.has(name) || isSecretName(name));
 }
 
 /** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */

@@ -1,3 +1,5 @@
+import { isSecretName } from './secret-names.ts';
+
 /** Stands in a recording for a text that nobody may read. */
 export const hidden = '[hidden]';
 
@@ -6,11 +8,17 @@ export function hiddenAs(kind: string, number: number): string {
   return `[hidden ${kind.replaceAll(/[^\w-]/g, '_')} ${number}]`;
 }
 
-/** Addresses keep origin and path: what is signed stands in the query, and a password before the host. They stay addresses (RFC 3986). */
+/**
+ * Addresses keep origin and path: what is signed stands in the query, and a password before the host. They stay addresses (RFC 3986). Elsewhere
+ * a parameter goes by its name, as in `/videos?token=`.
+ */
 export function withoutSignature(text: string): string {
   return text
     .replaceAll(/\b([a-z][\w+.-]*:\/\/)[^\s/@"'<>]*@/gi, '$1hidden@')
-    .replaceAll(/\b(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?hidden');
+    .replaceAll(/\b(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?hidden')
+    .replaceAll(/(?<![\w-])([\w-]{1,100})((?:\]|%5D)?=)[^\s&;,"'<>]+/gi, (pair, name: string, equals: string) =>
+      isSecretName(name) ? name + equals + hidden : pair,
+    );
 }
 
 /** Whether something in the text was hidden. */
