@@ -73,9 +73,9 @@ export interface Sandbox extends AsyncDisposable {
   requests(): JournalEntry[];
   /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. */
   reset(): Promise<void>;
-  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
+  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other, and beyond the year 9999 */
   advance(ms: number): void;
-  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, or none */
+  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, for none, and beyond the year 9999 */
   setClock(time: Date | string): void;
   /** Makes channels, feeds, ready videos and plays. */
   readonly make: Make;

@@ -29,9 +29,12 @@ export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: P
   if (fields.created_at !== undefined && fields.created_at > clock.nowMs())
     throw new ApiError('invalid_request', 'created_at: must not be in the future of the clock.');
   const { title, description = null, tags = [] } = fields;
-  const admit = (): string => admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null }).id;
+  const admit = (): string => {
+    const { id } = admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null });
+    records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration }); // before a webhook tells of it
+    return id;
+  };
   const id = fields.failure === undefined ? await ready(admit, parts) : failed(admit(), fields.failure, parts);
-  records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration });
   const made = records.videos.find(id);
   if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
   return wholeVideo(made, links);
