@@ -35,6 +35,19 @@ test('videos that are asked for at the same time get the same ids every time', a
   expect(made.map(({ id }) => id)).toEqual(oneByOne);
 });
 
+test('videos that are still to be made when a reset comes are refused, and never appear', async () => {
+  await using sandbox = await startSandbox(atOnce);
+  const failure = { code: 'bad', message: 'No.' };
+  const making = Promise.allSettled([
+    sandbox.make.video({ title: 'First' }),
+    sandbox.make.video({ title: 'Second' }),
+    sandbox.make.video({ title: 'Third', failure }),
+  ]);
+  await sandbox.reset();
+  expect((await making).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect((await admin({ sandbox }, 'GET /state')).body.data.counts.videos.total).toBe(0);
+});
+
 test('as many plays as a list may have fit in a request', async () => {
   await using sandbox = await startSandbox(atOnce);
   const { id } = await sandbox.make.video({ title: 'Seen' });

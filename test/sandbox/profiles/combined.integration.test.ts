@@ -141,6 +141,17 @@ describe('the form of answers', () => {
     expect(body.data).toHaveProperty('x_added');
   });
 
+  test('is no body for HEAD, and no length of one', async () => {
+    const { id } = await create();
+    const head = async () => {
+      const { status, headers } = await call('HEAD', `/videos/${id}`);
+      return [status, headers.get('content-type'), headers.get('content-length')];
+    };
+    const before = await head();
+    await set({ extra_fields: 'yes', get_fields: 'minimal' });
+    expect(await head()).toEqual(before);
+  });
+
   test('has a Retry-After date at which the next request is admitted', async () => {
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1 });
     sandbox.setClock('2100-01-01T00:00:00.900Z');

@@ -26,7 +26,8 @@ export function createMake(services: Services): Make {
   // One after the other, so that videos that are asked for at the same time get the same ids every time.
   let before: Promise<unknown> = Promise.resolve();
   const videoInTurn = (fields: z.output<typeof newReadyVideo>): ReturnType<typeof makeVideo> => {
-    const made = before.then(() => makeVideo(fields, services));
+    const { era } = services.acceptance;
+    const made = before.then(() => makeVideo(fields, services, era));
     before = made.catch(() => undefined);
     return made;
   };

@@ -152,7 +152,7 @@ function withRetryAfter(answer: HeldAnswer, nowMs: number, { retry_after: form }
 }
 
 function enveloped(json: unknown, way: 'wrapped' | 'bare'): unknown {
-  return way === 'wrapped' ? { data: json } : json;
+  return way === 'wrapped' && json !== undefined ? { data: json } : json; // HEAD has none
 }
 
 function dataOf(json: unknown): unknown {
