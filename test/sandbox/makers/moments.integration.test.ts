@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../packages/sandbox/src/sandbox.ts';
 import { useSandbox } from '../../../packages/sandbox/src/testing/use-sandbox.ts';
@@ -116,4 +116,25 @@ test('a sandbox whose hooks are refused is closed', async () => {
   await expect(useSandbox({ afterEach: () => undefined, afterAll }, options)).rejects.toThrow('not inside a test');
   await using next = await startSandbox(options);
   expect(next.requests()).toEqual([]);
+});
+
+test('a closed sandbox takes neither a reset nor a save, and does not make its folder again', async () => {
+  await using folder = await scratchDirectory();
+  const sandbox = await startSandbox({ dataDir: folder.file('data') });
+  await sandbox.close();
+  await rm(folder.file('data'), { recursive: true });
+  await expect(sandbox.reset()).rejects.toThrow('The sandbox is closed');
+  await expect(sandbox.snapshots.save('late')).rejects.toThrow();
+  expect(await readdir(folder.path)).toEqual([]);
+});
+
+test('every close ends when the sandbox is closed', async () => {
+  await using folder = await scratchDirectory();
+  const options = { dataDir: folder.path };
+  const sandbox = await startSandbox(options);
+  const first = sandbox.close();
+  await sandbox.close();
+  await using next = await startSandbox(options);
+  expect(next.requests()).toEqual([]);
+  await first;
 });

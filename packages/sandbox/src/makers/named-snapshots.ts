@@ -27,11 +27,11 @@ export class NamedSnapshots {
   /** Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB of files */
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const stream = await exportStream(this.#parts, true);
     // Of its own: others may save under the same name meanwhile. After a crash the next start removes it.
     const unfinished = join(this.#parts.mediaFiles.incoming, randomUUID());
     try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       await writeFile(unfinished, stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>, {
         mode: 0o600,
         flush: true,
