@@ -18,7 +18,7 @@ dropcast sandbox --profile lenient
 dropcast sandbox --set create_status=202 --set publish_answer=queued
 \`\`\``,
     `While it runs, \`PUT /_sandbox/profile\` with \`{"profile": "lenient", "switches": {"create_status": "202"}}\` changes it, \`POST /_sandbox/profile/switches\` sets single points, and \`GET\` tells what is
-set and what there is. A reset brings back what it was started with. \`startSandbox({ profile, switches })\` takes the same. The contract, [openapi.yaml](../packages/sandbox/openapi.yaml), describes the
+set and what there is. A reset brings back what it was started with; data folders and snapshots do not hold it. A fault that answers itself says what it says, whatever the switches are. \`startSandbox({ profile, switches })\` takes the same. The contract, [openapi.yaml](../packages/sandbox/openapi.yaml), describes the
 default.`,
     '## Profiles',
     `The daemon's test runs against each of them: a clip, a sound that comes twice, and a file that nobody can play; one request meets a 503, one a rate limit, and the answers to a creation and to an upload are lost.`,

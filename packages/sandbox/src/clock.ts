@@ -47,17 +47,25 @@ export class Clock {
     this.#changed();
   }
 
-  /** @param ms 0 or more */
+  /** @param ms 0 or more @throws RangeError for a time after the year 9999 */
   advance(ms: number): void {
+    if (ms > 0) requireFourDigits(this.nowMs() + ms);
     if (this.#frozenAtMs === null) this.#aheadMs += ms;
     else this.#frozenAtMs += ms;
     this.#changed();
   }
 
-  /** Stops at this time. @param atMs ms since 1970 @throws RangeError for a time before its own: records would be in the future */
+  /**
+   * Stops at this time. @param atMs ms since 1970
+   * @throws RangeError for a time before its own, because records would be in the future, and for one after the year 9999
+   */
   moveTo(atMs: number): void {
     const nowMs = this.nowMs();
-    if (atMs < nowMs) throw new RangeError(`The clock is at ${new Date(nowMs).toISOString()} and never goes back.`);
+    if (atMs < nowMs)
+      throw new RangeError(
+        `The clock is at ${new Date(nowMs).toISOString()} and never goes back. Start the sandbox with an earlier time instead (--now).`,
+      );
+    requireFourDigits(atMs);
     this.#frozenAtMs = atMs;
     this.#changed();
   }
@@ -77,4 +85,11 @@ export class Clock {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Later times have years of five digits in ISO 8601, which no client expects, and after 275760 there are none. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+function requireFourDigits(atMs: number): void {
+  if (atMs > LAST_MS) throw new RangeError('The clock cannot pass the year 9999.');
 }

@@ -71,11 +71,11 @@ export interface Sandbox extends AsyncDisposable {
   readonly client: { readonly baseUrl: string; readonly apiKey: string };
   /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];
-  /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. */
+  /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. @throws Error once it is closed */
   reset(): Promise<void>;
-  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other */
+  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other, and beyond the year 9999 */
   advance(ms: number): void;
-  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, or none */
+  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, for none, and beyond the year 9999 */
   setClock(time: Date | string): void;
   /** Makes channels, feeds, ready videos and plays. */
   readonly make: Make;
@@ -121,7 +121,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
 
   const resources = cleanup.move();
-  const end = () => resources.disposeAsync();
+  let ended: Promise<void> | undefined;
+  const end = () => (ended ??= resources.disposeAsync());
   const apiKey = firstKey(settings);
   return {
     ...addresses,
@@ -130,7 +131,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     port: main.port,
     uploadOrigin: uploads.origin,
     requests: () => services.journal.entries(),
-    reset: () => reset(services),
+    reset: async () => {
+      if (resources.disposed) throw new Error('The sandbox is closed, so nothing can be reset. Start another one.');
+      await reset(services);
+    },
     advance: (ms) => core.clock.advance(wholeMs(ms)),
     setClock: (time) => core.clock.moveTo(epochMs(time)),
     make: createMake(services),

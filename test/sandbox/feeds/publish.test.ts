@@ -6,6 +6,7 @@ import { feedDocument, type Asked } from '../../../packages/sandbox/src/feeds/do
 import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
 import { Links } from '../../../packages/sandbox/src/http/links.ts';
+import { Switchboard } from '../../../packages/sandbox/src/profiles/switchboard.ts';
 import type { Services } from '../../../packages/sandbox/src/services.ts';
 import { openRecords, type Records } from '../../../packages/sandbox/src/store/records.ts';
 import { addDemoData } from '../../../packages/sandbox/src/account.ts';
@@ -23,8 +24,12 @@ beforeEach(() => {
   const events = new Events();
   events.listen((event) => told.push(event));
   const lifecycle = { advance: () => undefined } as unknown as Services['lifecycle'];
+  const switchboard = new Switchboard('default', {});
   const api = new Hono();
-  api.post('/feeds/:id/publish', publishFeed({ records, links, events, lifecycle, clock: new Clock(() => 5000) }));
+  api.post(
+    '/feeds/:id/publish',
+    publishFeed({ records, links, events, lifecycle, clock: new Clock(() => 5000), switchboard }),
+  );
   publish = async (feedId) => {
     const response = await api.request(`/feeds/${feedId}/publish`, { method: 'POST' });
     const { video_count: videoCount } = (await response.json()) as { video_count: number };

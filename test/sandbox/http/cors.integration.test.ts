@@ -47,7 +47,7 @@ describe('a page of another origin', () => {
     const url = `${service.sandbox.baseUrl}/videos`;
     expect(corsOf(await preflight(url, 'POST', 'authorization,content-type'))).toMatchObject({
       'access-control-allow-origin': APP,
-      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key',
       vary: 'Origin',
     });
     const refused = await preflight(url, 'POST', 'authorization', 'http://localhost:5174');

@@ -55,11 +55,17 @@ export function makerEndpoints(services: Services): Endpoint[] {
       path: '/_sandbox/plays',
       says: 'Adds exactly these plays, [{"video_id", "seconds", "viewer"?, "at"?, "complete"?}, …].',
       handler: async (context) =>
-        context.json({ data: makePlays(await jsonBody(context.req.raw, newPlays), services) }, 201),
+        context.json(
+          { data: makePlays(await jsonBody(context.req.raw, newPlays, { maxBytes: MAX_PLAYS_BYTES }), services) },
+          201,
+        ),
     },
     ...snapshotsByName(services.snapshots),
   ];
 }
+
+/** So that as many plays fit as `newPlays` allows, with the longest names of viewers. */
+const MAX_PLAYS_BYTES = 16 * 1024 * 1024;
 
 function snapshotsByName(snapshots: NamedSnapshots): Endpoint[] {
   return [

@@ -26,9 +26,9 @@ export async function reset(parts: ResetParts): Promise<void> {
   const { records, settings, acceptance, requestWindow, clock, journal } = parts;
   const { faults, switchboard, expectations, events } = parts;
   const isFree = await acceptance.startNewEra(() => {
-    clock.reset();
     const replaced = replaceEverything(parts, new Map(), () => {
       eraseTables(records.database);
+      clock.reset(); // may move it forward: nothing that is gone must become due by that
       openAccount(records, settings, settings.now ?? clock.nowMs());
     });
     requestWindow.limit = settings.requestsPerHour;

@@ -14,17 +14,17 @@ export function listFeeds({ records: { feeds }, links }: Pick<Services, 'records
   return (context) => context.json({ data: feeds.list().map((feed) => feedItem(feed, links)) } satisfies FeedList);
 }
 
-type PublishParts = Pick<Services, 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
+type PublishParts = Pick<Services, 'records' | 'lifecycle' | 'clock' | 'events' | 'links' | 'switchboard'>;
 
 /**
  * POST /feeds/:id/publish. assumed: 200; the eligible videos are the newest ready ones of the feed's channel that its readers can
  * play, with their texts at the time of the publish; `video_count` counts them.
  */
-export function publishFeed({ records, lifecycle, clock, events, links }: PublishParts): Handler {
+export function publishFeed({ records, lifecycle, clock, events, links, switchboard }: PublishParts): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     feedAndChannel(records, id);
-    await noBody(context.req.raw);
+    await noBody(context.req.raw, switchboard.now.unknown_fields);
     const { feed, channel } = feedAndChannel(records, id); // as they are now: a body may take its time
     lifecycle.advance();
     const atMs = clock.nowMs();

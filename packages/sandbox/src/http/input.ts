@@ -33,21 +33,22 @@ export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): 
 }
 
 /** For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send one. */
-export async function noBody(request: Request): Promise<void> {
+export async function noBody(request: Request, unknown: Unknown = 'refuse'): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return;
   requireJsonType(request.headers.get('content-type'));
-  checked(parsedJson(bytes), z.strictObject({}), { where: 'body' });
+  checked(parsedJson(bytes), z.strictObject({}), { where: 'body', unknown });
 }
 
-/** Reads and checks the query. @throws ApiError 422 for unknown and repeated parameters too */
-export function query<T>(request: Request, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
+/** Reads and checks the query. @throws ApiError 422 for repeated parameters too, and for unknown ones unless they are ignored */
+export function query<T extends object>(request: Request, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
   const parameters = new URL(request.url).searchParams;
   const names = [...parameters.keys()];
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  const asked = checked(Object.fromEntries(parameters), schema, { where: 'query', unknown });
+  const repeated = names.find((name, index) => Object.hasOwn(asked, name) && names.indexOf(name) !== index);
   if (repeated !== undefined)
     throw new ApiError('invalid_request', `${quoted(repeated)} is given more than once in the query.`);
-  return checked(Object.fromEntries(parameters), schema, { where: 'query', unknown });
+  return asked;
 }
 
 /** For requests without parameters. @throws ApiError 422 */

@@ -40,6 +40,11 @@ export function isOfApi(operation: string): boolean {
   return operation === 'uploads.put' || operations.some(({ name }) => name === operation);
 }
 
+/** Whether the path is of the API or of uploads, even if nothing is there. */
+export function isApiPath(path: string): boolean {
+  return isUploadPath(path) || /^\/v1(\/|$)/.test(path);
+}
+
 /** @returns the methods that the path has, HEAD and OPTIONS included; none for a path that does not exist. */
 export function methodsAt(path: string): string[] {
   const methods = operations.filter((operation) => isAt(operation.path, path)).map((operation) => operation.method);

@@ -33,9 +33,13 @@ export function listVideos({ records: { videos }, lifecycle, links, switchboard 
 export function createVideo({
   records: { channels },
   admission,
+  events,
   switchboard,
-}: Pick<Services, 'records' | 'admission'> & Switched): Handler {
+}: Pick<Services, 'records' | 'admission' | 'events'> & Switched): Handler {
   const known = new KnownKeys<CreatedVideo>();
+  events.listen(({ type }) => {
+    if (type === 'reset') known.forget();
+  });
   return async (context) => {
     const body = await jsonBody(context.req.raw, createBody, { unknown: switchboard.now.unknown_fields });
     const key = switchboard.now.idempotency_key === 'honoured' ? context.req.header('idempotency-key') : undefined;

@@ -23,10 +23,18 @@ export interface Make {
 }
 
 export function createMake(services: Services): Make {
+  // One after the other, so that videos that are asked for at the same time get the same ids every time.
+  let before: Promise<unknown> = Promise.resolve();
+  const videoInTurn = (fields: z.output<typeof newReadyVideo>): ReturnType<typeof makeVideo> => {
+    const { era } = services.acceptance;
+    const made = before.then(() => makeVideo(fields, services, era));
+    before = made.catch(() => undefined);
+    return made;
+  };
   return {
     channel: (fields) => makeChannel(checked(newChannel, fields), services),
     feed: (fields) => makeFeed(checked(newFeed, fields), services),
-    video: async (fields) => await makeVideo(checked(newReadyVideo, fields), services),
+    video: async (fields) => await videoInTurn(checked(newReadyVideo, fields)),
     plays: (...plays) => void makePlays(checked(newPlays, plays), services),
   };
 }

@@ -27,11 +27,11 @@ export class NamedSnapshots {
   /** Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB of files */
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const stream = await exportStream(this.#parts, true);
-    // Of its own: others may save under the same name meanwhile.
-    const unfinished = `${path}.${randomUUID()}.new`;
+    // Of its own: others may save under the same name meanwhile. After a crash the next start removes it.
+    const unfinished = join(this.#parts.mediaFiles.incoming, randomUUID());
     try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       await writeFile(unfinished, stream as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>, {
         mode: 0o600,
         flush: true,
@@ -55,7 +55,8 @@ export class NamedSnapshots {
   async list(): Promise<NamedSnapshot[]> {
     const files = await readdir(this.#folder).catch(() => []);
     const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
-    return await Promise.all(names.toSorted().map((name) => this.#describe(name)));
+    const own = names.filter((name) => NAME.test(name));
+    return await Promise.all(own.toSorted().map((name) => this.#describe(name)));
   }
 
   /** @throws ApiError 404 */
@@ -81,7 +82,9 @@ export class NamedSnapshots {
 
   /** @throws ApiError 422 for a name that is not one of a file everywhere */
   #pathOf(name: string): string {
-    if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) return join(this.#folder, `${name}.json`);
+    if (NAME.test(name)) return join(this.#folder, `${name}.json`);
     throw new ApiError('invalid_request', 'The name of a snapshot has letters, digits, ., _ and -, at most 100.');
   }
 }
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -20,37 +20,43 @@ type Parts = Pick<
 
 /**
  * Makes a video that is ready at once, or failed, with a real small file behind it: a sample, or a short sound where there are none.
+ * @param era in which it was asked for
  * @throws ApiError 409 when a reset intervenes, 422 for wrong fields
  */
-export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts) {
+export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: Parts, era = parts.acceptance.era) {
+  requireSameEra(era, parts);
   const { records, admission, clock, links } = parts;
   const channelId = fields.channel_id ?? records.channels.list()[0]?.id ?? '';
   if (!records.channels.find(channelId)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
   if (fields.created_at !== undefined && fields.created_at > clock.nowMs())
     throw new ApiError('invalid_request', 'created_at: must not be in the future of the clock.');
   const { title, description = null, tags = [] } = fields;
-  const admit = (): string => admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null }).id;
-  const id = fields.failure === undefined ? await ready(admit, parts) : failed(admit(), fields.failure, parts);
-  records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration });
+  const admit = (): string => {
+    const { id } = admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null });
+    records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration }); // before a webhook tells of it
+    return id;
+  };
+  const id = fields.failure === undefined ? await ready(admit, era, parts) : failed(admit(), fields.failure, parts);
   const made = records.videos.find(id);
   if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
   return wholeVideo(made, links);
 }
 
-async function ready(admit: () => string, parts: Parts): Promise<string> {
+async function ready(admit: () => string, era: number, parts: Parts): Promise<string> {
   const { settings, records, mediaFiles, lifecycle, acceptance } = parts;
-  const { era } = acceptance;
   const samples = await openSamples(settings.samplesDir);
   const bytes = await samples.bytes(records.videos.count({}));
   const file = await receiveFile(Readable.from([bytes]), mediaFiles.incoming);
-  if (acceptance.era !== era) {
-    await rm(file.path, { force: true });
-    throw new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
-  }
+  if (acceptance.era !== era) await rm(file.path, { force: true });
+  requireSameEra(era, parts);
   const id = admit();
   await acceptance.accept(id, file, era);
   lifecycle.finish(id);
   return id;
+}
+
+function requireSameEra(era: number, { acceptance }: Parts): void {
+  if (acceptance.era !== era) throw new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
 }
 
 function failed(id: string, failure: Failure, { lifecycle }: Parts): string {

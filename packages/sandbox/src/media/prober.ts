@@ -99,8 +99,9 @@ const SILENT: ThreadAnswer = { kind: 'error', message: 'the thread did not answe
 // The same extension as this file: .ts in the sources, .js in the built package.
 const THREAD_FILE = new URL(`./media-info-thread${extname(import.meta.url)}`, import.meta.url);
 
+/** Options of this process that make Node load or evaluate something are not for this thread. */
 async function startThread(): Promise<Worker> {
-  const thread = new Worker(THREAD_FILE, { resourceLimits: { maxOldGenerationSizeMb: 128 } });
+  const thread = new Worker(THREAD_FILE, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 128 } });
   await once(thread, 'message'); // 'loaded'; rejects with the error of a thread that cannot start
   thread.unref();
   return thread;

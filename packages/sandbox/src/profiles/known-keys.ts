@@ -1,7 +1,7 @@
 /** Keys that were answered. The oldest is forgotten, as services do after a day or so. */
 const most = 10_000;
 
-/** What was answered to each `Idempotency-Key`. */
+/** What was answered to each `Idempotency-Key`, until the process ends. */
 export class KnownKeys<T> {
   readonly #answers = new Map<string, T>();
 
@@ -14,5 +14,10 @@ export class KnownKeys<T> {
     this.#answers.set(key, answer);
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);
+  }
+
+  /** For when all records are replaced: ids are reused afterwards. */
+  forget(): void {
+    this.#answers.clear();
   }
 }

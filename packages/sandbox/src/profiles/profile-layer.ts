@@ -1,5 +1,5 @@
 import { holdAnswer, sendAnswer } from '../faults/held-answer.ts';
-import { isOfApi, operationOf } from '../http/operations.ts';
+import { isApiPath, operationOf } from '../http/operations.ts';
 import type { Layer } from '../http/server.ts';
 import type { Services } from '../services.ts';
 import { settledAnswer } from './settled-answer.ts';
@@ -9,16 +9,19 @@ import { defaultSwitches, switchNames, type Switches } from './switch-table.ts';
 export function createProfileLayer({ switchboard, clock }: Pick<Services, 'switchboard' | 'clock'>): Layer {
   return async (exchange, proceed) => {
     const { method = '', url = '' } = exchange.request;
-    const operation = operationOf(method, url.split('?', 1)[0] ?? '');
+    const path = url.split('?', 1)[0] ?? '';
     const switches = switchboard.now;
-    if (!isOfApi(operation) || isDefault(switches)) return proceed(exchange);
+    if (!isApiPath(path) || isDefault(switches)) return proceed(exchange);
     const held = holdAnswer(exchange.response);
     await proceed(exchange);
     const answer = await held;
     if (answer === undefined) return;
     const { response } = exchange;
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    sendAnswer(response, settledAnswer(answer, { operation, nowMs: clock.nowMs() }, switches));
+    sendAnswer(
+      response,
+      settledAnswer(answer, { operation: operationOf(method, path), nowMs: clock.nowMs() }, switches),
+    );
   };
 }
 

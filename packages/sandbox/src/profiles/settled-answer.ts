@@ -146,12 +146,13 @@ function withRetryAfter(answer: HeldAnswer, nowMs: number, { retry_after: form }
   const { 'retry-after': seconds, ...others } = answer.headers;
   if (seconds === undefined || form === 'seconds') return answer;
   if (form === 'absent') return { ...answer, headers: others };
-  const until = new Date(nowMs + Number(seconds) * 1000).toUTCString();
+  // Without milliseconds, so the next full second: on the one before, the client would come too early.
+  const until = new Date(Math.ceil(nowMs / 1000 + Number(seconds)) * 1000).toUTCString();
   return { ...answer, headers: { ...others, 'retry-after': until, date: new Date(nowMs).toUTCString() } };
 }
 
 function enveloped(json: unknown, way: 'wrapped' | 'bare'): unknown {
-  return way === 'wrapped' ? { data: json } : json;
+  return way === 'wrapped' && json !== undefined ? { data: json } : json; // HEAD has none
 }
 
 function dataOf(json: unknown): unknown {
@@ -182,10 +183,15 @@ function emptied({ headers }: HeldAnswer): HeldAnswer {
   return { status: 204, headers: others, body: Buffer.alloc(0) };
 }
 
+/** But those that a client made. */
 function everyObject(json: unknown, change: (object: Record<string, unknown>) => unknown): unknown {
   if (Array.isArray(json)) return json.map((item) => everyObject(item, change));
   if (!isObject(json)) return json;
-  return change(Object.fromEntries(Object.entries(json).map(([name, value]) => [name, everyObject(value, change)])));
+  const changed = Object.entries(json).map(([name, value]) => [
+    name,
+    name === 'default_player_settings' ? value : everyObject(value, change),
+  ]);
+  return change(Object.fromEntries(changed));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

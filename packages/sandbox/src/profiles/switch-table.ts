@@ -78,7 +78,7 @@ export const openPoints = {
   get_fields: {
     about: 'Fields of GET /videos/:id',
     values: ['all', 'list', 'minimal'],
-    why: 'Not shown. `list`: those of a list item; `minimal`: id and status.',
+    why: 'Not shown. `list`: those of a list item; `minimal`: id and status. Each with the error of a failed video.',
     dropcast: 'needs id and status',
   },
   list_body: {
@@ -90,7 +90,7 @@ export const openPoints = {
   update_answer: {
     about: 'Answer to PATCH',
     values: ['whole', 'partial', 'empty'],
-    why: 'Not shown. `partial`: id and what was changed; `empty`: 204.',
+    why: 'Not shown. `partial`: id and all that PATCH can change; `empty`: 204.',
     dropcast: 'needs none',
   },
   delete_answer: {
@@ -102,7 +102,7 @@ export const openPoints = {
   second_delete: {
     about: 'DELETE of a video that was deleted',
     values: ['404', '204'],
-    why: 'Not shown; there is no such video any more.',
+    why: 'Not shown; there is no such video any more. `204`: as the first one, see delete_answer.',
     dropcast: 'takes both for deleted',
   },
   upload_status: {
@@ -144,7 +144,7 @@ export const openPoints = {
   idempotency_key: {
     about: 'Idempotency-Key of POST /videos',
     values: ['ignored', 'honoured'],
-    why: 'The specification does not mention the header.',
+    why: 'The specification does not mention the header. A key is known until a reset, an import or the end of the process.',
     dropcast: 'sends one only with `service.idempotency_key: true`',
   },
   averages_without_views: {

@@ -40,12 +40,19 @@ export class Switchboard {
   }
 }
 
-/** Some switches by name. */
-export const switchesSchema = z.strictObject(
-  Object.fromEntries(
-    switchNames.map((name) => [name, z.enum([...openPoints[name].values], oneOf(openPoints[name].values)).optional()]),
-  ),
-) as unknown as z.ZodType<Partial<Switches>>;
+/** Some switches by name. Undefined is none. */
+export const switchesSchema = z
+  .strictObject(
+    Object.fromEntries(
+      switchNames.map((name) => [
+        name,
+        z.enum([...openPoints[name].values], oneOf(openPoints[name].values)).optional(),
+      ]),
+    ),
+  )
+  .transform((set) =>
+    Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)),
+  ) as unknown as z.ZodType<Partial<Switches>>;
 
 export const profileSchema = z.enum(profileNames as [ProfileName, ...ProfileName[]], oneOf(profileNames));
 
@@ -58,11 +65,12 @@ export function profileNamed(name: string): ProfileName {
 
 /** Reads `NAME=VALUE`. @throws TypeError with what there is */
 export function parseSwitch(text: string): Partial<Switches> {
-  const [name = '', value = ''] = text.split('=', 2);
+  const [name = '', ...values] = text.split('=');
   if (!switchNames.includes(name as SwitchName))
     throw new TypeError(`no switch ${name}; there are ${switchNames.join(', ')}`);
-  const values: readonly string[] = openPoints[name as SwitchName].values;
-  if (!values.includes(value)) throw new TypeError(`${name} takes ${values.join(', ')}`);
+  const value = values.join('=');
+  const known: readonly string[] = openPoints[name as SwitchName].values;
+  if (!known.includes(value)) throw new TypeError(`${name} takes ${known.join(', ')}`);
   return { [name]: value };
 }
 

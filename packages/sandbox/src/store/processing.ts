@@ -13,13 +13,13 @@ export class ProcessingStore {
     this.#database = database;
   }
 
-  /** pending → processing until `dueAtMs`, with the result of the probe. @returns false unless it was pending */
+  /** pending → processing until `dueAtMs`, with the result of the probe; a length that the video has already stays. @returns false unless it was pending */
   startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
     const result = this.#database
       .prepare(
         `UPDATE videos SET status = 'processing', uploaded_at_ms = :nowMs, due_at_ms = :dueAtMs, file_size_bytes = :sizeBytes,
            file_sha256 = :sha256, container = :container, media_type = :mediaType, file_extension = :fileExtension,
-           duration_s = :durationS, width = :width, height = :height, video_codec = :videoCodec, audio_codec = :audioCodec,
+           duration_s = COALESCE(duration_s, :durationS), width = :width, height = :height, video_codec = :videoCodec, audio_codec = :audioCodec,
            bit_rate = :bitRate, frame_rate = :frameRate, failure_code = :code, failure_message = :message
          WHERE id = :videoId AND status = 'pending'`,
       )

@@ -148,7 +148,7 @@ export class VideoStore {
     return after;
   }
 
-  /** Gives the video another age, or another length than its file has. Undefined stays. */
+  /** Gives a pending video another age, or another length than its file will have. Undefined stays. */
   adjust(
     id: string,
     { createdAtMs, durationS }: { createdAtMs?: number | undefined; durationS?: number | undefined },

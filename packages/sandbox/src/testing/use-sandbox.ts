@@ -15,9 +15,11 @@ export interface TestHooks {
  * @throws as `startSandbox`
  */
 export async function useSandbox({ afterEach, afterAll }: TestHooks, options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startForTests(options);
+  await using cleanup = new AsyncDisposableStack(); // a runner refuses hooks inside a test
+  const sandbox = cleanup.use(await startForTests(options));
   afterEach(() => sandbox.reset());
   afterAll(() => sandbox.close());
+  cleanup.move();
   return sandbox;
 }
 

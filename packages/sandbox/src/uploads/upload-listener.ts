@@ -59,10 +59,8 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
   await requireNoForm(file);
-  const isRepeated =
-    parts.switchboard.now.second_put === '200' && parts.records.videos.find(videoId)?.status !== 'pending';
-  if (isRepeated) await rm(file.path, { force: true });
-  else requireAccepted(await parts.acceptance.accept(videoId, file, era));
+  const result = await parts.acceptance.accept(videoId, file, era);
+  requireAccepted(result, parts.switchboard.now);
   const { sizeBytes: size, sha256 } = file;
   const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };
   answerJson(response, 200, JSON.stringify(receipt));
@@ -87,10 +85,10 @@ function requireValidAddress(
   isPending: boolean,
   { second_put: second, expired_address: expired }: Switches,
 ): void {
-  if (state === 'unknown') throw new ApiError('not_found', 'This upload address does not exist.');
+  if (state === 'unknown') throw noSuchAddress();
   if (state === 'wrong token') throw new ApiError('forbidden', 'This upload address is not valid.');
   if (state === 'void') throw new ApiError('gone', 'The video of this upload address was deleted.');
-  if (!isPending && second === '404') throw new ApiError('not_found', 'This upload address does not exist.');
+  if (!isPending && second === '404') throw noSuchAddress();
   if (!isPending && second === '409') throw new ApiError('conflict', 'This video already has its file.');
   if (state === 'expired') throw new ApiError(codeOfStatus(Number(expired)), 'This upload address has expired.');
 }
@@ -117,9 +115,16 @@ async function requireNoForm({ path, head }: ReceivedFile): Promise<void> {
 
 const FORM = new ApiError('unsupported_media_type', `The file is wrapped in a form (multipart). ${AS_BODY}`);
 
-function requireAccepted(result: AcceptResult): void {
+/** Another file may have arrived while this one did. @throws ApiError */
+function requireAccepted(result: AcceptResult, { second_put: second }: Switches): void {
   if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');
-  if (result === 'already complete') throw new ApiError('conflict', 'Another upload of this video finished first.');
+  if (result === 'accepted' || second === '200') return;
+  if (second === '404') throw noSuchAddress();
+  throw new ApiError('conflict', 'Another upload of this video finished first.');
+}
+
+function noSuchAddress(): ApiError {
+  return new ApiError('not_found', 'This upload address does not exist.');
 }
 
 function refuse(exchange: Exchange, error: unknown, onDefect: UploadParts['onDefect']): void {
