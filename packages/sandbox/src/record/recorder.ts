@@ -166,10 +166,10 @@ class RecordingDesk {
     return { url, name: target, isUpload: false };
   }
 
-  #recorded({ method = 'GET', headers }: IncomingMessage, done: Done): RecordedExchange {
+  #recorded({ method = 'GET', headersDistinct }: IncomingMessage, done: Done): RecordedExchange {
     const { answer, broken } = done.passed;
     const cleaning = { ...this.#cleaning, isUpload: done.isUpload };
-    const request = cleanMessage(headers, withoutFile(done), cleaning);
+    const request = cleanMessage(headersDistinct, withoutFile(done), cleaning);
     const exchange = {
       target: done.isUpload ? done.name : cleanTarget(done.name, cleaning),
       request,

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isShallow } from '../../inspector/nesting.ts';
 import type { CapturedBody } from '../passing/body-capture.ts';
-import { cleanHeaders } from './clean-headers.ts';
-import { withoutSignature } from './hidden.ts';
+import { cleanHeaders, type ReceivedHeaders } from './clean-headers.ts';
+import { hidden, withoutSignature } from './hidden.ts';
+import { withoutSecretFields } from './json-inside-text.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from '../recording.ts';
 import { isSecretName } from './secret-names.ts';
@@ -18,8 +18,8 @@ export interface Cleaning {
 }
 
 /** The message as it is recorded: headers, and a body without secrets. */
-export function cleanMessage(headers: IncomingHttpHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
-  const recorded = cleanBody(headers['content-type'] ?? '', body, cleaning);
+export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
+  const recorded = cleanBody(headers['content-type']?.[0] ?? '', body, cleaning);
   const clean = cleanHeaders(headers, cleaning.secrets);
   const location = cleaning.isUpload === true && clean['location'] !== undefined ? { location: '/hidden' } : {};
   return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
@@ -28,6 +28,7 @@ export function cleanMessage(headers: IncomingHttpHeaders, body: CapturedBody, c
 /** Everything in a JSON value without what is known, names of fields included. */
 export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
+  if (typeof value === 'number') return secrets.remove(String(value)) === String(value) ? value : hidden;
   if (Array.isArray(value)) return value.map((item: unknown) => withoutKnown(item, secrets));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -47,7 +48,8 @@ function cleanPairs(pairs: string, secrets: KnownSecrets): string {
     .split('&')
     .map((pair) => {
       const [[name = '', value = ''] = []] = new URLSearchParams(pair);
-      return isSecretName(name) && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
+      const isSecret = isSecretName(name) || withoutSignature(value) !== value;
+      return isSecret && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
     })
     .join('&');
 }
@@ -59,7 +61,8 @@ function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): Record
   const json = parsed(text);
   if (json !== undefined) return isShallow(json, deepest) ? { json: cleanJson(json, cleaning) } : { bytes, sha256 };
   const isForm = /\bx-www-form-urlencoded\b/i.test(type);
-  return { text: isForm ? cleanPairs(text, cleaning.secrets) : withoutSignature(text) };
+  if (isForm) return { text: cleanPairs(text, cleaning.secrets) };
+  return { text: withoutSignature(withoutSecretFields(text, cleaning.secrets)) };
 }
 
 /** Brackets inside brackets. */
@@ -78,7 +81,14 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanJson(held, cleaning, key)]));
+  // Redacted is all that is below the name, too; and so is what is below `upload_url`.
+  const isWhole = cleaning.redacted.has(name) || name === 'upload_url';
+  return Object.fromEntries(
+    Object.entries(value).map(([key, held]) => [
+      key,
+      cleanJson(held, cleaning, isWhole && !isSecretName(key) ? name : key),
+    ]),
+  );
 }
 
 /** Everything below the name of a secret is secret. */
@@ -91,7 +101,8 @@ function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
 
 function cleanText(text: string, name: string, { secrets, redacted }: Cleaning): string {
   if (redacted.has(name)) return secrets.add(name, isUnlikelyElsewhere(text) ? text : `${name}: ${text}`);
-  return name === 'upload_url' ? withoutPath(text) : withoutSignature(text);
+  if (name === 'upload_url') return withoutPath(text);
+  return withoutSignature(/^\/\S*\?/.test(text) ? cleanTarget(text, { secrets }) : text);
 }
 
 /** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */

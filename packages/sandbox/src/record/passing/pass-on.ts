@@ -10,7 +10,7 @@ export interface Passed {
   readonly request: CapturedBody;
   readonly answer?: {
     readonly status: number;
-    readonly headers: IncomingMessage['headers'];
+    readonly headers: IncomingMessage['headersDistinct'];
     readonly body: CapturedBody;
   };
   /** Why there is no whole answer. */
@@ -62,7 +62,9 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
   lingerThenCut(request);
   return {
     request: sent.end(),
-    ...(incoming && { answer: { status: incoming.statusCode ?? 0, headers: incoming.headers, body: received.end() } }),
+    ...(incoming && {
+      answer: { status: incoming.statusCode ?? 0, headers: incoming.headersDistinct, body: received.end() },
+    }),
     ...(reason !== undefined && { broken: reason }),
   };
 }
