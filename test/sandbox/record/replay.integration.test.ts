@@ -39,11 +39,20 @@ describe('a request gets the answer that was recorded for it', () => {
     ['a hidden query', { source_url: 'https://a.example/v?hidden' }, { source_url: 'https://a.example/v?sig=1' }, true],
     ['another path', { source_url: 'https://a.example/v?hidden' }, { source_url: 'https://a.example/w?sig=1' }, false],
     ['one field more', { title: 'One' }, { title: 'One', tags: [] }, false],
-  ])('with %s: %j, %j: %s', async (_, asked, sent, fits) => {
+    ['an object in place of a list', { tags: ['a'] }, { tags: { 0: 'a' } }, false],
+    ['more than 1 MiB', { title: 'x'.repeat(2_000_000) }, { title: 'x'.repeat(2_000_000) }, true],
+  ])('with %s', async (_, asked, sent, fits) => {
     await using replay = await startReplay({ exchanges: [exchange({ method: 'POST', asked })] });
     const headers = { 'content-type': 'application/json' };
     const { status } = await fetch(`${replay.baseUrl}/videos`, { method: 'POST', headers, body: JSON.stringify(sent) });
     expect(status).toBe(fits ? 200 : 404);
+  });
+
+  test('whatever the type of its JSON body is called', async () => {
+    await using replay = await startReplay({ exchanges: [exchange({ method: 'POST', asked: { title: 'One' } })] });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status } = await fetch(`${replay.baseUrl}/videos`, { method: 'POST', headers, body: '{"title":"One"}' });
+    expect(status).toBe(200);
   });
 
   test.each([
@@ -83,4 +92,15 @@ test('a recording is read in the order of its requests, and empty lines do not c
   await writeFile(path, `${lines.join('\n\n')}\n\n`);
   const { exchanges, isTorn } = await readRecording(path);
   expect([exchanges.map(({ number }) => number), isTorn]).toEqual([[1, 2], false]);
+});
+
+test.each([
+  ['is empty', '', /r\.ndjson:1: .*no whole line/],
+  ['ends in its first line', '{"kind":"recor', /r\.ndjson:1: .*no whole line/],
+  ['is of a later version', '{"kind":"recording","v":2,"to":"","at":""}\n', /version 2.*version 1/],
+])('a recording that %s is refused in clear words', async (_, text, words) => {
+  await using folder = await scratchDirectory();
+  const path = folder.file('r.ndjson');
+  await writeFile(path, text);
+  await expect(readRecording(path)).rejects.toThrow(words);
 });

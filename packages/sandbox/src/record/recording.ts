@@ -46,6 +46,7 @@ export async function readRecording(path: string): Promise<Recording> {
     }
   }
   const [first, ...rest] = lines;
+  refuseOtherVersion(first?.json, path);
   const head = read(headSchema, first?.json, `${path}:${first?.number ?? 1}`);
   const exchanges = rest.map(({ json, number: at }) => read(exchangeSchema, json, `${path}:${at}`));
   return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
@@ -89,9 +90,19 @@ const exchangeSchema = z.object({
   broken: z.string().optional(),
 });
 
+function refuseOtherVersion(head: unknown, path: string): void {
+  const named = z.object({ kind: z.literal('recording'), v: z.number() }).safeParse(head);
+  if (!named.success || named.data.v === recordingVersion) return;
+  throw new RecordingError(
+    `${path} is a recording of version ${named.data.v}, and this dropcast reads version ${recordingVersion}; read it with the dropcast that recorded it`,
+  );
+}
+
 function read<T>(schema: z.ZodType<T>, line: unknown, place: string): T {
   const result = schema.safeParse(line);
   if (result.success) return result.data;
+  if (line === undefined)
+    throw new RecordingError(`${place}: not a line of a recording (there is no whole line of JSON)`);
   const [issue] = result.error.issues;
   throw new RecordingError(
     `${place}: not a line of a recording (${issue?.path.join('.') || 'line'}: ${issue?.message})`,
