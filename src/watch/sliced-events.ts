@@ -15,7 +15,9 @@ export function sliceEvents(): void {
   const { watch } = fs;
   const slices = new Slices();
   let watches = 0;
-  const sliced = (path: fs.PathLike, options: fs.WatchOptions, listener: Listener): fs.FSWatcher => {
+  const sliced = (path: fs.PathLike, options: fs.WatchOptions, listener?: Listener): fs.FSWatcher => {
+    // Another form than chokidar's, of somebody else in the process.
+    if (listener === undefined) return Reflect.apply(watch, fs, [path, options]);
     const number = (watches += 1);
     let isClosed = false;
     const watcher = watch(path, { ...options, encoding: 'utf8' }, (event, name) => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -64,6 +65,21 @@ test('the daemon through a recorder, the comparison of what was recorded, and th
   expect(replayed).toMatchObject({ code: 0, stderr: expect.stringContaining('0 requests without a recorded answer') });
 });
 
+test('a recorder whose disk is full says so, refuses what comes, and ends with exit code 1', async () => {
+  await using running = await runSandbox();
+  await using scratch = await makeScratch(() => '');
+  const file = scratch.file('r');
+  const { baseUrl } = running.sandbox;
+  await using recorder = startDropcast(['sandbox', 'record', '--to', baseUrl, '--port', '0', '--out', file]);
+  const address = await addressOf(recorder);
+  execFileSync('/bin/sh', ['-c', `prlimit --pid ${recorder.child.pid} --fsize=300`]);
+  await fetch(`${address}/videos`);
+  await until('it says so', () => recorder.output().includes('Cannot write'));
+  expect((await fetch(`${address}/videos`)).status).toBe(500);
+  const { code, stderr } = await recorder.kill('SIGINT');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('is not whole')]);
+});
+
 test('mistakes are said in one sentence', async () => {
   await using scratch = await makeScratch(() => 'not a recording\n');
   const record = (...args: string[]) =>
@@ -76,7 +92,7 @@ test('mistakes are said in one sentence', async () => {
   expect(await dropcast(taken)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') });
   expect(await dropcast(['sandbox', 'compare', scratch.config])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/dropcast\.yaml:1: not a line of a recording[^\n]+\n$/),
+    stderr: expect.stringMatching(/dropcast\.yaml is not a recording: [^\n]+\n$/),
   });
   expect(await dropcast(['sandbox', 'replay', scratch.file('none')])).toMatchObject({
     code: 1,

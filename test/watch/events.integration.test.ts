@@ -1,6 +1,7 @@
+import { watch } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEvents } from '../../src/watch/events.ts';
 import type { FolderEvents } from '../../src/watch/events.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -92,4 +93,22 @@ test('each scan tells which directories there are, whatever the events missed', 
   await mkdir(inbox.at('shows/late'), { recursive: true });
   await inbox.watcher.rescan();
   expect(told).toEqual([inbox.at('shows'), inbox.at('shows/late')]);
+});
+
+test('others in the process use fs.watch in each of its forms', async () => {
+  await using base = await scratchDirectory();
+  const heard: unknown[] = [];
+  const hears =
+    (form: string) =>
+    (...[, name]: readonly unknown[]): unknown =>
+      heard.push(`${form} ${String(name)}`);
+  const watchers = [
+    watch(base.path).on('change', hears('one')),
+    watch(base.path, hears('two')),
+    watch(base.path, {}, hears('three')),
+  ];
+  onTestFinished(() => watchers.forEach((watcher) => watcher.close()));
+  await writeFile(base.file('a.mp4'), 'content');
+  const all = ['one a.mp4', 'two a.mp4', 'three a.mp4'];
+  await eventually('each hears of it', () => expect(heard).toEqual(expect.arrayContaining(all)));
 });

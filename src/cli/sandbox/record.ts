@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { compare, readRecording, RecordingError, startRecorder, startReplay } from '@dropcast/sandbox/record';
-import type { Recorder, Recording, RecordedExchange } from '@dropcast/sandbox/record';
+import type { Recorder, RecorderOptions, Recording, RecordedExchange } from '@dropcast/sandbox/record';
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -19,11 +19,20 @@ export interface RecordOptions {
   readonly sendKeyTo?: readonly string[];
 }
 
-/** `dropcast sandbox record`: stands between a program and a service until it is stopped, then compares the service with the contract. */
+/**
+ * `dropcast sandbox record`: stands between a program and a service until it is stopped, then compares the service with the contract. Exit code 1
+ * if not all could be written.
+ */
 export async function record(shell: Shell, options: RecordOptions): Promise<number> {
   shell.takeOverSignals();
   const file = resolve(shell.cwd, options.out);
-  await using recorder = await start(shell, options, file);
+  let isWhole = true;
+  const onTrouble = (error: unknown): void => {
+    isWhole = false;
+    const why = error instanceof Error ? error.message : 'unknown';
+    shell.stderr.write(`Cannot write ${options.out}: ${why}. Requests are refused from now on.\n`);
+  };
+  await using recorder = await start(shell, options, { file, onTrouble });
   shell.stdout.write(`${recorder.baseUrl}\n`);
   shell.stderr.write(`Records what is said to ${options.to} in ${options.out}.
 Give your program the address above instead, with the same key. Press Ctrl-C to end, and to see how the service compares.
@@ -39,7 +48,9 @@ Give your program the address above instead, with the same key. Press Ctrl-C to 
   shell.stderr.write(`\n${options.out} has ${counted(exchanges.length, 'exchange')}.\n`);
   const comparison = compare(exchanges);
   shell.stderr.write(comparisonText(comparison));
-  return exitCodes.fine;
+  if (isWhole) return exitCodes.fine;
+  shell.stderr.write(`\n${options.out} is not whole, because it could not be written to the end.\n`);
+  return exitCodes.failed;
 }
 
 /** `dropcast sandbox compare FILE`: exit code 1 if the service is not as the specification or openapi.yaml says. */
@@ -51,7 +62,9 @@ export async function compareRecording(
   const { exchanges, head, isTorn } = await open(shell, file);
   const comparison = compare(exchanges);
   if (isTorn)
-    shell.stderr.write('Its last line is not whole: the recorder was killed. Everything before it is compared.\n');
+    shell.stderr.write(
+      'Its last line is not whole: the recorder was killed, or the disk was full. Everything before it is compared.\n',
+    );
   if (json === true) printJson({ to: head.to, at: head.at, ...comparison }, shell.stdout);
   else shell.stdout.write(comparisonText(comparison));
   return comparison.violated.length + comparison.contradicted.length === 0 ? exitCodes.fine : exitCodes.failed;
@@ -86,17 +99,13 @@ export async function replay(
 async function start(
   shell: Shell,
   { to, port, ca, redact, sendKeyTo, out }: RecordOptions,
-  file: string,
+  writing: Pick<RecorderOptions, 'file' | 'onTrouble'>,
 ): Promise<Recorder> {
   const trusted = ca === undefined ? {} : { ca: await certificate(resolve(shell.cwd, ca)) };
   const wanted = { ...(redact && { redact }), ...(sendKeyTo && { sendKeyTo }) };
   const onExchange = ({ number, method, target, answer, broken }: RecordedExchange): void =>
     void shell.stderr.write(`${number} ${method} ${escapeControls(target)} ${broken ?? answer?.status ?? ''}\n`);
-  const onTrouble = (error: unknown): void =>
-    void shell.stderr.write(
-      `Cannot write ${out}: ${error instanceof Error ? error.message : 'unknown'}. Requests are refused from now on.\n`,
-    );
-  return await startRecorder({ to, file, port, ...trusted, ...wanted, onExchange, onTrouble }).catch(
+  return await startRecorder({ to, port, ...trusted, ...wanted, onExchange, ...writing }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error instanceof TypeError)
         throw new CommandError(`--to: ${error.message}`, exitCodes.usage, { cause: error });

@@ -229,6 +229,32 @@ describe('no departure', () => {
   });
 });
 
+test('a new field of a refusal is only listed', () => {
+  const json = { error: { code: 'not_found', message: 'm', request_id: '1' }, at: 'x' };
+  const { violated, contradicted, unknown } = heard({ target: '/v1/videos/vid_1', status: 404, json });
+  expect([violated, contradicted]).toEqual([[], []]);
+  expect(places(unknown)).toEqual([
+    ['videos.get 404 at', 'is a new field'],
+    ['videos.get 404 error.request_id', 'is a new field'],
+  ]);
+});
+
+test.each([[[]], [null], ['text']])('a body that is %j instead of an object has a place', (json) => {
+  const { violated } = heard({ method: 'POST', target: '/v1/videos', status: 201, json });
+  expect(places(violated)).toEqual([['videos.create body', expect.stringMatching(/it must be object$/)]]);
+});
+
+test('values that break the same rule are one departure, and other words of a status are each their own', () => {
+  const items = [1, 2, 3].map((day) => ({ ...video, created_at: `2026-11-20 1${day}:00Z`, status: `state ${day}` }));
+  const json = { data: items, meta: { page: 1, per_page: 25, total: 3 } };
+  const { violated } = heard({ target: '/v1/videos', json }, { target: '/v1/videos?page=2', json });
+  const shown = places(violated).map((finding) => String(finding));
+  expect(shown.filter((finding) => finding.includes('created_at'))).toEqual([
+    expect.stringMatching(/"2026-11-20 11:00Z": it must match format/),
+  ]);
+  expect(shown.filter((finding) => finding.includes('data[].status'))).toHaveLength(3);
+});
+
 test('the specification shows no answer of an upload address', () => {
   const { violated, contradicted } = heard({ method: 'PUT', target: '/uploads/vid_1/1', status: 403 });
   expect([violated, places(contradicted)]).toEqual([

@@ -147,6 +147,39 @@ describe('an answer reaches the program byte by byte', () => {
   });
 });
 
+test('an early answer is whole, also when the recorder is closed before the program has sent its body', async () => {
+  const { recording } = await through(
+    (_, response) => void response.writeHead(413, json).end('{"error":{"code":"large","message":"m"}}'),
+    async (baseUrl) => {
+      const upload = httpRequest(`${baseUrl}/videos`, { method: 'POST', headers: { 'content-length': 1000 } });
+      upload.on('error', () => {});
+      upload.write('x');
+      const [response] = (await once(upload, 'response')) as [IncomingMessage];
+      expect((await buffer(response)).toString()).toContain('large');
+    },
+    { closeWithinMs: 0 },
+  );
+  expect(recording.exchanges[0]).toMatchObject({ answer: { status: 413 } });
+  expect(recording.exchanges[0]).not.toHaveProperty('broken');
+});
+
+test('what a program adds to the query of an upload address arrives', async () => {
+  const seen: unknown[] = [];
+  const { recording } = await through(
+    (request, response) => {
+      seen.push(request.url);
+      request.resume();
+      response.end(JSON.stringify({ id: 'v', upload_url: `http://${request.headers.host}/put?sig=hush-hush-1` }));
+    },
+    async (baseUrl) => {
+      const { upload_url } = JSON.parse((await ask(`${baseUrl}/videos`, { method: 'POST' })).body.toString());
+      await ask(`${upload_url}?part=2&token=hush-hush-2`, { method: 'PUT', body: 'x' });
+    },
+  );
+  expect(seen[1]).toBe('/put?sig=hush-hush-1&part=2&token=hush-hush-2');
+  expect(recording.exchanges[1]?.target).toMatch(/^\/uploads\/v\/1\?part=2&token=\[hidden \w+ \d\]$/);
+});
+
 describe('a connection that breaks is broken for the program, and the recorder lives', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['before an answer', (socket) => socket.resetAndDestroy()],

@@ -118,6 +118,16 @@ describe('a recorder between a program and a service', () => {
     expect(recording.exchanges).toMatchObject([{ broken: 'ECONNREFUSED' }]);
   });
 
+  test('says that a certificate is not trusted, and what to do', async () => {
+    await using running = await runSandbox({ tls: true });
+    const { recording } = await recorded(running.sandbox.baseUrl, async (recorder) => {
+      const answer = await fetch(`${recorder.baseUrl}/videos`);
+      expect(answer.status).toBe(502);
+      expect(await answer.text()).toMatch(/certificate is not trusted .+--ca/);
+    });
+    expect(recording.exchanges).toHaveLength(1);
+  });
+
   test('stops the request to the service when the program goes away', async () => {
     await using running = await runSandbox();
     const { recording } = await recorded(running.sandbox.baseUrl, async (recorder) => {

@@ -38,10 +38,14 @@ describe('a recording that is read', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['is empty', '', /is not a recording: it has no whole line$/],
-    ['has a part of one line', head.slice(0, 9), /is not a recording: it has no whole line$/],
+    ['is empty', '', /is not a recording: it has no line of JSON$/],
+    ['has a part of one line', head.slice(0, 9), /is not a recording: it has no line of JSON$/],
     ['has a line that is not JSON', `${head}\nx\n${exchange(1)}\n`, /recording.ndjson:2: this line is not JSON$/],
-    ['is of a later version', head.replace('"v":1', '"v":2'), /recording.ndjson:1: not a line of a recording \(v: /],
+    [
+      'is of a later version',
+      head.replace('"v":1', '"v":2'),
+      /recording.ndjson is a recording of version 2, and this dropcast reads version 1; /,
+    ],
     ['is something else', '{"a":1}\n', /recording.ndjson:1: not a line of a recording \(kind: /],
     ['has no head', exchange(1), /recording.ndjson:1: not a line of a recording \(kind: /],
     ['has two heads', `${head}\n${head}\n`, /recording.ndjson:2: not a line of a recording \(kind: /],

@@ -12,7 +12,7 @@ import { KnownSecrets } from './cleaning/known-secrets.ts';
 import { passOn, type Passed } from './passing/pass-on.ts';
 import { recordingVersion, type RecordedExchange } from './recording.ts';
 import { RecordingFile } from './recording-file.ts';
-import { UploadAddresses } from './upload-addresses.ts';
+import { UploadAddresses, type RealAddress } from './upload-addresses.ts';
 
 export interface RecorderOptions {
   /** Base address of the service with its version; https, or http on this machine. */
@@ -158,20 +158,20 @@ class RecordingDesk {
   #destination(target: string): Destination | undefined {
     // A backslash is a slash for some.
     if (!target.startsWith('/') || target.includes('\\')) return undefined;
-    const [path = ''] = target.split('?');
+    const [path = '', ...query] = target.split('?');
     const upload = this.#addresses.find(path);
-    if (upload !== undefined) return { ...upload, isUpload: true };
+    if (upload !== undefined) return { ...withQuery(upload, query.join('?')), isUpload: true };
     if (path !== '/v1' && !path.startsWith('/v1/')) return undefined;
     const url = new URL(this.#around.to.href.replace(/\/$/, '') + target.slice('/v1'.length));
     return { url, name: target, isUpload: false };
   }
 
-  #recorded({ method = 'GET', headers }: IncomingMessage, done: Done): RecordedExchange {
+  #recorded({ method = 'GET', headersDistinct }: IncomingMessage, done: Done): RecordedExchange {
     const { answer, broken } = done.passed;
     const cleaning = { ...this.#cleaning, isUpload: done.isUpload };
-    const request = cleanMessage(headers, withoutFile(done), cleaning);
+    const request = cleanMessage(headersDistinct, withoutFile(done), cleaning);
     const exchange = {
-      target: done.isUpload ? done.name : cleanTarget(done.name, cleaning),
+      target: cleanTarget(done.name, cleaning),
       request,
       ...(answer && { answer: { status: answer.status, ...cleanMessage(answer.headers, answer.body, cleaning) } }),
       ...(broken !== undefined && { broken }),
@@ -217,6 +217,14 @@ interface Done extends Destination {
   readonly startedAt: number;
   readonly mayHaveKey: boolean;
   readonly passed: Passed;
+}
+
+/** With what a program adds to the query, such as the number of a part. */
+function withQuery({ url, name }: RealAddress, query: string): RealAddress {
+  if (query === '') return { url, name };
+  const whole = new URL(url);
+  whole.search = url.search === '' ? query : `${url.search}&${query}`;
+  return { url: whole, name: `${name}?${query}` };
 }
 
 /** Size and hash are enough of a file, whatever it looks like. */

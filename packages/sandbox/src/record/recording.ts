@@ -45,7 +45,8 @@ export async function readRecording(path: string): Promise<Recording> {
     }
   }
   const [first, ...rest] = lines;
-  if (first === undefined) throw new RecordingError(`${path} is not a recording: it has no whole line`);
+  if (first === undefined) throw new RecordingError(`${path} is not a recording: it has no line of JSON`);
+  refuseOtherVersion(first.json, path);
   const head = read(headSchema, first.json, `${path}:${first.number}`);
   const exchanges = rest.map(({ json, number: at }) => read(exchangeSchema, json, `${path}:${at}`));
   return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
@@ -102,6 +103,14 @@ const exchangeSchema = z.object({
   /** Why there is no whole answer. */
   broken: z.string().optional(),
 });
+
+function refuseOtherVersion(head: unknown, path: string): void {
+  const named = z.object({ kind: z.literal('recording'), v: z.number() }).safeParse(head);
+  if (!named.success || named.data.v === recordingVersion) return;
+  throw new RecordingError(
+    `${path} is a recording of version ${named.data.v}, and this dropcast reads version ${recordingVersion}; read it with the dropcast that recorded it`,
+  );
+}
 
 function read<T>(schema: z.ZodType<T>, line: unknown, place: string): T {
   const result = schema.safeParse(line);

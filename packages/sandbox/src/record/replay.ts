@@ -7,6 +7,7 @@ import { answerRefusal } from '../http/exchange.ts';
 import { straightenTarget } from '../http/request-target.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { fits, hasHidden } from './cleaning/hidden.ts';
+import { mostHeld } from './passing/body-capture.ts';
 import type { RecordedExchange, RecordedMessage } from './recording.ts';
 
 export interface ReplayOptions {
@@ -126,24 +127,22 @@ function isSame(recorded: unknown, asked: unknown): boolean {
     return fits(recorded, String(asked)) && (typeof asked === 'string' || hasHidden(recorded));
   if (typeof recorded !== 'object' || recorded === null || typeof asked !== 'object' || asked === null)
     return isDeepStrictEqual(recorded, asked);
+  if (Array.isArray(recorded) !== Array.isArray(asked)) return false;
   const names = new Set([...Object.keys(recorded), ...Object.keys(asked)]);
   return [...names].every((name) =>
     isSame((recorded as Record<string, unknown>)[name], (asked as Record<string, unknown>)[name]),
   );
 }
 
-/** JSON bodies are short; a longer body is a file, which is read to its end. */
-const longestJson = 1024 * 1024;
-
+/** As the recorder finds it: whatever its type is called. A longer body is a file, which is read to its end. */
 async function jsonOf(request: IncomingMessage): Promise<unknown> {
-  const isJson = /\bjson\b/i.test(request.headers['content-type'] ?? '');
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (isJson && bytes <= longestJson) parts.push(part);
+    if (bytes <= mostHeld) parts.push(part);
   }
-  return parts.length === 0 ? undefined : JSON.parse(Buffer.concat(parts).toString('utf8'));
+  return bytes === 0 || bytes > mostHeld ? undefined : JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
 function send(exchange: RecordedExchange, { response, origin }: { response: ServerResponse; origin: string }): void {
@@ -161,10 +160,13 @@ function send(exchange: RecordedExchange, { response, origin }: { response: Serv
 /** Of the connection that was recorded, and not of this one. */
 const ofTransfer: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'content-encoding']);
 
+/** Bytes in place of a body that was not recorded. */
+const mostZeros = 1024 * 1024;
+
 /** With upload addresses of this service. Of a body of which only size and hash are known, as many zeros come. */
 function bodyOf({ body }: RecordedMessage, origin: string): Buffer {
   if (body === undefined) return Buffer.alloc(0);
-  if ('bytes' in body) return Buffer.alloc(Math.min(body.bytes, longestJson));
+  if ('bytes' in body) return Buffer.alloc(Math.min(body.bytes, mostZeros));
   const text = 'text' in body ? body.text : JSON.stringify(body.json);
   return Buffer.from(text.replaceAll(/https?:\/\/127\.0\.0\.1:\d+(\/uploads\/[^/\s"]+\/\d+)/g, `${origin}$1`));
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isLoopbackHost } from '../loopback.ts';
 import type { KnownSecrets } from './cleaning/known-secrets.ts';
+import { isSecretName } from './cleaning/secret-names.ts';
 
 /** Where an upload really goes. */
 export interface RealAddress {
@@ -70,10 +71,13 @@ function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-/** Parts of an address that may be what authorises: long ones with digits, but for the id of the video. */
+/** Parts of an address that may be what authorises: those that are named so, and long ones with digits, but for the id of the video. */
 function signedPartsOf(url: URL, videoId: string): readonly string[] {
-  const parts = [...url.pathname.split('/'), ...url.searchParams.values(), url.password];
-  return parts.filter((part) => part.length >= 16 && /\d/.test(part) && !isNamedAfter(part, videoId));
+  const parameters = [...url.searchParams];
+  const named = parameters.flatMap(([name, value]) => (isSecretName(name) && value !== '' ? [value] : []));
+  const parts = [...url.pathname.split('/'), ...parameters.map(([, value]) => value), url.username, url.password];
+  const long = parts.filter((part) => part.length >= 16 && /\d/.test(part) && !isNamedAfter(part, videoId));
+  return [...named, ...long];
 }
 
 function isNamedAfter(part: string, videoId: string): boolean {

@@ -1,24 +1,29 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { hidden, withoutSignature } from './hidden.ts';
+import { hidden, withoutQueries, withoutSignature } from './hidden.ts';
 import type { KnownSecrets } from './known-secrets.ts';
+import { shortestForm } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 
+/** All values of each header, also of one that may come only once. */
+export type ReceivedHeaders = NodeJS.Dict<string[]>;
+
 /** The headers as they are recorded. What they authorise with becomes known. */
-export function cleanHeaders(headers: IncomingHttpHeaders, secrets: KnownSecrets): Record<string, string> {
+export function cleanHeaders(headers: ReceivedHeaders, secrets: KnownSecrets): Record<string, string> {
   const clean: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) clean[name] = cleanHeader(name, [value].flat(), secrets);
+  for (const [name, values] of Object.entries(headers))
+    if (values !== undefined) clean[name] = cleanHeader(name, values, secrets);
   return clean;
 }
 
 function cleanHeader(name: string, values: readonly string[], secrets: KnownSecrets): string {
-  if (name === 'authorization' || name === 'proxy-authorization') return cleanCredentials(values.join(', '), secrets);
+  if (name === 'authorization' || name === 'proxy-authorization')
+    return values.map((value) => cleanCredentials(value, secrets)).join(', ');
   if (name === 'cookie' || name === 'set-cookie') {
     for (const value of values) for (const cookie of cookiesIn(name, value)) secrets.add('cookie', cookie);
     return hidden;
   }
+  if (isSecretName(name)) return values.map((value) => secrets.add('key', value)).join(', ');
   const value = values.join(', ');
-  if (isSecretName(name)) return secrets.add('key', value);
+  if (name === 'location' || name === 'link') return withoutQueries(withoutSignature(value));
   const isKept = harmless.has(name) || /^(?:x-)?rate-?limit/.test(name);
   return isKept ? withoutSignature(value) : hidden;
 }
@@ -27,21 +32,28 @@ function cleanHeader(name: string, values: readonly string[], secrets: KnownSecr
 function cleanCredentials(value: string, secrets: KnownSecrets): string {
   const [, scheme, credentials] = /^(\S+)\s+(.+)$/.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return secrets.add('key', value);
-  if (scheme.toLowerCase() === 'basic') for (const part of passwordIn(credentials)) secrets.add('password', part);
+  const parts = scheme.toLowerCase() === 'basic' ? passwordIn(credentials) : namedSecretsIn(credentials);
+  for (const part of parts) secrets.add('password', part);
   return `${scheme} ${secrets.add('key', credentials)}`;
 }
 
-/** RFC 7617: `name:password`, in base64. */
+/** RFC 7617: `name:password`, in base64. Without a password, or with a mock one, the name is the key. */
 function passwordIn(credentials: string): readonly string[] {
-  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
-  return password === '' ? [] : [password];
+  const [, name = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
+  return [password.length < shortestForm ? name : '', password].filter((part) => part !== '');
+}
+
+/** RFC 9110 section 11.2: `token="..."`. */
+function namedSecretsIn(credentials: string): readonly string[] {
+  const pairs = [...credentials.matchAll(/([\w-]+)\s*=\s*"([^"]+)"/g)];
+  return pairs.flatMap(([, name = '', value = '']) => (isSecretName(name) ? [value] : []));
 }
 
 /** The values of all cookies, or the one that is set, without its attributes. */
 function cookiesIn(name: string, header: string): readonly string[] {
   const pairs = header.split(/;\s*/);
   return (name === 'cookie' ? pairs : pairs.slice(0, 1)).flatMap((pair) => {
-    const value = pair.slice(pair.indexOf('=') + 1);
+    const value = pair.slice(pair.indexOf('=') + 1).replaceAll(/^"|"$/g, '');
     return value === '' ? [] : [value];
   });
 }
@@ -63,8 +75,6 @@ const harmless = new Set([
   'expect',
   'idempotency-key',
   'last-modified',
-  'link',
-  'location',
   'request-id',
   'retry-after',
   'server',

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isShallow } from '../../inspector/nesting.ts';
 import type { CapturedBody } from '../passing/body-capture.ts';
-import { cleanHeaders } from './clean-headers.ts';
+import { cleanHeaders, type ReceivedHeaders } from './clean-headers.ts';
 import { hidden, withoutSignature } from './hidden.ts';
+import { hasHiddenField, learnSecretFields } from './json-inside-text.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { RecordedMessage } from '../recording.ts';
 import { isSecretName } from './secret-names.ts';
@@ -18,8 +18,8 @@ export interface Cleaning {
 }
 
 /** The message as it is recorded: headers, and a body without secrets. */
-export function cleanMessage(headers: IncomingHttpHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
-  const recorded = cleanBody(headers['content-type'] ?? '', body, cleaning);
+export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
+  const recorded = cleanBody(headers['content-type']?.[0] ?? '', body, cleaning);
   const clean = cleanHeaders(headers, cleaning.secrets);
   const location = cleaning.isUpload === true && clean['location'] !== undefined ? { location: '/hidden' } : {};
   return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
@@ -28,6 +28,7 @@ export function cleanMessage(headers: IncomingHttpHeaders, body: CapturedBody, c
 /** Everything in a JSON value without what is known, names of fields included. */
 export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
+  if (typeof value === 'number') return secrets.remove(String(value)) === String(value) ? value : hidden;
   if (Array.isArray(value)) return value.map((item: unknown) => withoutKnown(item, secrets));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -47,7 +48,8 @@ function cleanPairs(pairs: string, secrets: KnownSecrets): string {
     .split('&')
     .map((pair) => {
       const [[name = '', value = ''] = []] = new URLSearchParams(pair);
-      return isSecretName(name) && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
+      const isSecret = isSecretName(name) || withoutSignature(value) !== value;
+      return isSecret && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
     })
     .join('&');
 }
@@ -58,9 +60,13 @@ function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): Record
   if (text === undefined || /\b(?:video|audio|image|octet-stream|multipart)\b/i.test(type)) return { bytes, sha256 };
   const json = parsed(text);
   if (json !== undefined) return isShallow(json, deepest) ? { json: cleanJson(json, cleaning) } : { bytes, sha256 };
-  if (hasHiddenField(text, cleaning)) return { bytes, sha256 };
+  if (hasHiddenField(text, cleaning)) {
+    learnSecretFields(text, cleaning.secrets);
+    return { bytes, sha256 };
+  }
   const isForm = /\bx-www-form-urlencoded\b/i.test(type);
-  return { text: isForm ? cleanPairs(text, cleaning.secrets) : withoutSignature(text) };
+  if (isForm) return { text: cleanPairs(text, cleaning.secrets) };
+  return { text: withoutSignature(text) };
 }
 
 /** Brackets inside brackets. */
@@ -79,7 +85,14 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanJson(held, cleaning, key)]));
+  // Redacted is all that is below the name, too; and so is what is below `upload_url`.
+  const isWhole = cleaning.redacted.has(name) || name === 'upload_url';
+  return Object.fromEntries(
+    Object.entries(value).map(([key, held]) => [
+      key,
+      cleanJson(held, cleaning, isWhole && !isSecretName(key) ? name : key),
+    ]),
+  );
 }
 
 /** Everything below the name of a secret is secret. */
@@ -94,13 +107,11 @@ function cleanText(text: string, name: string, cleaning: Cleaning): string {
   const { secrets, redacted } = cleaning;
   if (redacted.has(name)) return secrets.add(name, isUnlikelyElsewhere(text) ? text : `${name}: ${text}`);
   if (name === 'upload_url') return withoutPath(text);
-  return hasHiddenField(text, cleaning) ? hidden : withoutSignature(text);
-}
-
-/** JSON inside a text, or JSON that is cut or repeated: where a value ends that nobody may read, is not known there. */
-function hasHiddenField(text: string, { redacted }: Cleaning): boolean {
-  const names = text.matchAll(/["']([^"'\\]{1,100})\\*["']\s*:/g);
-  return names.some(([, name = '']) => name === 'upload_url' || redacted.has(name) || isSecretName(name));
+  if (hasHiddenField(text, cleaning)) {
+    learnSecretFields(text, secrets);
+    return hidden;
+  }
+  return withoutSignature(/^\/\S*\?/.test(text) ? cleanTarget(text, { secrets }) : text);
 }
 
 /** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */

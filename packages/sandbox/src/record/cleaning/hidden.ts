@@ -9,16 +9,21 @@ export function hiddenAs(kind: string, number: number): string {
 }
 
 /**
- * Addresses keep origin and path: what is signed stands in the query, and a password before the host. They stay addresses (RFC 3986). Elsewhere
- * a parameter goes by its name, as in `/videos?token=`.
+ * Addresses keep origin and path: what is signed stands in the query, and a password before the host. They stay addresses (RFC 3986). JSON may
+ * escape their slashes. Elsewhere a parameter goes by its name, as in `a=1&token=`. Each character is looked at a few times, however long the text is.
  */
 export function withoutSignature(text: string): string {
   return text
-    .replaceAll(/\b([a-z][\w+.-]*:\/\/)[^\s/@"'<>]*@/gi, '$1hidden@')
-    .replaceAll(/\b(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?hidden')
+    .replaceAll(/\b([a-z][\w+.-]{0,20}:(?:\\?\/){2})[^\s/@"'<>]*@/gi, '$1hidden@')
+    .replaceAll(/(?:\\?\/){2}[^\s"'<>]*/g, withoutQueries)
     .replaceAll(/(?<![\w-])([\w-]{1,100})((?:\]|%5D)?=)[^\s&;,"'<>]+/gi, (pair, name: string, equals: string) =>
       isSecretName(name) ? name + equals + hidden : pair,
     );
+}
+
+/** For texts that are addresses, with a host or without. */
+export function withoutQueries(text: string): string {
+  return text.replaceAll(/\?[^\s"'<>]*/g, '?hidden');
 }
 
 /** Whether something in the text was hidden. */

@@ -87,6 +87,6 @@ const most = 10_000;
 /** Keys of the forms that services use, and bearer tokens. */
 function withoutLookalikes(text: string): string {
   return text
-    .replaceAll(/\b(?:sk|pk|rk|whsec|key|tok)_(?=[\w+/=-]*\d)[\w+/=-]{8,}/g, hidden)
+    .replaceAll(/\b(?:sk|pk|rk|whsec|key|tok)_[\w+/=-]{8,}/g, (found) => (/\d/.test(found) ? hidden : found))
     .replaceAll(/\b(bearer)\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{4,}/gi, `$1 ${hidden}`);
 }

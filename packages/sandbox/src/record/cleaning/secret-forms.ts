@@ -1,14 +1,27 @@
 /** A form shorter than this, in characters, would be found by chance in every other word. */
 export const shortestForm = 6;
 
-/** How a service or a program may repeat a secret: as it is, percent-encoded, escaped for JSON or HTML, in hex, and inside something that is base64. */
+/**
+ * How a service or a program may repeat a secret: as it is, percent-encoded or without that, as in a form, escaped for JSON or HTML, in hex, and
+ * inside something that is base64.
+ */
 export function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const percent = [encodeURIComponent(secret.toWellFormed()), encodeURI(secret.toWellFormed()), everyByte(secret)];
   const lowerCase = percent.map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
   const hex = Buffer.from(secret).toString('hex');
-  const all = [secret, json, inHtml(secret), ...percent, ...lowerCase, ...inBase64(secret), hex, hex.toUpperCase()];
+  const inForm = [secret.replaceAll(' ', '+'), percent[0]?.replaceAll('%20', '+') ?? ''];
+  const plain = [secret, decoded(secret), json, inHtml(secret)];
+  const all = [...plain, ...percent, ...lowerCase, ...inForm, ...inBase64(secret), hex, hex.toUpperCase()];
   return [...new Set(all)].filter((form) => form.length >= shortestForm);
+}
+
+function decoded(secret: string): string {
+  try {
+    return decodeURIComponent(secret);
+  } catch {
+    return secret;
+  }
 }
 
 function everyByte(secret: string): string {

@@ -1,4 +1,8 @@
 /** Whether a field, a parameter or a header holds a secret, by its name. */
 export function isSecretName(name: string): boolean {
-  return /secret|token|passw|signature|credential|(?:api|access|auth)[-_]?key|authorization|^(?:sig|key)$/i.test(name);
+  return (
+    /secret|token|passw|passphrase|signature|credential|session[-_]?id|authorization|jwt|^(?:sig|key|pwd|pass)$/i.test(
+      name,
+    ) || /(?:api|access|auth|private|signing|stream|client|encryption)[-_]?key/i.test(name)
+  );
 }

@@ -44,7 +44,7 @@ class Tally {
   readonly #points = new Map(pointsOfContract().map((point) => [point.place, point]));
   /** By place: the exchanges in which it is. */
   readonly #seen = new Map<string, Set<number>>();
-  /** By place and what: the exchanges that show it. */
+  /** By place and rule, or what: the exchanges that show it. */
   readonly #departures = new Map<string, { readonly departure: Departure; readonly exchanges: Set<number> }>();
 
   note(exchange: RecordedExchange): void {
@@ -121,7 +121,7 @@ class Tally {
   }
 
   #depart(departure: Departure, number: number): void {
-    const key = `${departure.place}\n${departure.what}`;
+    const key = `${departure.place}\n${departure.rule ?? departure.what}`;
     const entry = this.#departures.get(key) ?? { departure, exchanges: new Set() };
     entry.exchanges.add(number);
     this.#departures.set(key, entry);

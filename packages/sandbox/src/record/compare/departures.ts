@@ -12,6 +12,8 @@ export interface Departure {
   readonly what: string;
   /** The contract does not know the field at all: clients ignore it. */
   readonly isNew?: boolean;
+  /** Values that break the same rule are one departure: what is said of the first. Default: each `what` is its own. */
+  readonly rule?: string;
 }
 
 /** What of a successful answer is not as the contract says. */
@@ -48,6 +50,10 @@ function retryDepartures(place: string, retryAfter: string | undefined): readonl
 }
 
 function refusalDeparture(place: string, error: ErrorObject, json: unknown): Departure {
+  if (error.keyword === 'additionalProperties') {
+    const name = [...pathOf(error.instancePath), String(error.params['additionalProperty'])].join('.');
+    return { place: `${place} ${name}`, what: 'is a new field', isNew: true };
+  }
   const isCode = error.instancePath === '/error/code';
   return { place: isCode ? `${place} error.code` : place, what: sentenceOf(error, json) };
 }
@@ -97,7 +103,15 @@ function departureAt(operation: Operation, error: ErrorObject, body: unknown): r
     const name = String(error.params['additionalProperty']);
     return [{ place: fieldPlace(operation, [...path, name]), what: 'is a new field', isNew: true }];
   }
-  return [{ place: fieldPlace(operation, path), what: sentenceOf(error, body) }];
+  const place = path.length === 0 ? bodyPlace(operation) : fieldPlace(operation, path);
+  return [{ place, what: sentenceOf(error, body), ...ruleOf(error, valueAt(body, path)) }];
+}
+
+/** Each other word of an enumeration counts; of times and numbers that are not as they must be, there may be one per video. */
+function ruleOf({ keyword, message = '' }: ErrorObject, value: unknown): Pick<Departure, 'rule'> {
+  return keyword === 'enum' || keyword === 'const'
+    ? {}
+    : { rule: `${message} ${value === null ? 'null' : typeof value}` };
 }
 
 function sentenceOf(error: ErrorObject, body: unknown): string {

@@ -10,7 +10,7 @@ export interface Passed {
   readonly request: CapturedBody;
   readonly answer?: {
     readonly status: number;
-    readonly headers: IncomingMessage['headers'];
+    readonly headers: IncomingMessage['headersDistinct'];
     readonly body: CapturedBody;
   };
   /** Why there is no whole answer. */
@@ -39,8 +39,9 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
   const received = new BodyCapture();
   let incoming: IncomingMessage | undefined;
   let reason: string | undefined;
+  let isAnswered = false;
   const breakUp = (why: string): void => {
-    reason ??= why;
+    if (!isAnswered) reason ??= why;
     upstream.destroy();
   };
   const stopped = (): void => breakUp(String(stop.reason));
@@ -52,9 +53,10 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
     if (stop.aborted) stopped();
     incoming = await arriving;
     await answer(incoming, options, received);
+    isAnswered = true;
   } catch (error) {
     reason ??= reasonOf(error);
-    if (!response.headersSent && isUnreachable(error)) refuse(options, reason);
+    if (!response.headersSent && isUnreachable(error)) refuse(options, inWords(reason));
     else response.destroy();
   }
   await bodyPassed(request, upstream);
@@ -62,7 +64,9 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
   lingerThenCut(request);
   return {
     request: sent.end(),
-    ...(incoming && { answer: { status: incoming.statusCode ?? 0, headers: incoming.headers, body: received.end() } }),
+    ...(incoming && {
+      answer: { status: incoming.statusCode ?? 0, headers: incoming.headersDistinct, body: received.end() },
+    }),
     ...(reason !== undefined && { broken: reason }),
   };
 }
@@ -145,8 +149,20 @@ function isUnreachable(error: unknown): boolean {
   const code = codeOf(error);
   return (
     ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code) ||
+    isOfTrust(code) ||
     /CERT|TLS|SSL/.test(code)
   );
+}
+
+/** Nobody that is trusted has signed the certificate. */
+function isOfTrust(code: string): boolean {
+  return /^UNABLE_TO_|SELF_SIGNED/.test(code);
+}
+
+function inWords(code: string): string {
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `DNS has no address for its name (${code})`;
+  if (isOfTrust(code)) return `its certificate is not trusted (${code}); name a further one to trust with --ca`;
+  return code;
 }
 
 function refuse(exchange: Omit<PassOptions, 'stop'>, reason: string): void {
