@@ -7,7 +7,7 @@ import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
 import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
 import { readSample, until } from '../running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { avi, flac, plainTransportStream, turned, wav } from './samples.ts';
+import { avi, avif, flac, plainTransportStream, turned, wav } from './samples.ts';
 
 const prober = new Prober();
 afterAll(() => prober[Symbol.asyncDispose]());
@@ -65,6 +65,23 @@ describe('complete files', () => {
       bytes.writeUInt32LE(0xff_ff_ff_ff, 4);
       expect(await probeBytes(bytes)).toMatchObject({ isPlayable: true });
     }
+  });
+
+  test.each(['XAVC', 'iso6', 'cmfc', 'dash', 'hvc1', 'F4V ', 'kddi', 'new!'])(
+    'an MP4 of the brand %s is complete like any other',
+    async (brand) => {
+      const bytes = await readSample('clip.mp4');
+      const branded = Buffer.from(bytes);
+      branded.write(brand, 8, 'latin1');
+      expect(await probeBytes(branded)).toEqual(await probeBytes(bytes));
+      expect(await probeBytes(branded.subarray(0, -1))).toMatchObject({ code: 'truncated_file' });
+    },
+  );
+
+  test('a 3GP of a brand that MediaInfo does not know is one too', async () => {
+    const bytes = await readSample('clip.mp4');
+    bytes.write('3gr9', 8);
+    expect(await probeBytes(bytes)).toMatchObject(facts('mp4', '3gp', 'video/3gpp'));
   });
 
   describe('with bytes behind the end of the container', () => {
@@ -169,6 +186,14 @@ describe('incomplete files', () => {
     ['an archive', Buffer.from('504b0304140000000800', 'hex')],
   ])('%s is an unsupported format', async (_name, bytes) => {
     expect(await probeBytes(bytes)).toMatchObject({ code: 'unsupported_format' });
+  });
+
+  test('pictures in the container of MP4 are an unsupported format, whatever their brand', async () => {
+    for (const brand of ['avif', 'heic', 'isom', 'new!']) {
+      const bytes = Buffer.from(avif);
+      bytes.write(brand, 8);
+      expect(await probeBytes(bytes)).toMatchObject({ code: 'unsupported_format' });
+    }
   });
 
   test('a header that announces video and sound, with nothing after it, is truncated', async () => {

@@ -59,6 +59,15 @@ export function flac(sampleRate: number, samples: number): Buffer {
   return bytes;
 }
 
+/** A red square in AV1, in the boxes of MP4 but without a `moov`. */
+export const avif = Buffer.from(
+  'AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAAD5bWV0YQAAAAAAAAAvaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAFBpY3R1cmVIYW5k' +
+    'bGVyAAAAAA5waXRtAAAAAAABAAAAHmlsb2MAAAAARAAAAQABAAAAAQAAASEAAAAdAAAAKGlpbmYAAAAAAAEAAAAaaW5mZQIAAAAAAQAAYXYwMUNvbG9y' +
+    'AAAAAGppcHJwAAAAS2lwY28AAAAUaXNwZQAAAAAAAAAQAAAAEAAAABBwaXhpAAAAAAMICAgAAAAMYXYxQ4EADAAAAAATY29scm5jbHgAAgACAAIAAAAA' +
+    'F2lwbWEAAAAAAAAAAQABBAECgwQAAAAlbWRhdAoGGAz/2wCAMhMYAAAAUAAAAACpjmy2qrHGtoVA',
+  'base64',
+);
+
 /** The matrix of all tracks as a phone writes it that is held upright: shown a quarter turn to the right (ISO/IEC 14496-12 section 8.3.2). */
 export function turned(mp4: Buffer): Buffer {
   const bytes = Buffer.from(mp4);
