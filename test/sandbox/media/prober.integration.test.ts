@@ -7,7 +7,7 @@ import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
 import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
 import { readSample, until } from '../running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { avi, avif, flac, plainTransportStream, turned, wav } from './samples.ts';
+import { avi, avif, avix, flac, oddWav, plainTransportStream, rf64, turned, wav } from './samples.ts';
 
 const prober = new Prober();
 afterAll(() => prober[Symbol.asyncDispose]());
@@ -102,6 +102,32 @@ describe('complete files', () => {
         expect([what, await probeBytes(Buffer.concat([bytes, stray]))]).toEqual([what, whole]);
     });
 
+    test.each([
+      ['WAV', wav(1)],
+      ['WAV with an odd number of bytes', oddWav()],
+      ['RF64', rf64(wav(1))],
+      ['AVI', avi({ frames: 25, framesPerSecond: 25 })],
+      ['AVI with a second RIFF', Buffer.concat([avi({ frames: 25, framesPerSecond: 25 }), avix()])],
+    ])('%s is complete', async (_name, bytes) => {
+      const whole = await probeBytes(bytes);
+      expect(whole).toMatchObject({ isPlayable: true });
+      for (const [what, stray] of strays)
+        expect([what, await probeBytes(Buffer.concat([bytes, stray]))]).toEqual([what, whole]);
+      for (const [what, stray] of strays.filter(([, { length }]) => length < 100))
+        expect([what, await probeBytes(Buffer.concat([bytes.subarray(0, -100), stray]))]).toMatchObject([
+          what,
+          { code: 'truncated_file' },
+        ]);
+    });
+
+    test.each(['plain', 'M2TS'])('a %s transport stream is complete', async (layout) => {
+      const m2ts = await readSample('broadcast.m2ts');
+      const bytes = layout === 'plain' ? plainTransportStream(m2ts) : m2ts;
+      const whole = await probeBytes(bytes);
+      for (const [what, stray] of strays.filter(([, { length }]) => length > 4 && length < 1000))
+        expect([what, await probeBytes(Buffer.concat([bytes, stray]))]).toEqual([what, whole]);
+    });
+
     test.each(['mdat', 'moof', 'moov', 'uuid', 'free'])('an MP4 is truncated if they are a cut %s', async (type) => {
       const cut = Buffer.concat([Buffer.from('000003e8', 'hex'), Buffer.from(type), Buffer.alloc(100)]);
       const verdict = await probeBytes(Buffer.concat([await readSample('clip.mp4'), cut]));
@@ -158,6 +184,12 @@ describe('incomplete files', () => {
 
   test('a WAV without its last byte is truncated', async () => {
     expect(await probeBytes(wav(2).subarray(0, -1))).toMatchObject({ code: 'truncated_file' });
+  });
+
+  test('an RF64 that states sizes beyond all numbers is truncated', async () => {
+    const bytes = rf64(wav(1));
+    bytes.fill(0xff, 20, 36);
+    expect(await probeBytes(bytes)).toMatchObject({ code: 'truncated_file' });
   });
 
   test('MP4 boxes without a track are truncated', async () => {
