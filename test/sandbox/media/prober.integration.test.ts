@@ -12,11 +12,11 @@ import { avi, avif, avix, flac, oddWav, plainTransportStream, rf64, turned, wav 
 const prober = new Prober();
 afterAll(() => prober[Symbol.asyncDispose]());
 
-async function probeBytes(bytes: Uint8Array): Promise<Probe> {
+async function probeBytes(bytes: Uint8Array, by = prober): Promise<Probe> {
   await using folder = await scratchDirectory();
   const path = join(folder.path, 'file');
   await writeFile(path, bytes);
-  return await prober.probe(path); // the folder goes at the end of the block
+  return await by.probe(path); // the folder goes at the end of the block
 }
 
 function probeSample(name: string, by = prober): Promise<Probe> {
@@ -270,12 +270,13 @@ describe('hostile bytes', () => {
 
   test.each(['clip.mp4', 'lecture.mkv', 'broadcast.m2ts', 'interview.mp3'])('%s with bytes changed', async (sample) => {
     const whole = await readSample(sample);
+    await using hasty = new Prober(1000); // one file in a thousand sends the parser round in circles
     const change = fc.tuple(fc.nat(Math.min(6000, whole.length - 1)), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff));
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
         const bytes = Buffer.from(whole);
         for (const [offset, value] of changes) bytes[offset] = value;
-        const verdict = await probeBytes(bytes);
+        const verdict = await probeBytes(bytes, hasty);
         expect(['boolean', 'object']).toContain(typeof verdict.isPlayable);
         if (verdict.isPlayable) expect(verdict.durationS ?? 1).toBeGreaterThan(0);
       }),
