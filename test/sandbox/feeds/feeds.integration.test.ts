@@ -73,17 +73,21 @@ describe('publish (4.3)', () => {
     const { id } = await service.upload('clip.mp4', { title: 'gone', channel_id: 'ch_main' });
     await publish('feed_main');
     await publish('feed_tv');
+    nowMs += 1000;
     const before = await read('feed_main.xml');
+    expect(before.headers.get('last-modified')).toBe(new Date(nowMs - 1000).toUTCString());
     nowMs += 5000;
+    const deletedAt = new Date(nowMs).toUTCString();
     await service.call('DELETE', `/videos/${id}`);
+    nowMs += 1000;
     for (const feed of ['feed_main.xml', 'feed_tv.json', 'feed_tv.json?profile=roku-search'])
       expect((await read(feed)).text).not.toContain(id);
     const after = await read('feed_main.xml', {
       headers: { 'if-modified-since': before.headers.get('last-modified') ?? '' },
     });
     expect(after.status).toBe(200);
-    expect(after.headers.get('last-modified')).toBe(new Date(nowMs).toUTCString());
-    expect(after.text).toContain(`<lastBuildDate>${new Date(nowMs).toUTCString()}</lastBuildDate>`);
+    expect(after.headers.get('last-modified')).toBe(deletedAt);
+    expect(after.text).toContain(`<lastBuildDate>${deletedAt}</lastBuildDate>`);
   });
 });
 
@@ -112,6 +116,7 @@ describe('the feed address', () => {
 
   test('answers 304 to a reader that has it, until the next change', async () => {
     await publish('feed_news');
+    nowMs += 1000;
     const { headers } = await read('feed_news.xml');
     const etag = headers.get('etag') ?? '';
     const lastModified = headers.get('last-modified') ?? '';
@@ -135,6 +140,22 @@ describe('the feed address', () => {
     nowMs += 1000;
     await publish('feed_news');
     expect((await read('feed_news.xml', { headers: { 'if-none-match': etag } })).status).toBe(200);
+  });
+
+  test('a reader that goes by the date alone sees a second publish in the same second', async () => {
+    nowMs = Math.ceil(nowMs / 1000) * 1000;
+    await publish('feed_news');
+    const first = await read('feed_news.xml');
+    const date = new Date(nowMs).toUTCString();
+    expect(first.headers.get('last-modified')).toBeNull();
+    nowMs += 900;
+    const { id } = await service.upload('clip.mp4', { title: 'of the same second' });
+    await publish('feed_news');
+    expect((await read('feed_news.xml', { headers: { 'if-modified-since': date } })).text).toContain(id);
+    nowMs += 100;
+    const last = await read('feed_news.xml');
+    expect(last.headers.get('last-modified')).toBe(date);
+    expect((await read('feed_news.xml', { headers: { 'if-modified-since': date } })).status).toBe(304);
   });
 
   test('a Range is answered with the whole', async () => {

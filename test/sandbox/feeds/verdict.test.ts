@@ -46,6 +46,11 @@ describe('the verdict of a feed', () => {
       expect(verdictOf(goodFeeds.ctv.replace('"A clip"', `"A ${backslashes}u0085clip"`), 'ctv')).toEqual([]);
   });
 
+  test('a document deeper than the stack gets a verdict too', () => {
+    const deep = `${'['.repeat(100_000)}"\\u0085"${']'.repeat(100_000)}`;
+    expect(verdictOf(deep, 'ctv').map(({ rule }) => rule)).toContain('characters');
+  });
+
   test('refuses a page of more than 100 items', () => {
     const item = /<item>[^]*?<\/item>/.exec(goodFeeds.mrss)?.[0] ?? '';
     const many = Array.from({ length: 101 }, (_, index) => item.replaceAll('vid_first', `vid_${index}`)).join('');

@@ -20,6 +20,34 @@ export function wav(seconds: number): Buffer {
   return bytes;
 }
 
+/** 8-bit sound of an odd number of bytes, and the byte of padding behind them. */
+export function oddWav(): Buffer {
+  const bytes = wav(1);
+  bytes.writeUInt16LE(8, 34);
+  bytes.writeUInt16LE(1, 32);
+  bytes.writeUInt32LE(8000, 28);
+  bytes.writeUInt32LE(bytes.length - 45, 40);
+  return bytes;
+}
+
+/** The same sound with its sizes in 64 bits (EBU Tech 3306). */
+export function rf64(wave: Buffer): Buffer {
+  const sizes = Buffer.alloc(28);
+  sizes.writeBigUInt64LE(BigInt(wave.length + 36 - 8), 0);
+  sizes.writeBigUInt64LE(BigInt(wave.length - 44), 8);
+  const bytes = Buffer.concat([wave.subarray(0, 12), chunk('ds64', sizes), wave.subarray(12)]);
+  bytes.write('RF64', 0);
+  bytes.writeUInt32LE(0xff_ff_ff_ff, 4);
+  bytes.writeUInt32LE(0xff_ff_ff_ff, 40 + 36);
+  return bytes;
+}
+
+/** In which an AVI above 1 GB goes on: here with one frame. */
+export function avix(): Buffer {
+  const movie = list('movi', chunk('00dc', Buffer.from('ffd8ffd9', 'hex')));
+  return chunk('RIFF', Buffer.concat([Buffer.from('AVIX'), movie]));
+}
+
 /** A video of Motion JPEG frames without content. */
 export function avi({ frames, framesPerSecond }: { frames: number; framesPerSecond: number }): Buffer {
   const main = Buffer.alloc(56);
@@ -58,6 +86,15 @@ export function flac(sampleRate: number, samples: number): Buffer {
   bytes.writeUInt16BE(0xfff8, 42);
   return bytes;
 }
+
+/** A red square in AV1, in the boxes of MP4 but without a `moov`. */
+export const avif = Buffer.from(
+  'AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAAD5bWV0YQAAAAAAAAAvaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAFBpY3R1cmVIYW5k' +
+    'bGVyAAAAAA5waXRtAAAAAAABAAAAHmlsb2MAAAAARAAAAQABAAAAAQAAASEAAAAdAAAAKGlpbmYAAAAAAAEAAAAaaW5mZQIAAAAAAQAAYXYwMUNvbG9y' +
+    'AAAAAGppcHJwAAAAS2lwY28AAAAUaXNwZQAAAAAAAAAQAAAAEAAAABBwaXhpAAAAAAMICAgAAAAMYXYxQ4EADAAAAAATY29scm5jbHgAAgACAAIAAAAA' +
+    'F2lwbWEAAAAAAAAAAQABBAECgwQAAAAlbWRhdAoGGAz/2wCAMhMYAAAAUAAAAACpjmy2qrHGtoVA',
+  'base64',
+);
 
 /** The matrix of all tracks as a phone writes it that is held upright: shown a quarter turn to the right (ISO/IEC 14496-12 section 8.3.2). */
 export function turned(mp4: Buffer): Buffer {

@@ -92,6 +92,12 @@ describe('PUT to upload_url (4.1)', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
+  test.each(['identity', 'Identity', ''])('a Content-Encoding %j is none', async (encoding) => {
+    const { id, upload_url } = await service.create();
+    expect((await put(upload_url, clip, { 'content-encoding': encoding })).status).toBe(200);
+    expect((await service.ended(id)).status).toBe('ready');
+  });
+
   test('a form around the file is 415 with what to send instead, and the address stays good', async () => {
     const { id, upload_url } = await service.create();
     const form = new FormData();

@@ -12,15 +12,19 @@ import { feedDocument, type Asked } from './document.ts';
  * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or date of its copy
  * gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
  */
-export function createFeedRoutes({ records, links }: Pick<Services, 'records' | 'links'>): Hono {
+export function createFeedRoutes({ records, links, clock }: Pick<Services, 'records' | 'links' | 'clock'>): Hono {
   const routes = new Hono();
   routes.use('/feeds/:file', cors({ allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag', 'Last-Modified'] }));
   routes.use('/feeds/:file', etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...ALSO_RETAINED] }));
   routes.get('/feeds/:file', (context) => {
     const feed = feedAt(context, { records, links });
     const asked = askedOf(context.req.raw, feed);
-    const headers = { 'Cache-Control': 'no-cache', ...lastModified(feed) };
-    if (isUnchanged(context, feed)) return context.body(null, 304, headers);
+    const modifiedAt = modifiedAtMs(feed, clock.nowMs());
+    const headers = {
+      'Cache-Control': 'no-cache',
+      ...(modifiedAt !== undefined && { 'Last-Modified': new Date(modifiedAt).toUTCString() }),
+    };
+    if (isUnchanged(context, modifiedAt)) return context.body(null, 304, headers);
     const { contentType, body } = feedDocument({ records, links }, feed, asked);
     return context.body(body, 200, {
       ...headers,
@@ -62,13 +66,19 @@ const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
   ctv: z.object({ page, profile: z.literal('roku-search', 'must be roku-search').optional() }),
 };
 
-function lastModified({ publication }: Feed): Record<string, string> {
-  return publication ? { 'Last-Modified': new Date(publication.changedAtMs).toUTCString() } : {};
+/**
+ * The second of the last change. While it lasts the feed has no date, because a second change in it would have the same (RFC 9110 section
+ * 8.8.2.2): a reader that goes by the date would never see that change.
+ */
+function modifiedAtMs({ publication }: Feed, nowMs: number): number | undefined {
+  const secondOf = (atMs: number) => Math.floor(atMs / 1000) * 1000;
+  if (!publication || secondOf(publication.changedAtMs) >= secondOf(nowMs)) return undefined;
+  return secondOf(publication.changedAtMs);
 }
 
 /** By the date alone, which counts only for a reader that sends no ETag (RFC 9110 section 13.1.3). */
-function isUnchanged(context: Context, { publication }: Feed): boolean {
+function isUnchanged(context: Context, modifiedAt: number | undefined): boolean {
   const since = Date.parse(context.req.header('if-modified-since') ?? '');
-  if (!publication || Number.isNaN(since) || context.req.header('if-none-match') !== undefined) return false;
-  return Math.floor(publication.changedAtMs / 1000) * 1000 <= since;
+  if (modifiedAt === undefined || context.req.header('if-none-match') !== undefined) return false;
+  return modifiedAt <= since;
 }

@@ -45,15 +45,25 @@ function rssVerdict(
 
 function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Finding>): Finding[] {
   try {
-    return [...findings(JSON.parse(document) as unknown), ...characterFindings(document)];
+    const feed = JSON.parse(document) as unknown;
+    return [...findings(feed), ...characterFindings(feed)];
   } catch (error) {
     if (error instanceof SyntaxError) return [{ rule: 'well-formed', message: 'the document is not JSON' }];
     throw error;
   }
 }
 
-/** As in XML: raw, or escaped, unless the backslash itself is. */
-function* characterFindings(document: string): Generator<Finding> {
-  if (presentable(document) !== document || /(?<!\\)(?:\\\\)*\\u(?:00(?:7f|[89][\da-f])|fff[d-f])/i.test(document))
+/** As in XML. JSON permits every character, if it is escaped. */
+function* characterFindings(feed: unknown): Generator<Finding> {
+  if (textsIn(feed).some((text) => presentable(text) !== text))
     yield finding('characters', 'the document has characters that nobody can show, such as U+0080 to U+009F');
+}
+
+/** Names too. Not recursive: a document may be deeper than the stack. */
+function textsIn(feed: unknown): string[] {
+  const values = [feed];
+  for (const value of values)
+    if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) values.push(name, inner);
+  return values.filter((value) => typeof value === 'string');
 }

@@ -1,16 +1,22 @@
+import { chunksEnd, isOfChunks } from './chunks-end.ts';
+import { packetsEnd } from './packets-end.ts';
+
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
 export type ReadAt = (position: number, length: number) => Uint8Array;
 
 /**
- * Where an MP4, QuickTime, Matroska or WebM file ends for players: before stray bytes that some tools leave behind a whole container,
- * such as zeros, half a tag, or the trailer of a camera. MediaInfo would take those for the beginning of a box, and miss the rest of it.
+ * Where a file ends for players: before stray bytes that some tools leave behind a whole container, such as zeros, half a tag, or the
+ * trailer of a camera. MediaInfo would take those for the beginning of a box, chunk or packet, and miss the rest of it.
  * @param size of the file, in bytes
  * @returns in bytes; `size` for other formats, and where the container says itself that bytes are missing
  */
 export function containerEnd(readAt: ReadAt, size: number): number {
   const start = Buffer.from(readAt(0, 8));
   if (FIRST_BOXES.has(start.toString('latin1', 4))) return boxesEnd(readAt, size);
-  return start.length === 8 && start.readUInt32BE() === EBML_HEADER ? segmentEnd(readAt, size) : size;
+  if (isOfChunks(start)) return chunksEnd(readAt, size);
+  return start.length === 8 && start.readUInt32BE() === EBML_HEADER
+    ? segmentEnd(readAt, size)
+    : packetsEnd(readAt, size);
 }
 
 const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);

@@ -2,22 +2,34 @@ import type { MediaFacts } from './verdict.ts';
 
 export type Format = Pick<MediaFacts, 'container' | 'mediaType' | 'fileExtension'>;
 
+/** How MediaInfo and the file itself name the container. */
+export interface ContainerNames {
+  /** MediaInfo's. For an MP4 of a brand that it does not know, the brand. */
+  readonly name: string | undefined;
+  /** MediaInfo's, tells the relatives of MP4 apart. */
+  readonly profile: string | undefined;
+  /** The major brand of a file that begins with `ftyp` (ISO/IEC 14496-12 section 4.3). */
+  readonly brand: string | undefined;
+}
+
 /**
- * What the service calls a container that MediaInfo names.
- * @param profile tells the relatives of MP4 apart
+ * What the service calls a container. New brands of MP4 come with every camera and packager (`XAVC`, `iso6`, `cmfc`), and players do
+ * not look at them.
  * @returns undefined for a container without video and sound, or one that the service does not support
  */
-export function formatOf(name: string | undefined, profile: string | undefined, hasVideo: boolean): Format | undefined {
-  const formats = name === 'MPEG-4' ? mp4Relative(profile ?? '') : FORMATS[name ?? ''];
+export function formatOf({ name, profile, brand }: ContainerNames, hasVideo: boolean): Format | undefined {
+  const isMp4 = name === 'MPEG-4' || (brand !== undefined && name === brand);
+  const formats = isMp4 ? mp4Relative(profile ?? brand ?? '') : FORMATS[name ?? ''];
   return hasVideo ? formats?.[0] : (formats?.[1] ?? formats?.[0]);
 }
 
 /** With video, and with sound alone where that has another name. */
 type Formats = readonly [Format, Format?];
 
-function mp4Relative(profile: string): Formats {
-  if (profile.startsWith('QuickTime')) return QUICKTIME;
-  return profile.startsWith('3GPP') ? THREE_GP : MP4;
+/** @param kind MediaInfo's profile, else the brand */
+function mp4Relative(kind: string): Formats {
+  if (kind.startsWith('QuickTime')) return QUICKTIME;
+  return /^(?:3GPP|3g)/.test(kind) ? THREE_GP : MP4;
 }
 
 function format(container: Format['container'], fileExtension: string, mediaType: string): Format {

@@ -15,8 +15,10 @@ export function verdictOf({ tracks, head }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
   const video = trackOf(tracks, 'Video');
   const sound = trackOf(tracks, 'Audio');
-  const format = formatOf(general?.Format, general?.Format_Profile, video !== undefined);
-  if (!general || !format) return UNSUPPORTED;
+  const names = { name: general?.Format, profile: general?.Format_Profile, brand: brandOf(head) };
+  const format = formatOf(names, video !== undefined);
+  const isPicture = !video && !sound && trackOf(tracks, 'Image') !== undefined;
+  if (!general || !format || isPicture) return UNSUPPORTED;
   if (isTruncated(general) && !isOfUnknownSize(head)) return truncated(missingBytes(general));
   const codecs = { videoCodec: codecOf(video), audioCodec: codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
@@ -44,6 +46,11 @@ const UNSUPPORTED: Probe = {
 
 function trackOf<T extends TrackType>(tracks: readonly Track[], type: T): TrackOf<T> | undefined {
   return tracks.find((track): track is TrackOf<T> => track['@type'] === type);
+}
+
+function brandOf(head: Uint8Array): string | undefined {
+  const start = Buffer.from(head).toString('latin1');
+  return start.startsWith('ftyp', 4) ? start.slice(8, 12) : undefined;
 }
 
 function isTruncated(general: Track): boolean {

@@ -102,7 +102,7 @@ function requirePlainBody({ headers }: IncomingMessage): void {
   // RFC 9110 section 14.5: treating a partial PUT as the whole would destroy the file.
   if (headers['content-range'] !== undefined)
     throw new ApiError('bad_request', 'Send the whole file; partial uploads are not supported.');
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+  if (!/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
     throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
 }
 

@@ -11,9 +11,9 @@ export function finding(rule: string, message: string, item?: string): Finding {
   return item === undefined ? { rule, message } : { rule, message, item };
 }
 
+/** With the characters alone that RFC 3986 permits. */
 export function isWebAddress(value: string | undefined): boolean {
-  const url = URL.parse(value ?? '');
-  return url !== null && ['http:', 'https:'].includes(url.protocol);
+  return /^https?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+$/i.test(value ?? '') && URL.canParse(value ?? '');
 }
 
 /** Audio, video, or a container registered as application, such as MXF. */

@@ -21,13 +21,14 @@ export const webAddress = z.url({ protocol: /^https?$/ });
 /** Roku spells it `{YYYY}-{MM}-{DD}T{hh}:{mm}:{ss}+{TZ}`. */
 export const zonedTime = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/, 'must be like 2026-01-31T12:00:00+00:00');
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/, 'must be like 2026-01-31T12:00:00+00:00')
+  .refine((value) => z.iso.datetime({ offset: true }).safeParse(value).success, 'must be a time that exists');
 export const day = z.iso.date();
 /** By code point, as JSON Schema counts too. */
 export const atMost = (characters: number) =>
   z
     .string()
-    .min(1)
+    .regex(/\S/, 'must have a text')
     .refine((value) => Array.from(value).length <= characters, `must have at most ${characters} characters`);
 export const seconds = z.int().min(1);
 

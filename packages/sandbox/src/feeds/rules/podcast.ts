@@ -1,7 +1,7 @@
 import { ITUNES, PODCAST } from '../podcast.ts';
 import { finding, isCount, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
-import { channelOf, childOf, itemsOf, namespaceFindings, requireText, textOf } from './rss.ts';
+import { channelOf, childOf, itemsOf, namespaceFindings, repeatedElements, requireText, textOf } from './rss.ts';
 
 /** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's lists of categories and of enclosures. */
 export function* podcastFindings(rss: ReadElement): Generator<Finding> {
@@ -17,8 +17,6 @@ const UUID_5 = /^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 
 function* channelFindings(channel: ReadElement): Generator<Finding> {
   for (const name of ['language', 'itunes:author']) yield* requireText(channel, name);
-  if (!/^[a-z]{2,3}(?:-[a-z\d]+)*$/i.test(textOf(channel, 'language')))
-    yield finding('language', 'language must be a code of ISO 639');
   if (!CATEGORIES.has(childOf(channel, 'itunes:category')?.attributes.get('text') ?? ''))
     yield finding('itunes-category', "itunes:category must be one of Apple's categories");
   if (!['yes', 'no'].includes(textOf(channel, 'podcast:locked')))
@@ -33,9 +31,11 @@ function* channelFindings(channel: ReadElement): Generator<Finding> {
 function* ownerFindings(channel: ReadElement): Generator<Finding> {
   const owners = channel.children.filter(({ name }) => name === 'itunes:owner');
   if (owners.length !== 1) yield finding('itunes-owner', 'there must be one itunes:owner');
-  for (const owner of owners)
+  for (const owner of owners) {
+    yield* repeatedElements(owner);
     if (!/^[^@\s]+@(?:[a-z\d-]+\.)+[a-z\d-]+$/i.test(textOf(owner, 'itunes:email')))
       yield finding('itunes-owner', 'itunes:owner must have an itunes:email with an address');
+  }
 }
 
 function* itemFindings(item: ReadElement, label: string): Generator<Finding> {

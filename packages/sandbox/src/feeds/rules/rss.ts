@@ -1,4 +1,5 @@
 import { ATOM } from '../rss.ts';
+import { isRssDate } from './dates.ts';
 import { finding, isCount, isMediaType, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 import { linkFindings } from './links.ts';
@@ -12,6 +13,8 @@ export function* rssFindings(rss: ReadElement, url?: string): Generator<Finding>
   if (rss.name !== 'rss' || rss.attributes.get('version') !== '2.0')
     yield { rule: 'rss-version', message: 'the document must be <rss version="2.0">' };
   yield* namespaceFindings(rss, 'atom', ATOM);
+  if (rss.attributes.has('xmlns')) yield finding('namespace', 'the elements of RSS 2.0 are in no namespace');
+  yield* repeatedElements(rss);
   const channel = channelOf(rss);
   if (channel) yield* channelFindings(channel, url);
   else yield { rule: 'channel', message: 'channel is missing' };
@@ -54,20 +57,24 @@ export function* requireText(parent: ReadElement, name: string, item?: string): 
 function* channelFindings(channel: ReadElement, url?: string): Generator<Finding> {
   for (const name of ['title', 'link', 'description']) yield* requireText(channel, name);
   if (!isWebAddress(textOf(channel, 'link'))) yield finding('link', 'the link of the channel must be a web address');
+  const language = textOf(channel, 'language');
+  if (language !== '' && !/^[a-z]{2,3}(?:-[a-z\d]+)*$/i.test(language))
+    yield finding('language', `language must be a code of ISO 639, not ${language}`);
+  yield* repeatedElements(channel);
   yield* linkFindings(channel, url);
   yield* dateFindings(channel);
   yield* spaceFindings(channel);
   yield* textFindings(channel);
 }
 
-// RFC 822 with a year of four digits (RSS 2.0); `UTC+0` and names of places are not zones.
-const DATE =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} (?:GMT|[+-]\d{4})$/;
-
 function* dateFindings(parent: ReadElement, item?: string): Generator<Finding> {
   for (const { name, text } of parent.children)
-    if (['pubDate', 'lastBuildDate'].includes(name) && !DATE.test(text))
-      yield finding('date', `${name} must be a date of RFC 822 with GMT or a numeric zone, not ${text}`, item);
+    if (['pubDate', 'lastBuildDate'].includes(name) && !isRssDate(text))
+      yield finding(
+        'date',
+        `${name} must be a date of RFC 822 that exists, with GMT or a numeric zone, not ${text}`,
+        item,
+      );
 }
 
 /** PSP-1: no leading or trailing white space. Readers that do not trim show it. */
@@ -82,6 +89,9 @@ function* spaceFindings(parent: ReadElement, item?: string): Generator<Finding> 
 
 function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
   for (const name of ['title', 'guid', 'description', 'pubDate']) yield* requireText(item, name, label);
+  if (childOf(item, 'link') && !isWebAddress(textOf(item, 'link')))
+    yield finding('link', 'the link of an item must be a web address', label);
+  yield* repeatedElements(item, label);
   yield* dateFindings(item, label);
   yield* spaceFindings(item, label);
   yield* textFindings(item, label);
@@ -105,6 +115,20 @@ function* fileFindings(attributes: ReadElement['attributes'], label: string): Ge
   if (!isMediaType(attributes.get('type')))
     yield finding('enclosure-type', 'the type of the enclosure must be a media type', label);
 }
+
+/** Readers take the first of them or the last. */
+export function* repeatedElements({ name, children }: ReadElement, item?: string): Generator<Finding> {
+  const names = children.map((child) => child.name).filter((child) => ONCE.has(child));
+  for (const twice of new Set(names.filter((child, index) => names.indexOf(child) < index)))
+    yield finding('repeated', `${name} has more than one ${twice}`, item);
+}
+
+/** Of RSS 2.0, of Apple and of PSP-1. */
+const ONCE = new Set(
+  `channel title link description language pubDate lastBuildDate generator guid author comments source itunes:author itunes:block
+  itunes:complete itunes:duration itunes:email itunes:episode itunes:episodeType itunes:explicit itunes:image itunes:name itunes:season
+  itunes:type podcast:guid podcast:locked podcast:medium`.split(/\s+/),
+);
 
 function* repeated(
   items: readonly (readonly [ReadElement, string])[],
