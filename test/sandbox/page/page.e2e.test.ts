@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../../browser/axe.ts';
 import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/browser.ts';
 import { needs } from '../../support/needs.ts';
+import { startServer } from '../../support/server.ts';
 import { takeScreenshot } from '../../browser/screenshot.ts';
 import { admin } from '../admin/admin-side.ts';
 import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
@@ -135,6 +136,24 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.goto(at('/'));
     expect(await page.getByRole('heading').allTextContents()).toEqual(['This is a dropcast sandbox']);
     expect(await violationsOf(page)).toEqual([]);
+  });
+
+  test('a link on a page of another site signs in, and leads to a view once somebody is signed in', async () => {
+    const links = `<a href="${service.sandbox.pageUrl}">Sign in</a> <a href="${at('/_page/requests')}">Requests</a>`;
+    await using report = await startServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(links);
+    });
+    const page = await browser.newPage();
+    for (const [link, heading] of [
+      ['Sign in', 'Overview'],
+      ['Requests', 'Requests'],
+    ] as const) {
+      await page.goto(report.origin.replace('127.0.0.1', 'localhost')); // another host is another site
+      await page.getByRole('link', { name: link }).click();
+      await page.waitForURL(at('/**'));
+      expect(await page.locator('h1').textContent()).toBe(heading);
+    }
   });
 
   test('any title is plain text in every view, opens nothing and breaks no layout', async () => {
