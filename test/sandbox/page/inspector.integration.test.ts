@@ -141,6 +141,22 @@ test('behind each request is everything about it, with its fault in words', asyn
   expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error instead of an answer');
 });
 
+test('the command on the page is the one of the admin side, with tabs and quotes', async () => {
+  await service.call('POST', '/videos', '{\n\t"title": "<It\'s> & \\"so\\"",\r\n\t"tags": ["\u202e"]\n}', { 'x-tab': 'a\tb' });
+  const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
+  const { html } = await visitor.get(`/_page/requests/${number}`);
+  const [, shown = ''] = /<pre class="command" id="curl-command"[^>]*>([^<]*)<\/pre>/.exec(html) ?? [];
+  const command = (await visitor.get(`/_sandbox/requests/${number}/curl`)).html;
+  expect(command).toContain('x-tab: a\tb');
+  expect(textOf(shown)).toBe(command);
+});
+
+/** What a browser shows for this markup. */
+function textOf(markup: string): string {
+  const named = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' } as const;
+  return markup.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => named[entity as keyof typeof named]);
+}
+
 test.each(['/_page/requests/0', '/_page/requests/99999', '/_page/requests/x'])(
   '%s is a page that says so',
   async (path) => {
