@@ -151,6 +151,13 @@ test('the command on the page is the one of the admin side, with tabs and quotes
   expect(textOf(shown)).toBe(command);
 });
 
+test('a JSON body is shown as it came, with repeated fields and every digit', async () => {
+  await service.call('POST', '/videos', '{"title":"first","title":"second","size":12345678901234567890}');
+  const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
+  const shown = textOf((await visitor.get(`/_page/requests/${number}`)).html);
+  expect(shown).toContain('{\n  "title": "first",\n  "title": "second",\n  "size": 12345678901234567890\n}');
+});
+
 /** What a browser shows for this markup. */
 function textOf(markup: string): string {
   const named = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' } as const;

@@ -19,6 +19,7 @@ import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
 import { curlCommand } from '../../inspector/curl.ts';
 import { jsonOf, type Details, type InspectedRequest, type ShownBody } from '../../inspector/details.ts';
 import type { Services } from '../../services.ts';
+import { indentedJson } from '../indented-json.ts';
 import type { View } from '../layout.ts';
 import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
@@ -141,8 +142,7 @@ function bodyOf(what: string, body: ShownBody): Html | '' {
       ${named(type ?? 'No type')}. It begins with
       <code>${firstBytes.toString('hex').replaceAll(/..(?=.)/g, '$& ')}</code>
     </p>`;
-  const json = jsonOf(body);
-  const shown = json === undefined ? text : JSON.stringify(json, null, 2);
+  const shown = jsonOf(body) === undefined ? text : indentedJson(text);
   return html`<pre class="source" tabindex="0" role="region" aria-label="Body of the ${what.toLowerCase()}">
 ${visibleLines(shown)}</pre>
     ${isCut ? html`<p class="muted">The journal keeps only this beginning.</p>` : ''}`;
