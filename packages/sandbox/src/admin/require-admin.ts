@@ -55,7 +55,8 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
   };
 }
 
-const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that change nothing. */
+export const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's. */
 function cookieName(origin: string): string {

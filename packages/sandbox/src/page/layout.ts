@@ -23,8 +23,8 @@ const SECTIONS = [
   ['/_page/controls', 'Controls'],
 ] as const;
 
-/** Events that change the header of every view. */
-const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
+/** Events that may change every view, or its header. */
+const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'admin.changed', 'reset'];
 
 export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {
   const active = faults.list().length;

@@ -46,6 +46,7 @@ export function video(parts: VideoParts): (context: Context) => View {
         'video.deleted',
         'video.played',
         'feed.published',
+        'channel.updated',
       ],
       aside: actions(found),
       body: html`<section class="card" id="history">
