@@ -90,11 +90,12 @@ function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void 
     page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
 }
 
-const MAX_FORM_BYTES = 64 * 1024;
+/** The admin side takes 1 MiB; indented, and encoded as a form, that is several times as much. */
+const MAX_FORM_BYTES = 8 * 1024 * 1024;
 
 function limitedTo(maxSize: number): MiddlewareHandler {
   const onError = () => {
-    throw new ApiError('payload_too_large', `A form may have at most ${maxSize} bytes.`);
+    throw new ApiError('payload_too_large', `A form may have at most ${maxSize / 1024 ** 2} MiB.`);
   };
   return bodyLimit({ maxSize, onError });
 }
