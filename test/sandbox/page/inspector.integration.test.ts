@@ -198,6 +198,20 @@ test('expectations are registered, stand as they do, and are removed', async () 
   expect((await visitor.get('/_page/expectations')).html).toContain('No expectations are registered.');
 });
 
+test('names and texts that change the direction of writing are spelled out, in tables and reports', async () => {
+  const document = JSON.stringify({ expectations: [{ name: 'a \u202e b', request: { operation: 'videos.create' } }] });
+  await visitor.post('/_page/requests/clear');
+  await visitor.post('/_page/expectations', { document });
+  await service.create({ title: 'gpj.\u202eexe' });
+  const verify = JSON.stringify({ expectations: [{ request: { body: { title: 'x' }, operation: 'videos.create' } }] });
+  const { html } = await visitor.get(`/_page/expectations?verify=${encodeURIComponent(verify)}`);
+  const shown = textOf(html.replaceAll(/<textarea.*?<\/textarea>|<[^>]*>/gs, ''));
+  expect(shown).not.toContain('\u202e');
+  expect(shown).toContain('"a [U+202E] b": 1 matched');
+  expect(shown).toContain(String.raw`body.title is "gpj.\u202eexe"`);
+  await visitor.post('/_page/expectations/clear');
+});
+
 test('a check says what does not hold, and where a mistake is', async () => {
   const check = async (given: string) =>
     (await visitor.get(`/_page/expectations?verify=${encodeURIComponent(given)}`)).html;
