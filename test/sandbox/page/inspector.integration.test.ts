@@ -184,6 +184,19 @@ test('requests can be found by path, video and text', async () => {
   expect(await found('?path=/v1/nothing*')).toBe(0);
 });
 
+test('requests are listed with their queries, and lead on from their video and their key', async () => {
+  const { id } = await service.create();
+  await service.call('GET', '/videos?page=2&per_page=5');
+  await service.call('GET', '/feeds', undefined, { authorization: 'Bearer none' });
+  expect((await visitor.get('/_page/requests')).html).toContain('/v1/videos?page=2&amp;per_page=5');
+  expect((await visitor.get(`/_page/videos/${id}`)).html).toContain(`href="/_page/requests?video_id=${id}"`);
+  expect((await visitor.get('/_page/keys')).html).toContain('href="/_page/requests?key=key_1"');
+  const refused = (await visitor.get('/_page/requests?key=none')).html;
+  expect(refused).toContain('<option value="none" selected>');
+  expect(refused).toContain('>401<');
+  expect(refused).not.toContain('>200<');
+});
+
 test('expectations are registered, stand as they do, and are removed', async () => {
   const document = JSON.stringify({
     expectations: [{ name: 'a <feed>', request: { operation: 'feeds.list' }, exactly: 1 }],

@@ -23,7 +23,7 @@ import { indentedJson } from '../indented-json.ts';
 import type { View } from '../layout.ts';
 import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
-import { statusOf } from './requests.ts';
+import { statusOf, targetOf } from './requests.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'links'>;
 
@@ -51,10 +51,10 @@ function neighbours(number: number, last: number): Html {
 }
 
 function summary(found: InspectedRequest): Html {
-  const { method, path, query, operation, atMs, keyId: key, bytesIn, bytesOut, details } = found;
+  const { method, operation, atMs, keyId: key, bytesIn, bytesOut, details } = found;
   return html`<section class="card" id="request">
     <div class="head">
-      <h2><code>${method} ${named(query === '' ? path : `${path}?${query}`)}</code></h2>
+      <h2><code>${method} ${named(targetOf(found))}</code></h2>
       ${statusOf(found)}
     </div>
     <div class="body">
