@@ -276,6 +276,23 @@ test('a delivery is repeated', async () => {
   await until(() => receiver.received.length === 2);
 });
 
+test('a delivery shows what is sent, and when it is tried again', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  const { id } = (await admin(other, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' })).body.data;
+  await other.call('POST', '/feeds/feed_news/publish');
+  const failed = await until(
+    async () =>
+      (await admin(other, `GET /webhooks/${id}/deliveries`)).body.data.find(
+        ({ attempts }: { attempts: number }) => attempts > 0,
+      ) as { next_attempt_at: string },
+  );
+  const { html } = await someone.get('/_page/webhooks');
+  expect(textOf(html)).toContain('"type": "feed.published"');
+  expect(textOf(html)).toContain('"feed_id": "feed_news"');
+  expect(html).toContain(`next at <time datetime="${failed.next_attempt_at}"`);
+});
+
 test('what was saved is put back from a file; other forms change nothing', async () => {
   await using other = await runSandbox();
   const someone = await Visitor.enter(other.sandbox);
