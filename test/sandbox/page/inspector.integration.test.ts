@@ -132,13 +132,13 @@ test('behind each request is everything about it, with its fault in words', asyn
   const faulty = (await visitor.get(`/_page/requests/${number + 1}`)).html;
   for (const fact of [
     '/v1/channels?x=1',
-    'error instead of an answer',
+    'error status',
     'Answers 418 and does nothing',
     '&quot;one&quot;',
     'no body',
   ])
     expect(faulty).toContain(fact);
-  expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error instead of an answer');
+  expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error status');
 });
 
 test('the command on the page is the one of the admin side, with tabs and quotes', async () => {

@@ -200,7 +200,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.reload();
     expect(await page.locator('#switches').innerText()).toMatch(/hit 1 of 1 call, 1[45] min/);
     await open('Requests');
-    expect(await page.locator('tbody tr').first().innerText()).toContain('HTML of a proxy, 502');
+    expect(await page.locator('tbody tr').first().innerText()).toContain('502 page of a proxy');
     await open('Faults');
     await press(/Switch off\s*: A proxy/);
     expect((await service.call('GET', '/channels', undefined, headers)).status).toBe(200);

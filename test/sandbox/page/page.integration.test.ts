@@ -115,6 +115,16 @@ test.each([
   expect(answer.html).toMatch(/<p>[^<]{10,300}\.<\/p>/);
 });
 
+test('the kinds of faults are in words, each with its name in the admin side', async () => {
+  const { html } = await visitor.get('/_page/faults');
+  const named = [...html.matchAll(/<option value="(\w+)"[^>]*>\s*([^<]+?) \((\w+)\)\s*<\/option>/g)];
+  expect(named.length).toBe(18);
+  for (const [, value, words, name] of named) {
+    expect(name).toBe(value);
+    expect(words).not.toContain('_');
+  }
+});
+
 test('a form takes as much as the admin side does, whatever the language, and refuses more in a sentence', async () => {
   await using other = await runSandbox();
   const visitor = await Visitor.enter(other.sandbox);
