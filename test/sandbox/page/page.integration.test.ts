@@ -115,6 +115,16 @@ test.each([
   expect(answer.html).toMatch(/<p>[^<]{10,300}\.<\/p>/);
 });
 
+test('a form with a mistake is not called a fault of the sandbox, and can be corrected', async () => {
+  const { html } = await visitor.post('/_page/clock/advance', { by: 'soon' });
+  expect(html).toContain('<h1>Not accepted</h1>');
+  expect(html).toContain('Go back in the browser to correct the form.');
+  expect((await visitor.get('/_page/analytics?days=8')).html).not.toContain('correct the form');
+  const { html: missing } = await visitor.post('/_page/keys/key_999/revoke');
+  expect(missing).toContain('<h1>Not found</h1>');
+  expect(missing).not.toContain('correct the form');
+});
+
 test('the kinds of faults are in words, each with its name in the admin side', async () => {
   const { html } = await visitor.get('/_page/faults');
   const named = [...html.matchAll(/<option value="(\w+)"[^>]*>\s*([^<]+?) \((\w+)\)\s*<\/option>/g)];
