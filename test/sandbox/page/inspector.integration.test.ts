@@ -112,6 +112,19 @@ test('what a test needs is made on the page', async () => {
   expect((await someone.get('/_page/controls')).html).toContain('2040-01-01');
 });
 
+test('a saved state is said as other things are, and restored only after a question', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  await someone.post('/_page/snapshots', { name: 'kept' });
+  const { html } = await someone.get('/_page/controls');
+  const [, row = ''] = /<tr data-key="kept">(.*?)<\/tr>/s.exec(html) ?? [];
+  expect(row).toMatch(/<time datetime="[^"]+" title="[^"]+">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<\/time>/);
+  expect(row).toMatch(/>[\d.]+ kB</);
+  expect(row).toMatch(/Replaces all current records and files\.<\/p>\s*<button class="danger">Restore this state/);
+  const nameless = await someone.post('/_page/snapshots', { name: '' });
+  expect(nameless.html).toContain('The name of a snapshot has letters');
+});
+
 test('behind each request is everything about it, with its fault in words', async () => {
   await service.create({ title: '<b>Tides</b>', description: `at ${service.sandbox.apiKey}` });
   const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
