@@ -143,19 +143,15 @@ test('behind each request is everything about it, with its fault in words', asyn
   await admin(service, 'POST /faults', { kind: 'status', status: 418, operation: 'channels.list', times: 1 });
   await service.call('GET', '/channels?x=1', undefined, { 'x-note': '"one"' });
   const faulty = (await visitor.get(`/_page/requests/${number + 1}`)).html;
-  for (const fact of [
-    '/v1/channels?x=1',
-    'error status',
-    'Answers 418 and does nothing',
-    '&quot;one&quot;',
-    'no body',
-  ])
+  for (const fact of ['/v1/channels?x=1', 'error status', 'Answers 418 and does nothing', '&quot;one&quot;', 'no body'])
     expect(faulty).toContain(fact);
   expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error status');
 });
 
 test('the command on the page is the one of the admin side, with tabs and quotes', async () => {
-  await service.call('POST', '/videos', '{\n\t"title": "<It\'s> & \\"so\\"",\r\n\t"tags": ["\u202e"]\n}', { 'x-tab': 'a\tb' });
+  await service.call('POST', '/videos', '{\n\t"title": "<It\'s> & \\"so\\"",\r\n\t"tags": ["\u202e"]\n}', {
+    'x-tab': 'a\tb',
+  });
   const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
   const { html } = await visitor.get(`/_page/requests/${number}`);
   const [, shown = ''] = /<pre class="command" id="curl-command"[^>]*>([^<]*)<\/pre>/.exec(html) ?? [];

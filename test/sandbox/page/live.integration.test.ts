@@ -60,7 +60,10 @@ test.each<[what: string, change: `${string} ${string}`, body: unknown, views: re
   const [, heard = ''] = /event: changes\ndata: (.*)\n/.exec(await readUntil(reader, 'event: changes')) ?? [];
   for (const view of views) {
     const [, wanted = ''] = /data-changes-with="([^"]*)"/.exec((await visitor.get(view)).html) ?? [];
-    expect(wanted.split(' ').filter((type) => heard.split(' ').includes(type)), view).not.toEqual([]);
+    expect(
+      wanted.split(' ').filter((type) => heard.split(' ').includes(type)),
+      view,
+    ).not.toEqual([]);
   }
   over.abort();
 });

@@ -53,8 +53,8 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
       name: HOSTILE.HTML,
       description: HOSTILE['control characters and both directions'],
     });
-    for (const feed of ['feed_news', 'feed_main', 'feed_podcast']) await service.call('POST', `/feeds/${feed}/publish`);
     await admin(service, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' });
+    for (const feed of ['feed_news', 'feed_main', 'feed_podcast']) await service.call('POST', `/feeds/${feed}/publish`);
     await admin(service, 'POST /keys', { name: HOSTILE.quotes });
     await admin(service, 'POST /faults', {
       kind: 'status',

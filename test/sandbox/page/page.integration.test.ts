@@ -142,7 +142,8 @@ test('a form takes as much as the admin side does, whatever the language, and re
   expect(target(await visitor.post('/_page/channels', { name: 'Long', description }))).toBe('/_page/channels');
   const rules = Array.from({ length: 1000 }, () => ({ kind: 'status', status: 503, message: 'Back in a minute.' }));
   expect((await admin(other, 'PUT /faults', rules)).status).toBe(200);
-  const [, shown = ''] = /<textarea[^>]*name="rules"[^>]*>([^<]*)/.exec((await visitor.get('/_page/faults')).html) ?? [];
+  const [, shown = ''] =
+    /<textarea[^>]*name="rules"[^>]*>([^<]*)/.exec((await visitor.get('/_page/faults')).html) ?? [];
   const replaced = await visitor.post('/_page/faults/replace', { rules: shown.replaceAll('&quot;', '"') });
   expect([replaced.status, target(replaced)]).toEqual([303, '/_page/faults']);
   const refused = await visitor.post('/_page/keys', { name: 'x'.repeat(9_000_000) });

@@ -1,5 +1,14 @@
 import { html } from 'hono/html';
-import { badge, counted, document, frame, time, visibleText, type Html, type View as SharedView } from '@dropcast/pages';
+import {
+  badge,
+  counted,
+  document,
+  frame,
+  time,
+  visibleText,
+  type Html,
+  type View as SharedView,
+} from '@dropcast/pages';
 import type { EventType } from '../events.ts';
 import type { Services } from '../services.ts';
 import { assets } from './assets.ts';

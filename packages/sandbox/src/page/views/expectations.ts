@@ -76,7 +76,8 @@ function links(numbers: readonly number[]): Html {
 }
 
 function report(outcome: Outcome, label: string): Html {
-  return html`<pre class="source" tabindex="0" role="region" aria-label="${label}">${visibleLines(reportOf(outcome))}</pre>`;
+  return html`<pre class="source" tabindex="0" role="region" aria-label="${label}">
+${visibleLines(reportOf(outcome))}</pre>`;
 }
 
 function registration({ expectations: book }: ExpectationParts): Html {

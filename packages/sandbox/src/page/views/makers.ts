@@ -86,8 +86,7 @@ export function snapshotsByName(snapshots: readonly NamedSnapshot[]): Html {
                 { heading: 'Restore', cell: ({ name }) => restoreButton(name) },
                 {
                   heading: 'Remove',
-                  cell: ({ name }) =>
-                    button(`${pathOf(name)}/delete`, html`Remove${unseen(` ${visibleText(name)}`)}`),
+                  cell: ({ name }) => button(`${pathOf(name)}/delete`, html`Remove${unseen(` ${visibleText(name)}`)}`),
                 },
               ],
             })

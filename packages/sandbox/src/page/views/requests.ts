@@ -111,8 +111,8 @@ function filterForm(
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', [...keys, { value: 'none', label: 'no valid key' }]))} ${field('path', 'Path', path)}
-    ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
+    ${select('key', 'Key', key, all('All', [...keys, { value: 'none', label: 'no valid key' }]))}
+    ${field('path', 'Path', path)} ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
     ${check('fault', 'hit', 'With fault', fault !== undefined)}
     ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>

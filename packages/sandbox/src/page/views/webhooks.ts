@@ -1,5 +1,16 @@
 import type { Context } from 'hono';
-import { badge, button, confirmed, emptyState, named, table, time, unseen, visibleLines, type Html } from '@dropcast/pages';
+import {
+  badge,
+  button,
+  confirmed,
+  emptyState,
+  named,
+  table,
+  time,
+  unseen,
+  visibleLines,
+  type Html,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
