@@ -90,7 +90,7 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
               },
               { heading: 'State', cell: ({ state }) => badge(STATES[state], state) },
               { heading: 'Attempts', kind: 'number', cell: ({ attempts }) => String(attempts) },
-              { heading: 'Delivered, or next attempt', kind: 'minor', cell: whenDelivered },
+              { heading: 'Delivered', kind: 'minor', cell: whenDelivered },
               {
                 heading: 'Last answer',
                 kind: 'minor',
