@@ -11,8 +11,8 @@ test.each([
   expect(visibleText(text)).toBe(shown);
 });
 
-test('several lines stay several lines', () => {
-  expect(visibleLines('one\r\ntwo\n\u001bthree')).toBe('one\ntwo\n[U+001B]three');
+test('several lines stay several lines, with their indentation', () => {
+  expect(visibleLines('one\r\ntwo\n\u001bthree\n\t\tfour\r')).toBe('one\ntwo\n[U+001B]three\n\t\tfour[U+000D]');
 });
 
 test.each([

@@ -10,12 +10,12 @@ function numbered(character: string): string {
   return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/** As `visibleText`, for several lines. */
+/** As `visibleText`, for several lines. Line breaks and tabs stay as they are: a command that is copied must be the same. */
 export function visibleLines(text: string): string {
   return text
-    .split(/\r\n|\n/)
-    .map(visibleText)
-    .join('\n');
+    .split(/(\r?\n|\t)/)
+    .map((part, index) => (index % 2 === 0 ? visibleText(part) : part.replace('\r', '')))
+    .join('');
 }
 
 /** `1,234` */

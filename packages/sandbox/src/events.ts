@@ -14,6 +14,7 @@ export type EventType =
   | 'expectations.changed'
   | 'clock.changed'
   | 'request'
+  | 'admin.changed'
   | 'reset';
 
 /** Something that happened in the service; `id` names the video, channel, feed or key, '' where there is none. */

@@ -27,9 +27,9 @@ function journalWith(...urls: string[]) {
   return { journal, exchanges, heard };
 }
 
-test('an entry becomes an event when its exchange has ended, not before', () => {
+test('an entry becomes an event when its exchange begins, and again when it has ended', () => {
   const { journal, exchanges, heard } = journalWith('/v1/videos', '/v1/feeds');
-  expect(heard).toEqual([]);
+  expect(heard.splice(0)).toEqual(['request 1', 'request 2']);
   expect(journal.entries()).toMatchObject([{ durationMs: null, status: 0 }, { durationMs: null }]);
   exchanges[1]?.end(200);
   expect(heard).toEqual(['request 2']);

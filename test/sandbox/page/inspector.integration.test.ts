@@ -112,6 +112,19 @@ test('what a test needs is made on the page', async () => {
   expect((await someone.get('/_page/controls')).html).toContain('2040-01-01');
 });
 
+test('a saved state is said as other things are, and restored only after a question', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  await someone.post('/_page/snapshots', { name: 'kept' });
+  const { html } = await someone.get('/_page/controls');
+  const [, row = ''] = /<tr data-key="kept">(.*?)<\/tr>/s.exec(html) ?? [];
+  expect(row).toMatch(/<time datetime="[^"]+" title="[^"]+">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<\/time>/);
+  expect(row).toMatch(/>[\d.]+ kB</);
+  expect(row).toMatch(/Replaces all current records and files\.<\/p>\s*<button class="danger">Restore this state/);
+  const nameless = await someone.post('/_page/snapshots', { name: '' });
+  expect(nameless.html).toContain('The name of a snapshot has letters');
+});
+
 test('behind each request is everything about it, with its fault in words', async () => {
   await service.create({ title: '<b>Tides</b>', description: `at ${service.sandbox.apiKey}` });
   const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
@@ -130,16 +143,35 @@ test('behind each request is everything about it, with its fault in words', asyn
   await admin(service, 'POST /faults', { kind: 'status', status: 418, operation: 'channels.list', times: 1 });
   await service.call('GET', '/channels?x=1', undefined, { 'x-note': '"one"' });
   const faulty = (await visitor.get(`/_page/requests/${number + 1}`)).html;
-  for (const fact of [
-    '/v1/channels?x=1',
-    'error instead of an answer',
-    'Answers 418 and does nothing',
-    '&quot;one&quot;',
-    'no body',
-  ])
+  for (const fact of ['/v1/channels?x=1', 'error status', 'Answers 418 and does nothing', '&quot;one&quot;', 'no body'])
     expect(faulty).toContain(fact);
-  expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error instead of an answer');
+  expect((await visitor.get('/_page/requests?fault=hit')).html).toContain('error status');
 });
+
+test('the command on the page is the one of the admin side, with tabs and quotes', async () => {
+  await service.call('POST', '/videos', '{\n\t"title": "<It\'s> & \\"so\\"",\r\n\t"tags": ["\u202e"]\n}', {
+    'x-tab': 'a\tb',
+  });
+  const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
+  const { html } = await visitor.get(`/_page/requests/${number}`);
+  const [, shown = ''] = /<pre class="command" id="curl-command"[^>]*>([^<]*)<\/pre>/.exec(html) ?? [];
+  const command = (await visitor.get(`/_sandbox/requests/${number}/curl`)).html;
+  expect(command).toContain('x-tab: a\tb');
+  expect(textOf(shown)).toBe(command);
+});
+
+test('a JSON body is shown as it came, with repeated fields and every digit', async () => {
+  await service.call('POST', '/videos', '{"title":"first","title":"second","size":12345678901234567890}');
+  const { number } = service.sandbox.requests().at(-1) ?? { number: 0 };
+  const shown = textOf((await visitor.get(`/_page/requests/${number}`)).html);
+  expect(shown).toContain('{\n  "title": "first",\n  "title": "second",\n  "size": 12345678901234567890\n}');
+});
+
+/** What a browser shows for this markup. */
+function textOf(markup: string): string {
+  const named = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' } as const;
+  return markup.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => named[entity as keyof typeof named]);
+}
 
 test.each(['/_page/requests/0', '/_page/requests/99999', '/_page/requests/x'])(
   '%s is a page that says so',
@@ -161,6 +193,19 @@ test('requests can be found by path, video and text', async () => {
   expect(await found('?path=/v1/nothing*')).toBe(0);
 });
 
+test('requests are listed with their queries, and lead on from their video and their key', async () => {
+  const { id } = await service.create();
+  await service.call('GET', '/videos?page=2&per_page=5');
+  await service.call('GET', '/feeds', undefined, { authorization: 'Bearer none' });
+  expect((await visitor.get('/_page/requests')).html).toContain('/v1/videos?page=2&amp;per_page=5');
+  expect((await visitor.get(`/_page/videos/${id}`)).html).toContain(`href="/_page/requests?video_id=${id}"`);
+  expect((await visitor.get('/_page/keys')).html).toContain('href="/_page/requests?key=key_1"');
+  const refused = (await visitor.get('/_page/requests?key=none')).html;
+  expect(refused).toContain('<option value="none" selected>');
+  expect(refused).toContain('>401<');
+  expect(refused).not.toContain('>200<');
+});
+
 test('expectations are registered, stand as they do, and are removed', async () => {
   const document = JSON.stringify({
     expectations: [{ name: 'a <feed>', request: { operation: 'feeds.list' }, exactly: 1 }],
@@ -173,6 +218,20 @@ test('expectations are registered, stand as they do, and are removed', async () 
   expect(html).toContain('a &lt;feed&gt;');
   await visitor.post('/_page/expectations/clear');
   expect((await visitor.get('/_page/expectations')).html).toContain('No expectations are registered.');
+});
+
+test('names and texts that change the direction of writing are spelled out, in tables and reports', async () => {
+  const document = JSON.stringify({ expectations: [{ name: 'a \u202e b', request: { operation: 'videos.create' } }] });
+  await visitor.post('/_page/requests/clear');
+  await visitor.post('/_page/expectations', { document });
+  await service.create({ title: 'gpj.\u202eexe' });
+  const verify = JSON.stringify({ expectations: [{ request: { body: { title: 'x' }, operation: 'videos.create' } }] });
+  const { html } = await visitor.get(`/_page/expectations?verify=${encodeURIComponent(verify)}`);
+  const shown = textOf(html.replaceAll(/<textarea.*?<\/textarea>|<[^>]*>/gs, ''));
+  expect(shown).not.toContain('\u202e');
+  expect(shown).toContain('"a [U+202E] b": 1 matched');
+  expect(shown).toContain(String.raw`body.title is "gpj.\u202eexe"`);
+  await visitor.post('/_page/expectations/clear');
 });
 
 test('a check says what does not hold, and where a mistake is', async () => {
@@ -224,6 +283,23 @@ test('a delivery is repeated', async () => {
     '';
   expect((await visitor.post(again)).headers.get('location')).toBe(`/_page/webhooks#${id}`);
   await until(() => receiver.received.length === 2);
+});
+
+test('a delivery shows what is sent, and when it is tried again', async () => {
+  await using other = await runSandbox();
+  const someone = await Visitor.enter(other.sandbox);
+  const { id } = (await admin(other, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' })).body.data;
+  await other.call('POST', '/feeds/feed_news/publish');
+  const failed = await until(
+    async () =>
+      (await admin(other, `GET /webhooks/${id}/deliveries`)).body.data.find(
+        ({ attempts }: { attempts: number }) => attempts > 0,
+      ) as { next_attempt_at: string },
+  );
+  const { html } = await someone.get('/_page/webhooks');
+  expect(textOf(html)).toContain('"type": "feed.published"');
+  expect(textOf(html)).toContain('"feed_id": "feed_news"');
+  expect(html).toContain(`next at <time datetime="${failed.next_attempt_at}"`);
 });
 
 test('what was saved is put back from a file; other forms change nothing', async () => {

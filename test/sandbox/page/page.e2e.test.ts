@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../../browser/axe.ts';
 import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/browser.ts';
 import { needs } from '../../support/needs.ts';
+import { startServer } from '../../support/server.ts';
 import { takeScreenshot } from '../../browser/screenshot.ts';
 import { admin } from '../admin/admin-side.ts';
 import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
@@ -52,8 +53,8 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
       name: HOSTILE.HTML,
       description: HOSTILE['control characters and both directions'],
     });
-    for (const feed of ['feed_news', 'feed_main', 'feed_podcast']) await service.call('POST', `/feeds/${feed}/publish`);
     await admin(service, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' });
+    for (const feed of ['feed_news', 'feed_main', 'feed_podcast']) await service.call('POST', `/feeds/${feed}/publish`);
     await admin(service, 'POST /keys', { name: HOSTILE.quotes });
     await admin(service, 'POST /faults', {
       kind: 'status',
@@ -137,6 +138,24 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
+  test('a link on a page of another site signs in, and leads to a view once somebody is signed in', async () => {
+    const links = `<a href="${service.sandbox.pageUrl}">Sign in</a> <a href="${at('/_page/requests')}">Requests</a>`;
+    await using report = await startServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(links);
+    });
+    const page = await browser.newPage();
+    for (const [link, heading] of [
+      ['Sign in', 'Overview'],
+      ['Requests', 'Requests'],
+    ] as const) {
+      await page.goto(report.origin.replace('127.0.0.1', 'localhost')); // another host is another site
+      await page.getByRole('link', { name: link }).click();
+      await page.waitForURL(at('/**'));
+      expect(await page.locator('h1').textContent()).toBe(heading);
+    }
+  });
+
   test('any title is plain text in every view, opens nothing and breaks no layout', async () => {
     const page = await enter({ viewport: { width: 360, height: 700 } });
     const { body } = await service.call('GET', '/videos?per_page=100');
@@ -181,7 +200,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.reload();
     expect(await page.locator('#switches').innerText()).toMatch(/hit 1 of 1 call, 1[45] min/);
     await open('Requests');
-    expect(await page.locator('tbody tr').first().innerText()).toContain('HTML of a proxy, 502');
+    expect(await page.locator('tbody tr').first().innerText()).toContain('502 page of a proxy');
     await open('Faults');
     await press(/Switch off\s*: A proxy/);
     expect((await service.call('GET', '/channels', undefined, headers)).status).toBe(200);

@@ -108,11 +108,47 @@ test.each([
   ['/_page/limit', {}, 422],
   ['/_page/seed', { videos: '5000', days: '1' }, 422],
   ['/_page/feeds/none/publish', {}, 404],
-  ['/_page/keys', { name: 'x'.repeat(70_000) }, 413],
+  ['/_page/keys', { name: 'x'.repeat(201) }, 422],
 ])('%s with %.60j is refused in a sentence', async (path, fields, status) => {
   const answer = await visitor.post(path, fields);
   expect(answer.status).toBe(status);
   expect(answer.html).toMatch(/<p>[^<]{10,300}\.<\/p>/);
+});
+
+test('a form with a mistake is not called a fault of the sandbox, and can be corrected', async () => {
+  const { html } = await visitor.post('/_page/clock/advance', { by: 'soon' });
+  expect(html).toContain('<h1>Not accepted</h1>');
+  expect(html).toContain('Go back in the browser to correct the form.');
+  expect((await visitor.get('/_page/analytics?days=8')).html).not.toContain('correct the form');
+  const { html: missing } = await visitor.post('/_page/keys/key_999/revoke');
+  expect(missing).toContain('<h1>Not found</h1>');
+  expect(missing).not.toContain('correct the form');
+});
+
+test('the kinds of faults are in words, each with its name in the admin side', async () => {
+  const { html } = await visitor.get('/_page/faults');
+  const named = [...html.matchAll(/<option value="(\w+)"[^>]*>\s*([^<]+?) \((\w+)\)\s*<\/option>/g)];
+  expect(named.length).toBe(18);
+  for (const [, value, words, name] of named) {
+    expect(name).toBe(value);
+    expect(words).not.toContain('_');
+  }
+});
+
+test('a form takes as much as the admin side does, whatever the language, and refuses more in a sentence', async () => {
+  await using other = await runSandbox();
+  const visitor = await Visitor.enter(other.sandbox);
+  const description = '\u8a9e'.repeat(10_000); // nine bytes each in a form
+  expect(target(await visitor.post('/_page/channels', { name: 'Long', description }))).toBe('/_page/channels');
+  const rules = Array.from({ length: 1000 }, () => ({ kind: 'status', status: 503, message: 'Back in a minute.' }));
+  expect((await admin(other, 'PUT /faults', rules)).status).toBe(200);
+  const [, shown = ''] =
+    /<textarea[^>]*name="rules"[^>]*>([^<]*)/.exec((await visitor.get('/_page/faults')).html) ?? [];
+  const replaced = await visitor.post('/_page/faults/replace', { rules: shown.replaceAll('&quot;', '"') });
+  expect([replaced.status, target(replaced)]).toEqual([303, '/_page/faults']);
+  const refused = await visitor.post('/_page/keys', { name: 'x'.repeat(9_000_000) });
+  expect(refused.status).toBe(413);
+  expect(refused.html).toMatch(/<p>A form may have at most 8 MiB\.<\/p>/);
 });
 
 test('no form accepts harmful input', async () => {

@@ -32,7 +32,8 @@ export function isAdmin(context: Context, { adminToken, links }: Guarded): boole
 
 /**
  * `GET …?token=TOKEN` → a cookie, and a redirect to the same address without the token, which must not stay in a history or a screenshot.
- * The cookie ends with the browser. @throws ApiError 401 for a wrong token
+ * The cookie ends with the browser. It is `Lax`: with `Strict` a browser would leave it out after a click on a page of another site, such as
+ * a test report or a terminal in the browser, and even after this redirect. @throws ApiError 401 for a wrong token
  */
 export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
   return async (context, next) => {
@@ -43,7 +44,7 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
     const secure = url.protocol === 'https:';
     setCookie(context, cookieName(links.origin), sessionOf(adminToken), {
       httpOnly: true,
-      sameSite: 'Strict',
+      sameSite: 'Lax',
       path: '/',
       secure,
     });
@@ -54,7 +55,8 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
   };
 }
 
-const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that change nothing. */
+export const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's. */
 function cookieName(origin: string): string {
@@ -75,7 +77,7 @@ function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** SameSite=Strict admits other ports of this machine, so the origin must be the sandbox's own. */
+/** SameSite admits other ports of this machine, so the origin must be the sandbox's own. */
 function isFromOwnPage({ req }: Context): boolean {
   const site = req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';

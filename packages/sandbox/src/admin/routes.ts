@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { createFaultRoutes } from '../faults/routes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Handler, Endpoint } from '../http/handler.ts';
@@ -15,7 +15,7 @@ import { makerEndpoints } from './makers.ts';
 import { profileEndpoints } from './profile.ts';
 import { rateLimitEndpoints } from './rate-limit.ts';
 import { requestEndpoints } from './requests.ts';
-import { requireAdmin } from './require-admin.ts';
+import { READING, requireAdmin } from './require-admin.ts';
 import { seedEndpoint } from './seed.ts';
 import { snapshotEndpoints } from './snapshot.ts';
 import { stateEndpoint } from './state.ts';
@@ -26,13 +26,21 @@ export function createAdminRoutes(services: Services): Hono {
   const endpoints = endpointsOf(services);
   const listed: Listed[] = [...endpoints, ...mounted];
   const index: Handler = (context) => context.json({ data: { endpoints: listed.map(indexLine) } });
-  admin.use('/_sandbox/*', requireAdmin(services));
+  admin.use('/_sandbox/*', requireAdmin(services), announceChanges(services));
   admin.on('GET', ['/_sandbox', '/_sandbox/'], index);
   for (const { method, path, handler } of endpoints) admin.on(method, path, handler);
   admin.route('/', createFaultRoutes(services));
   admin.route('/', createWebhookRoutes(services));
   admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, listed));
   return admin;
+}
+
+/** Much of what it changes, such as snapshots, the limit or the journal, has no event of its own. */
+function announceChanges({ events }: Pick<Services, 'events'>): MiddlewareHandler {
+  return async (context, next) => {
+    await next();
+    if (!READING.has(context.req.method) && context.res.ok) events.emit('admin.changed', '');
+  };
 }
 
 type Listed = Omit<Endpoint, 'handler'>;

@@ -6,22 +6,22 @@ export function kindInWords(kind: string): string {
 }
 
 const KINDS: Readonly<Record<FaultKind, string>> = {
-  status: 'error instead of an answer',
-  rate_limited: 'too many requests',
-  html_502: 'HTML of a proxy, 502',
+  status: 'error status',
+  rate_limited: 'rate limited',
+  html_502: '502 page of a proxy',
   redirect: 'redirect',
   expired_address: 'upload address expired',
-  second_put_refused: 'refused as a second upload',
-  delay: 'late answer',
+  second_put_refused: 'upload refused as a repeat',
+  delay: 'delayed answer',
   slow_read: 'body read slowly',
   stall: 'connection stalls',
   reset: 'connection reset',
-  answer_lost: 'done, but answer lost',
-  drop_after_create: 'created, but answer lost',
+  answer_lost: 'carried out, answer lost',
+  drop_after_create: 'created, answer lost',
   truncated_json: 'JSON cut off',
-  wrong_content_type: 'JSON called something else',
-  unknown_status: 'unknown status',
-  extra_fields: 'unknown fields',
+  wrong_content_type: 'wrong Content-Type',
+  unknown_status: 'unknown video status',
+  extra_fields: 'extra fields',
   stuck_processing: 'processing never ends',
   failed_processing: 'processing fails',
 };
@@ -40,7 +40,7 @@ export function faultInWords(rule: FaultRule): string {
     case 'expired_address':
       return 'Answers 403, as if the upload address had expired';
     case 'second_put_refused':
-      return 'Answers 409, as if the video had its file already';
+      return 'Answers 409, as if the video already had its file';
     case 'delay':
       return `Answers ${rule.ms} ms late`;
     case 'slow_read':
@@ -50,21 +50,21 @@ export function faultInWords(rule: FaultRule): string {
     case 'reset':
       return `Resets the connection after ${rule.after_bytes} bytes of the ${rule.of}`;
     case 'answer_lost':
-      return 'Carries the request out and closes the connection without an answer';
+      return 'Carries out the request, then closes the connection without an answer';
     case 'drop_after_create':
-      return 'Creates the video and closes the connection without an answer';
+      return 'Creates the video, then closes the connection without an answer';
     case 'truncated_json':
-      return 'Answers with the first half of the JSON';
+      return 'Answers with only the first half of the JSON';
     case 'wrong_content_type':
-      return `Calls its JSON ${rule.content_type}`;
+      return `Labels the JSON of the answer as ${rule.content_type}`;
     case 'unknown_status':
-      return `Gives videos the status ${rule.status}, which no specification has`;
+      return `Gives each video the status ${rule.status}, which the specification does not know`;
     case 'extra_fields':
-      return 'Adds fields that no specification has to every object';
+      return 'Adds fields to every object that the specification does not know';
     case 'stuck_processing':
-      return 'Never ends the processing';
+      return 'Keeps the video in processing for ever';
     case 'failed_processing':
-      return `Lets the processing fail with ${rule.code}`;
+      return `Makes processing fail with ${rule.code}`;
     default:
       return rule satisfies never;
   }

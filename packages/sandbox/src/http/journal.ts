@@ -13,7 +13,7 @@ import { shortened } from './shortened.ts';
 export interface JournalParts {
   /** The service's clock, ms since 1970. */
   readonly nowMs: () => number;
-  /** Receives `request` at the end of each exchange. */
+  /** Receives `request` at the beginning and at the end of each exchange. */
   readonly events: Events;
   /** In clear; none of them is shown. */
   readonly secrets?: readonly string[];
@@ -83,6 +83,11 @@ export class Journal {
       this.#forgotten = old.at(-1)?.number ?? 0;
       this.#forget(old);
     }
+    // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
+    const announce = () => {
+      if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.number));
+    };
+    announce();
     const { socket } = request;
     const startMs = performance.now();
     response.once('close', () => {
@@ -91,8 +96,7 @@ export class Journal {
       this.#underWay.delete(exchange);
       this.#onEnd(exchange.inspected());
       this.#details.add(exchange);
-      // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
-      if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.number));
+      announce();
     });
   }
 

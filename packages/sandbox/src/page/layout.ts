@@ -1,5 +1,14 @@
 import { html } from 'hono/html';
-import { badge, counted, document, frame, time, type Html, type View as SharedView } from '@dropcast/pages';
+import {
+  badge,
+  counted,
+  document,
+  frame,
+  time,
+  visibleText,
+  type Html,
+  type View as SharedView,
+} from '@dropcast/pages';
 import type { EventType } from '../events.ts';
 import type { Services } from '../services.ts';
 import { assets } from './assets.ts';
@@ -23,8 +32,8 @@ const SECTIONS = [
   ['/_page/controls', 'Controls'],
 ] as const;
 
-/** Events that change the header of every view. */
-const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
+/** Events that may change every view, or its header. */
+const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'admin.changed', 'reset'];
 
 export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {
   const active = faults.list().length;
@@ -44,13 +53,21 @@ export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'c
   });
 }
 
+interface Problem {
+  readonly title: string;
+  readonly message: string;
+  /** Whether a form was sent, which the browser still has as it was filled in. */
+  readonly isAboutForm: boolean;
+}
+
 /** An expected failure, explained in one sentence. */
-export function problemPage(title: string, message: string): Html {
+export function problemPage({ title, message, isAboutForm }: Problem): Html {
   return document(
     { title, site: SITE, assets },
     html`<main id="main" class="alone">
       <h1>${title}</h1>
-      <p>${message}</p>
+      <p>${visibleText(message)}</p>
+      ${isAboutForm ? html`<p>Nothing was changed. Go back in the browser to correct the form.</p>` : ''}
       <p><a href="/">Go to the overview</a></p>
     </main>`,
   );

@@ -44,7 +44,8 @@ export const aboutMakers: readonly Action[] = [
     path: '/_page/snapshots',
     asks: ({ form }) => ({
       method: 'PUT',
-      path: `/_sandbox/snapshots/${encodeURIComponent(form.get('name') ?? '')}`,
+      // Without a name the path would be another one; the admin side refuses this one with what a name is.
+      path: `/_sandbox/snapshots/${encodeURIComponent(form.get('name') || ' ')}`,
     }),
     leadsTo: '/_page/controls',
   },

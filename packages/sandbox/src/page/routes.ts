@@ -90,11 +90,12 @@ function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void 
     page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
 }
 
-const MAX_FORM_BYTES = 64 * 1024;
+/** The admin side takes 1 MiB; indented, and encoded as a form, that is several times as much. */
+const MAX_FORM_BYTES = 8 * 1024 * 1024;
 
 function limitedTo(maxSize: number): MiddlewareHandler {
   const onError = () => {
-    throw new ApiError('payload_too_large', `A form may have at most ${maxSize} bytes.`);
+    throw new ApiError('payload_too_large', `A form may have at most ${maxSize / 1024 ** 2} MiB.`);
   };
   return bodyLimit({ maxSize, onError });
 }
@@ -103,14 +104,25 @@ function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 
   const refusal = toApiError(error);
   if (isDefect(error)) onDefect(error);
   if (refusal.code === 'unauthorized') return showPage(context, strangerPage(), 401);
+  const title = TITLES[refusal.status] ?? 'Something went wrong';
+  const isAboutForm = title === NOT_ACCEPTED && context.req.method === 'POST';
   return showPage(
     context,
-    problemPage(TITLES[refusal.status] ?? 'Something went wrong', refusal.message),
+    problemPage({ title, message: refusal.message, isAboutForm }),
     refusal.status as ContentfulStatusCode,
   );
 }
 
-const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' };
+const NOT_ACCEPTED = 'Not accepted';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: NOT_ACCEPTED,
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible now',
+  413: NOT_ACCEPTED,
+  422: NOT_ACCEPTED,
+};
 
 /** @returns the answer with a page that may load nothing from other origins and appear in no frame. */
 function showPage(context: Context, page: Html, status: ContentfulStatusCode = 200): Response | Promise<Response> {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { badge, button, emptyState, table, type Html } from '@dropcast/pages';
+import { badge, button, emptyState, named, table, visibleLines, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { mistakesAsText, query } from '../../http/input.ts';
@@ -62,7 +62,7 @@ function expectationTable(list: readonly ExpectationOutcome[]): Html | '' {
     items: list,
     keyOf: ({ name }) => `expectation-${name}`,
     columns: [
-      { heading: 'Expectation', kind: 'main', cell: ({ name }) => html`<bdi>${name}</bdi>` },
+      { heading: 'Expectation', kind: 'main', cell: ({ name }) => named(name) },
       { heading: 'Wanted', cell: ({ expectation }) => countWords(expectation) },
       { heading: 'State', cell: ({ state }) => stateBadge(state) },
       { heading: 'Came', kind: 'number', cell: ({ matched }) => html`${matched.length}` },
@@ -76,7 +76,8 @@ function links(numbers: readonly number[]): Html {
 }
 
 function report(outcome: Outcome, label: string): Html {
-  return html`<pre class="source" tabindex="0" role="region" aria-label="${label}">${reportOf(outcome)}</pre>`;
+  return html`<pre class="source" tabindex="0" role="region" aria-label="${label}">
+${visibleLines(reportOf(outcome))}</pre>`;
 }
 
 function registration({ expectations: book }: ExpectationParts): Html {

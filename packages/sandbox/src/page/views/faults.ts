@@ -70,7 +70,7 @@ function presetItem(preset: Preset, { faults, clock }: FaultParts): Html {
 
 function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
   return table({
-    label: 'Faults in force',
+    label: 'Active faults',
     items: list,
     keyOf: ({ id }) => id,
     columns: [
@@ -79,7 +79,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
         kind: 'main',
         cell: ({ id, rule }) =>
           html`${badge('notice', kindInWords(rule.kind))}<bdi class="under">${visibleText(faultInWords(rule))}</bdi
-            ><code class="under">${id}</code>`,
+            ><code class="under">${id} · ${rule.kind}</code>`,
       },
       { heading: 'Operation', cell: ({ rule }) => operationOf(rule) },
       { heading: 'Details', kind: 'minor', cell: ({ rule }) => html`<bdi>${detailsOf(rule)}</bdi>` },
@@ -95,7 +95,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
 
 /** In two steps, so that it needs no script: the kind, then its parameters. */
 function newFault(kind: string | undefined): Html {
-  const choices = kinds.map((value) => ({ value, label: capitalised(kindInWords(value)) }));
+  const choices = kinds.map((value) => ({ value, label: `${capitalised(kindInWords(value))} (${value})` }));
   return html`<section class="card" id="new-fault">
     <div class="head"><h2>Another fault</h2></div>
     <div class="body">
@@ -131,7 +131,7 @@ function ruleForm(kind: string): Html {
   return html`<form method="post" action="/_page/faults" class="row">
     <input type="hidden" name="kind" value="${kind}" />
     ${fieldsOf(kind).map(input)}
-    <button class="main">Plan this fault</button>
+    <button class="main">Add this fault</button>
   </form>`;
 }
 
@@ -156,16 +156,21 @@ function input({ name, type, choices, initial, isRequired }: Field): Html {
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  ms: 'Milliseconds',
-  of: 'Of which body',
-  nth: 'From call number',
-  times: 'How often at most',
+  ms: 'Delay in ms',
+  of: 'In the body of',
+  after_bytes: 'After how many bytes',
+  code: 'Error code',
+  message: 'Error message',
+  nth: 'Starting with call number',
+  times: 'Maximum hits',
   probability: 'Probability (0 to 1)',
-  ttl_ms: 'For so many ms',
+  ttl_ms: 'Expires after (ms)',
   headers: 'Headers (JSON)',
-  channel_id: 'Only channel id',
-  video_id: 'Only video id',
-  seconds: 'Retry-After seconds',
+  channel_id: 'Only for channel id',
+  video_id: 'Only for video id',
+  retry_after: 'Form of Retry-After',
+  seconds: 'Retry-After in seconds',
+  text: 'Retry-After if absurd',
 };
 
 function capitalised(text: string): string {

@@ -55,7 +55,11 @@ function keyTable(list: readonly KeyView[]): Html {
       { heading: 'May', kind: 'minor', cell: ({ read_only: isReadOnly }) => (isReadOnly ? 'read' : 'read and change') },
       { heading: 'Created', kind: 'minor', cell: ({ created_at: at }) => time(Date.parse(at)) },
       { heading: 'Last used', kind: 'minor', cell: lastUse },
-      { heading: 'Uses', kind: 'number', cell: ({ use_count: count }) => grouped(count) },
+      {
+        heading: 'Uses',
+        kind: 'number',
+        cell: ({ id, use_count: count }) => html`<a href="/_page/requests?key=${id}">${grouped(count)}</a>`,
+      },
       { heading: 'Revoke', cell: revocation },
     ],
   });

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { button, confirmed, grouped, select, table, visibleText, type Html } from '@dropcast/pages';
+import { button, confirmed, fileSize, select, table, time, unseen, visibleText, type Html } from '@dropcast/pages';
 import type { NamedSnapshot } from '../../makers/named-snapshots.ts';
 
 /** Cards that make what the API cannot: channels, feeds, ready videos, plays, states by name. */
@@ -51,7 +51,7 @@ export function newPlaysForm(videoPath: string): Html {
   return html`<form method="post" action="${videoPath}/plays" class="row" id="new-play">
     <label>Seconds watched <input name="seconds" type="number" min="0" max="10000000" value="10" required /></label>
     ${field('Viewer', 'viewer', 200, false)}
-    <label><input type="checkbox" name="complete" value="true" /> To the end</label>
+    <label class="check"><input type="checkbox" name="complete" value="true" /> To the end</label>
     <button>Add a play</button>
   </form>`;
 }
@@ -81,15 +81,26 @@ export function snapshotsByName(snapshots: readonly NamedSnapshot[]): Html {
               keyOf: ({ name }) => name,
               columns: [
                 { heading: 'Name', kind: 'main', cell: ({ name }) => html`<code>${visibleText(name)}</code>` },
-                { heading: 'Saved', kind: 'minor', cell: ({ saved_at: at }) => at },
-                { heading: 'Bytes', kind: 'number', cell: ({ bytes }) => grouped(bytes) },
-                { heading: 'Restore', cell: ({ name }) => button(`${pathOf(name)}/restore`, 'Restore') },
-                { heading: 'Remove', cell: ({ name }) => button(`${pathOf(name)}/delete`, 'Remove') },
+                { heading: 'Saved', kind: 'minor', cell: ({ saved_at: at }) => time(Date.parse(at)) },
+                { heading: 'Size', kind: 'minor number', cell: ({ bytes }) => fileSize(bytes) },
+                { heading: 'Restore', cell: ({ name }) => restoreButton(name) },
+                {
+                  heading: 'Remove',
+                  cell: ({ name }) => button(`${pathOf(name)}/delete`, html`Remove${unseen(` ${visibleText(name)}`)}`),
+                },
               ],
             })
       }
     </div>
   </section>`;
+}
+
+function restoreButton(name: string): Html {
+  return confirmed(`${pathOf(name)}/restore`, {
+    first: 'Restore…',
+    question: 'Replaces all current records and files.',
+    second: 'Restore this state',
+  });
 }
 
 function pathOf(name: string): string {

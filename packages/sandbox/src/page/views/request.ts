@@ -19,10 +19,11 @@ import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
 import { curlCommand } from '../../inspector/curl.ts';
 import { jsonOf, type Details, type InspectedRequest, type ShownBody } from '../../inspector/details.ts';
 import type { Services } from '../../services.ts';
+import { indentedJson } from '../indented-json.ts';
 import type { View } from '../layout.ts';
 import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
-import { statusOf } from './requests.ts';
+import { statusOf, targetOf } from './requests.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'links'>;
 
@@ -50,10 +51,10 @@ function neighbours(number: number, last: number): Html {
 }
 
 function summary(found: InspectedRequest): Html {
-  const { method, path, query, operation, atMs, keyId: key, bytesIn, bytesOut, details } = found;
+  const { method, operation, atMs, keyId: key, bytesIn, bytesOut, details } = found;
   return html`<section class="card" id="request">
     <div class="head">
-      <h2><code>${method} ${named(query === '' ? path : `${path}?${query}`)}</code></h2>
+      <h2><code>${method} ${named(targetOf(found))}</code></h2>
       ${statusOf(found)}
     </div>
     <div class="body">
@@ -141,8 +142,7 @@ function bodyOf(what: string, body: ShownBody): Html | '' {
       ${named(type ?? 'No type')}. It begins with
       <code>${firstBytes.toString('hex').replaceAll(/..(?=.)/g, '$& ')}</code>
     </p>`;
-  const json = jsonOf(body);
-  const shown = json === undefined ? text : JSON.stringify(json, null, 2);
+  const shown = jsonOf(body) === undefined ? text : indentedJson(text);
   return html`<pre class="source" tabindex="0" role="region" aria-label="Body of the ${what.toLowerCase()}">
 ${visibleLines(shown)}</pre>
     ${isCut ? html`<p class="muted">The journal keeps only this beginning.</p>` : ''}`;

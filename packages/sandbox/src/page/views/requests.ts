@@ -111,8 +111,8 @@ function filterForm(
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', keys))} ${field('path', 'Path', path)}
-    ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
+    ${select('key', 'Key', key, all('All', [...keys, { value: 'none', label: 'no valid key' }]))}
+    ${field('path', 'Path', path)} ${field('video_id', 'Video id', videoId)} ${field('text', 'Text in a body', text)}
     ${check('fault', 'hit', 'With fault', fault !== undefined)}
     ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>
@@ -136,8 +136,8 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
       {
         heading: 'Request',
         kind: 'main',
-        cell: ({ number, method, path }) =>
-          html`<a href="/_page/requests/${number}"><code>${method} ${named(path)}</code></a>`,
+        cell: ({ number, method, path, query }) =>
+          html`<a href="/_page/requests/${number}"><code>${method} ${named(targetOf({ path, query }))}</code></a>`,
       },
       { heading: 'Operation', kind: 'minor', cell: ({ operation }) => (operation === 'unknown' ? '–' : operation) },
       {
@@ -150,6 +150,11 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
       { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', kindInWords(fault))) },
     ],
   });
+}
+
+/** Path and query, as they came. */
+export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
+  return query === '' ? path : `${path}?${query}`;
 }
 
 /** The status of the answer, or why there is none. */

@@ -46,6 +46,7 @@ export function video(parts: VideoParts): (context: Context) => View {
         'video.deleted',
         'video.played',
         'feed.published',
+        'channel.updated',
       ],
       aside: actions(found),
       body: html`<section class="card" id="history">
@@ -148,6 +149,7 @@ function details(found: Video, { records, links }: VideoParts): Html {
             ? 'none'
             : html`${feeds.map((feed) => html`<a href="${feedPath(feed.id)}">${named(feed.name)}</a> `)}`,
         ],
+        ['Requests', html`<a href="/_page/requests?video_id=${id}">about this video</a>`],
         ['Source', sourceUrl === null ? null : html`<code>${named(sourceUrl)}</code>`],
         ['Embed', html`<code>${links.embed(id)}</code>`],
       ])}

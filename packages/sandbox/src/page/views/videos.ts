@@ -27,6 +27,7 @@ export function videos({ records, links }: Pick<Services, 'records' | 'links'>):
         'video.ready',
         'video.failed',
         'video.deleted',
+        'channel.updated',
       ],
       aside: html`<span class="muted">${label}</span>`,
       body: html`${filterForm({ channel, status }, names)}

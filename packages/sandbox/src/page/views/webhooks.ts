@@ -1,5 +1,16 @@
 import type { Context } from 'hono';
-import { badge, button, confirmed, emptyState, named, table, time, unseen, type Html } from '@dropcast/pages';
+import {
+  badge,
+  button,
+  confirmed,
+  emptyState,
+  named,
+  table,
+  time,
+  unseen,
+  visibleLines,
+  type Html,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
@@ -74,10 +85,12 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
               {
                 heading: 'Delivery',
                 kind: 'main',
-                cell: ({ event, id }) => html`${event}<code class="under">${id}</code>`,
+                cell: ({ event, id, payload }) =>
+                  html`${event}<code class="under">${id}</code>${sentBody(payload, id)}`,
               },
               { heading: 'State', cell: ({ state }) => badge(STATES[state], state) },
               { heading: 'Attempts', kind: 'number', cell: ({ attempts }) => String(attempts) },
+              { heading: 'Delivered', kind: 'minor', cell: whenDelivered },
               {
                 heading: 'Last answer',
                 kind: 'minor',
@@ -97,6 +110,22 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
     }
   </section>`;
 }
+
+/** The body that the receiver gets, but indented. */
+function sentBody(payload: unknown, id: string): Html {
+  return html`<details>
+    <summary>Payload${unseen(` of ${id}`)}</summary>
+    <pre class="source" tabindex="0" role="region" aria-label="Payload of ${id}">
+${visibleLines(JSON.stringify(payload, null, 2))}</pre>
+  </details>`;
+}
+
+function whenDelivered({ delivered_at: deliveredAt, next_attempt_at: nextAt }: DeliveryItem): Html | string {
+  if (deliveredAt !== null) return time(Date.parse(deliveredAt));
+  return nextAt === null ? '–' : html`next at ${time(Date.parse(nextAt))}`;
+}
+
+type DeliveryItem = ReturnType<typeof deliveryItem>;
 
 const MOST_SHOWN = 10;
 const STATES = { delivered: 'good', waiting: 'busy', 'given up': 'bad' } as const;
