@@ -25,12 +25,23 @@ const replacing = globSync('test/**/*.integration.test.ts', { cwd: import.meta.d
 /** What is built and packed for others: `npm run test:packages`. */
 const packed = ['test/packages/*.e2e.test.ts', 'test/scripts/package/*.{integration,e2e}.test.ts'];
 
-/** What needs a PostgreSQL server. */
-const withPostgres = globSync('test/**/*.pg.test.ts', { cwd: import.meta.dirname });
+/** Kills, faults, planted bugs and simulated lives of whole daemons: `npm run test:reliability`. */
+const proofs = 'test/reliability/**/*.{integration,e2e}.test.ts';
+const proofsWithPostgres = globSync('test/reliability/**/*.pg.test.ts', { cwd: import.meta.dirname });
+
+/** Of a fleet: `npm run test:fleet`. Needs a PostgreSQL server. */
+const withPostgres = globSync(['test/**/*.pg.test.ts', 'test/docs/fleet-commands.e2e.test.ts'], {
+  cwd: import.meta.dirname,
+  exclude: proofsWithPostgres,
+});
+const ifPostgres = (files: readonly string[]): readonly string[] => (isTherePostgres() ? files : []);
 
 export default defineConfig({
   test: {
-    reporters: ['default', new SkippedReporter(isTherePostgres() ? [] : withPostgres)],
+    reporters: [
+      'default',
+      new SkippedReporter(isTherePostgres() ? {} : { postgres: withPostgres, reliability: proofsWithPostgres }),
+    ],
     // End-to-end tests mostly wait: with as many workers as processors, processors would be idle.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowKindsFirst },
@@ -46,21 +57,27 @@ export default defineConfig({
         ...processes,
         isolate: false,
         setupFiles: [asFound, ...processes.setupFiles],
-        exclude: [...replacing, ...packed],
+        exclude: [...replacing, ...packed, proofs],
       }),
       project('integration, isolated', replacing, { ...patient, ...processes }),
       project('e2e', 'test/**/*.e2e.test.ts', {
         ...patient,
         ...processes,
-        exclude: packed,
+        exclude: [...packed, proofs, ...withPostgres],
+        maxConcurrency: 10,
+        globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
+      }),
+      project('reliability', [proofs, ...ifPostgres(proofsWithPostgres)], {
+        ...patient,
+        ...processes,
         maxConcurrency: 10,
         globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
       }),
       // They share one PostgreSQL server, each with its own database; without one they are skipped, and the run says so.
-      project('postgres', isTherePostgres() ? withPostgres : [], {
+      project('postgres', ifPostgres(withPostgres), {
         ...patient,
         ...processes,
-        globalSetup: [...processes.globalSetup, 'test/support/postgres/global-setup.ts'],
+        globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts', 'test/support/postgres/global-setup.ts'],
       }),
       project('packages', packed, {
         ...patient,

@@ -12,7 +12,7 @@ import type { LongPart } from './long.ts';
 import type { Tools } from './kill/runs.ts';
 import { compileLibrary, compileShim } from './kill/shim.ts';
 
-// `npm run test:reliability`            the quick part, which `npm test` runs too
+// `npm run test:reliability`            the quick part
 // `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100 storms over a fleet, 100,000 simulated seeds, 5,000 schedules of leases, 1,000 lives of whole fleets, 500 lives on both engines
 // `npm run test:reliability -- --long --only leases`   those schedules alone; likewise `engines`, and `fleet` with the storms over one
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`

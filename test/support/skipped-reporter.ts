@@ -1,25 +1,31 @@
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestProject, TestSuite } from 'vitest/node';
 import { howToHave, type Need } from './needs.ts';
 
 /** Says in one line at the end how many tests were skipped, for want of which programs, and how to have them. */
 export class SkippedReporter implements Reporter {
-  readonly #withoutServer: readonly string[];
+  readonly #withoutServer: Readonly<Record<string, readonly string[]>>;
   readonly #print: (line: string) => void;
+  #projects: readonly string[] = [];
 
-  /** @param withoutServer files of tests that are left out, because there is no PostgreSQL */
-  constructor(withoutServer: readonly string[] = [], print: (line: string) => void = console.log) {
+  /** @param withoutServer files of tests that are left out of each project, because there is no PostgreSQL */
+  constructor(
+    withoutServer: Readonly<Record<string, readonly string[]>> = {},
+    print: (line: string) => void = console.log,
+  ) {
     this.#withoutServer = withoutServer;
     this.#print = print;
+  }
+
+  onInit({ projects }: { readonly projects: readonly Pick<TestProject, 'name'>[] }): void {
+    this.#projects = projects.map(({ name }) => name);
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     const line = skippedLine(modules.flatMap((module) => [...module.children.allTests('skipped')].map(lackedBy)));
     if (line !== null) this.#print(`${line}\n`);
-    const count = this.#withoutServer.length;
+    const { length: count } = this.#projects.flatMap((project) => this.#withoutServer[project] ?? []);
     if (count > 0)
-      this.#print(
-        `SKIPPED ${count} FILES OF TESTS (*.pg.test.ts): no PostgreSQL. To run them: ${howToHave(['postgres'])}\n`,
-      );
+      this.#print(`SKIPPED ${count} FILES OF TESTS: no PostgreSQL. To run them: ${howToHave(['postgres'])}\n`);
   }
 }
 

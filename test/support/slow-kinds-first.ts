@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const order = ['e2e', 'postgres', 'integration, isolated', 'integration', 'unit'];
+const order = ['reliability', 'e2e', 'postgres', 'integration, isolated', 'integration', 'unit'];
 
 /** End-to-end tests first: their waits are filled with the work of the others. Within a kind as vitest does, longest first. */
 export class SlowKindsFirst extends BaseSequencer {

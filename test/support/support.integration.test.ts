@@ -49,11 +49,21 @@ test('a scratch directory is there inside its block alone', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('a run without PostgreSQL says loudly which tests it leaves out', () => {
+test('a run without PostgreSQL says loudly how many files of its projects it leaves out', () => {
   const lines: string[] = [];
-  new SkippedReporter(['a.pg.test.ts', 'b.pg.test.ts'], (line) => lines.push(line)).onTestRunEnd([]);
-  expect(lines.join('')).toContain('SKIPPED 2 FILES OF TESTS (*.pg.test.ts): no PostgreSQL');
+  const reporter = new SkippedReporter({ postgres: ['a.pg.test.ts', 'b.pg.test.ts'] }, (line) => lines.push(line));
+  reporter.onInit({ projects: [{ name: 'postgres' }] });
+  reporter.onTestRunEnd([]);
+  expect(lines.join('')).toContain('SKIPPED 2 FILES OF TESTS: no PostgreSQL');
   expect(lines.join('')).toContain('apt-get install postgresql');
+});
+
+test('a run that has no tests of a fleet says nothing of PostgreSQL', () => {
+  const lines: string[] = [];
+  const reporter = new SkippedReporter({ postgres: ['a.pg.test.ts'] }, (line) => lines.push(line));
+  reporter.onInit({ projects: [{ name: 'unit' }] });
+  reporter.onTestRunEnd([]);
+  expect(lines).toEqual([]);
 });
 
 describe('startServer', () => {

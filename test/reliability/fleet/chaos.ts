@@ -6,7 +6,7 @@ import type { FleetOptions, FleetWorld } from './fleet-world.ts';
 /** Something that happens to real processes and a real PostgreSQL. The judge alone says whether it went well. */
 export interface ChaosSchedule {
   readonly options?: Partial<FleetOptions>;
-  /** `npm test` plays it too. */
+  /** The quick part plays it too. */
   readonly isQuick?: boolean;
   play(world: FleetWorld): Promise<void>;
 }

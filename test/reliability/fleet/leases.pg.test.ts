@@ -8,7 +8,7 @@ testWorld('leases', {
   title: 'leases of three members on a real PostgreSQL, in simulated time',
   promise: 'each file is completed once, by whoever holds it, and taken over in time',
   // The long run plays 5,000.
-  lives: 200,
+  lives: 40,
   plants: fleetPlants.filter(({ world }) => world === 'leases'),
   expectOfAll: (reports) => expect(missingStates(reports, leaseStates)).toEqual([]),
 });
