@@ -20,7 +20,7 @@ import type { JournalEntry } from './http/journal-entry.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { ownHosts } from './http/own-hosts.ts';
-import { close, listen, serve, type Certificate, type Layer } from './http/server.ts';
+import { listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
 import { ExpectationBook } from './inspector/expectation-book.ts';
 import { registerExpectations, type ExpectationCheck } from './inspector/expectation-check.ts';
@@ -255,7 +255,7 @@ async function listenUntilClosed(
   cleanup: AsyncDisposableStack,
 ): Promise<Port> {
   const listening = await listen(host, port, certificate);
-  cleanup.defer(() => close(listening.server));
+  cleanup.defer(() => listening.close());
   const scheme = certificate ? 'https' : 'http';
   const name = reachable[plainHost(host)] ?? plainHost(host);
   return { ...listening, origin: `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${listening.port}` };
