@@ -117,8 +117,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
   const services = buildServices(core, main, uploads, cleanup);
   connect(core, services, { main, uploads });
-  const addresses = addressesOf(settings.externalUrl ?? main.origin, settings.adminToken, certificate?.caPath);
-  if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
+  const at = (origin: string) => addressesOf(origin, settings.adminToken, certificate?.caPath);
+  const addresses = at(settings.externalUrl ?? main.origin);
+  // Who reads that is on this machine, from which the external address may lead nowhere.
+  if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, at(main.origin), cleanup);
 
   const resources = cleanup.move();
   let ended: Promise<void> | undefined;
