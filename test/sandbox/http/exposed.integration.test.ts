@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 
@@ -19,7 +19,7 @@ async function askBy(host: string, { sandbox }: RunningSandbox, path: string, { 
   asked.end(body);
   const [answer] = await once(asked, 'response');
   const text = (await Array.fromAsync(answer as AsyncIterable<Buffer>)).join('');
-  return { status: answer.statusCode as number, text };
+  return { status: answer.statusCode as number, headers: answer.headers as IncomingHttpHeaders, text };
 }
 
 const linkTo = async (host: string, service: RunningSandbox): Promise<string> => {
@@ -96,6 +96,13 @@ describe('an exposed sandbox with an external URL', () => {
       expect(await linkTo(host, service)).toBe(service.sandbox.uploadOrigin.replace(/.*:/, 'https://sandbox.example:'));
     },
   );
+
+  test('signs a browser in that comes through a proxy with https, and leaves it there', async () => {
+    const { pageUrl } = service.sandbox;
+    const { status, headers } = await askBy('sandbox.example', service, `/${new URL(pageUrl).search}`);
+    expect([status, new URL(headers.location ?? '', pageUrl).href]).toEqual([303, 'https://sandbox.example/']);
+    expect(headers['set-cookie']).toEqual([expect.stringMatching(/; Secure(;|$)/)]);
+  });
 
   test('gives others the scheme of the port itself', async () => {
     const { text } = await askBy('localhost:9000', service, '/v1/feeds');
