@@ -98,7 +98,7 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 /**
- * Starts the service. @throws TypeError for wrong options, DataFolderError when the data folder cannot be
+ * Starts the service. @throws OptionsError for wrong options, DataFolderError when the data folder cannot be
  * used, and the error of `listen` (EADDRINUSE) when the port is taken.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
