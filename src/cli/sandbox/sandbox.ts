@@ -1,4 +1,4 @@
-import { OptionsError, parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
+import { isLoopbackHost, OptionsError, parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
 import type { OptionProblem, Sandbox, Switches } from '@dropcast/sandbox';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
@@ -88,7 +88,9 @@ function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOp
   return error.message;
 }
 
-function exposureWarning({ tls = false }: SandboxCommandOptions): string {
+function exposureWarning({ host, externalUrl, tls = false }: SandboxCommandOptions): string {
+  if (isLoopbackHost(host) && externalUrl === undefined)
+    return `Warning: other machines still cannot reach ${host}. Add --host 0.0.0.0, or for a proxy on this machine --external-url.`;
   const open = 'Warning: whoever reaches this port can read players, feeds and media without a key.';
   return tls ? open : `${open} API keys and the admin token cross the network in the clear: use --tls.`;
 }

@@ -33,6 +33,7 @@ test('a wrong token is said by the name of its variable', async () => {
 });
 
 test.each([
+  ['says what is missing if only this machine reaches the address', ['--expose'], 'other machines still cannot reach'],
   ['warns of plain http', ['--expose', '--host', '0.0.0.0'], 'use --tls.'],
   ['warns of plain http behind a proxy', ['--expose', '--external-url', 'https://sandbox.example'], 'use --tls.'],
 ])('with --expose it %s', async (_what, given, warning) => {
