@@ -112,9 +112,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const certificate = settings.tls
     ? await certificateIn({ folder: core.dataDir, hosts, nowMs: Date.now() })
     : undefined;
-  const main = await listenUntilClosed(settings, certificate, cleanup);
   const isSeparate = settings.uploadOrigin === 'separate';
-  const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
+  const second = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : undefined;
+  // Last: clients know this port, and nothing answers a request that arrives while something is awaited below.
+  const main = await listenUntilClosed(settings, certificate, cleanup);
+  const uploads = second ?? main;
   const services = buildServices(core, main, uploads, cleanup);
   connect(core, services, { main, uploads });
   const at = (origin: string) => addressesOf(origin, settings.adminToken, certificate?.caPath);
