@@ -35,8 +35,10 @@ const linkTo = async (host: string, service: RunningSandbox): Promise<string> =>
 test('a sandbox for this machine alone answers to no other name, and its links do not change', async () => {
   await using service = await runSandbox();
   const { port } = service.sandbox;
-  for (const host of ['sandbox', `192.0.2.7:${port}`, 'evil.example'])
-    expect([host, (await askBy(host, service, '/v1/channels')).status]).toEqual([host, 421]);
+  for (const host of ['sandbox', `192.0.2.7:${port}`, 'evil.example']) {
+    const { status, text } = await askBy(host, service, '/v1/channels');
+    expect([host, status, text]).toEqual([host, 421, expect.stringContaining('--external-url')]);
+  }
   expect(await linkTo(`localhost:${port}`, service)).toBe(`http://127.0.0.1:${port}`);
 });
 

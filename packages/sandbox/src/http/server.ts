@@ -126,7 +126,7 @@ function dispatcher({ journal, background, raw, fetch, isOwnHost, corsOrigins, l
     if (!isForThisService)
       return answerRefusal(
         response,
-        new ApiError('misdirected_request', 'The Host header must name this machine.'),
+        new ApiError('misdirected_request', 'The Host header must name this machine, or the host of --external-url.'),
         CLOSE,
       );
     if (answerCors(request, response, corsOrigins)) return;
