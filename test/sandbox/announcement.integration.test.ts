@@ -36,6 +36,19 @@ test('replaces the announcement of a killed sandbox, even one readable by others
   expect((await stat(join(folder.path, 'sandbox.json'))).mode & 0o777).toBe(0o600);
 });
 
+test('announces an address that leads to it from this machine, whatever others call it', async () => {
+  await using folder = await scratchDirectory();
+  await using service = await runSandbox({
+    dataDir: folder.path,
+    exposed: true,
+    externalUrl: 'https://sandbox.example',
+  });
+  expect(service.sandbox.adminUrl).toBe('https://sandbox.example/_sandbox');
+  const { admin_url: url, admin_token: token } = (await readAnnouncement(folder.path)) ?? {};
+  const answer = await fetch(`${url}/keys`, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+});
+
 test.each(['', '{', '[]', '{"v":2}', '{"v":1,"pid":1,"base_url":"file:///x"}'])(
   'an announcement %j is none',
   async (text) => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -59,6 +59,38 @@ test('refuses records of another version, and says what to do', async () => {
     message: expect.stringMatching(new RegExp(`sandbox\\.db .*schema 1; .*${SCHEMA_VERSION}`)),
   });
 });
+
+test.each<[string, (records: string) => unknown, string]>([
+  ['that another program wrote', (path) => exec(path, 'DROP TABLE plays; PRAGMA user_version = 0'), 'another program'],
+  ['of which pages are damaged', damagePages, 'is damaged'],
+  ['that lost their end', (path) => truncate(path, 10_000), 'is damaged'],
+  ['that lost everything', (path) => truncate(path, 0), 'would remove the files'],
+])('refuses records %s, and removes no file', async (_what, change, why) => {
+  await using folder = await scratchDirectory();
+  const media = join(folder.path, 'media');
+  {
+    await using service = await runSandbox({ dataDir: folder.path });
+    await service.upload('clip.mp4');
+  }
+  const files = await readdir(media);
+  await change(join(folder.path, 'sandbox.db'));
+  await refused(folder.path).toMatchObject({ reason: 'unusable', message: expect.stringContaining(why) });
+  await refused(folder.path).toMatchObject({ message: expect.stringContaining(folder.path) });
+  expect(files).toHaveLength(1);
+  expect(await readdir(media)).toEqual(files);
+});
+
+function exec(path: string, sql: string): void {
+  using database = new DatabaseSync(path);
+  database.exec(sql);
+}
+
+/** All but the first, which has the schema. */
+async function damagePages(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  for (let page = 1; page * 4096 < bytes.length; page += 1) bytes.fill(255, page * 4096 + 10, page * 4096 + 2000);
+  await writeFile(path, bytes);
+}
 
 test.each<[string, (folder: string) => string | Promise<string>, string]>([
   ['below a folder that is not there', (folder) => join(folder, 'a', 'b'), 'does not exist'],

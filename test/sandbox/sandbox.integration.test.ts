@@ -1,4 +1,7 @@
+import dns, { type LookupOptions } from 'node:dns';
+import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
+import { connect, type LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
@@ -7,7 +10,7 @@ import { put, readSample, runSandbox, until } from './running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
 
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => void vi.unstubAllEnvs().restoreAllMocks());
 
 describe('video states (3)', () => {
   test.each([
@@ -109,6 +112,29 @@ describe('startSandbox', () => {
     await using service = await runSandbox();
     expect(service.sandbox.baseUrl).toBe(`http://127.0.0.1:${service.sandbox.port}/v1`);
     await expect(startSandbox({ port: service.sandbox.port })).rejects.toThrow(/EADDRINUSE/);
+  });
+
+  test('opens its port when it can answer, also if the one for uploads takes long', async () => {
+    const { port, [Symbol.asyncDispose]: release } = await startServer(() => undefined);
+    await release();
+    const secondPort = Promise.withResolvers<() => void>();
+    let lookups = 0;
+    const { lookup } = dns;
+    vi.spyOn(dns, 'lookup').mockImplementation(((
+      host: string,
+      ...rest: [LookupOptions, Parameters<LookupFunction>[2]]
+    ) => {
+      const look = () => lookup(host, ...rest);
+      if (host === 'localhost' && (lookups += 1) === 2) secondPort.resolve(look);
+      else look();
+    }) as typeof dns.lookup);
+    const starting = runSandbox({ host: 'localhost', port, uploadOrigin: 'separate' });
+    const goOn = await secondPort.promise;
+    const early = connect(port, 'localhost');
+    await expect(once(early, 'connect')).rejects.toThrow('ECONNREFUSED');
+    goOn();
+    await using service = await starting;
+    expect((await service.call('GET', '/channels')).status).toBe(200);
   });
 
   test.each<[string, SandboxOptions, RegExp]>([

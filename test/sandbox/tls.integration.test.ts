@@ -169,6 +169,15 @@ describe('over TLS (5)', () => {
     expect((await run('curl', ['-sS', '--cacert', ca, sandbox.baseUrl])).stdout).toContain('unauthorized');
   });
 
+  test('a client that has connected and sent nothing does not hold up the end', async () => {
+    const ending = await runSandbox({ tls: true });
+    const silent = connect(ending.sandbox.port, '127.0.0.1').on('error', () => undefined);
+    const cut = once(silent, 'close');
+    await once(silent, 'connect');
+    await ending.sandbox.close();
+    await cut;
+  });
+
   test('Chromium finds nothing wrong but that it does not know the authority', needs('chromium'), async () => {
     const visit = async (args: string[]) => {
       await using browser = await chromium.launch({

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isMediaFolder } from './store/media-files.ts';
 import { DataFolderError } from './store/database.ts';
@@ -17,12 +17,17 @@ export function makeDataFolder(folder: string): void {
   try {
     // Without `recursive`, which hangs where nothing can be created, as below /proc (Node 26.10).
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    if (!existsSync(recordsIn(folder))) requireNothingOfOthers(folder);
+    if (isEmpty(recordsIn(folder))) requireNothingOfOthers(folder);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
     const why = existsSync(dirname(folder)) ? error.message : `the folder ${dirname(folder)} does not exist`;
     throw new DataFolderError('unusable', `cannot use ${folder} as data folder: ${why}`, { cause: error });
   }
+}
+
+/** Also a file without a byte: it knows none of the files either. */
+function isEmpty(records: string): boolean {
+  return (statSync(records, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 function requireNothingOfOthers(folder: string): void {

@@ -2,6 +2,8 @@
 
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';
+export { OptionsError } from './options.ts';
+export type { OptionProblem, SandboxOptions } from './options.ts';
 export { openPoints, profiles } from './profiles/switch-table.ts';
 export type { OpenPoint, ProfileName, SwitchName, Switches } from './profiles/switch-table.ts';
 export { parseSwitch, profileNamed } from './profiles/switchboard.ts';

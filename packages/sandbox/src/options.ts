@@ -60,12 +60,29 @@ export interface SandboxOptions {
 
 export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
 
-/** Fills in the defaults. @throws TypeError that names the option and what is wrong with it. */
+/** Options of `startSandbox` that are wrong. */
+export class OptionsError extends TypeError {
+  override readonly name = 'OptionsError';
+  readonly problems: readonly OptionProblem[];
+
+  constructor(problems: readonly OptionProblem[]) {
+    super(`sandbox options: ${problems.map(({ path, what }) => `${path.join('.') || 'options'}: ${what}`).join('; ')}`);
+    this.problems = problems;
+  }
+}
+
+export interface OptionProblem {
+  /** The name of the option, and the place in its value. Empty for all options. */
+  readonly path: readonly PropertyKey[];
+  /** Begins in the middle of a sentence. */
+  readonly what: string;
+}
+
+/** Fills in the defaults. @throws OptionsError */
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
   const result = consistentOptions.safeParse(options);
   if (result.success) return result.data;
-  const sentences = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
-  throw new TypeError(`sandbox options: ${sentences.join('; ')}`);
+  throw new OptionsError(result.error.issues.map(({ path, message }) => ({ path, what: message })));
 }
 
 const HOUR_MS = 3_600_000;
@@ -95,12 +112,15 @@ function isHost(text: string): boolean {
 }
 
 const optionsSchema = z.strictObject({
-  host: z.string().refine(isHost, 'must be a name or an address without a port').default('127.0.0.1'),
+  host: z
+    .string()
+    .refine(isHost, { error: 'must be a name or an address without a port', abort: true })
+    .default('127.0.0.1'),
   exposed: z.boolean().default(false),
   externalUrl: origin('like https://sandbox:8787, without a path').optional(),
   corsOrigins: z.array(origin('like http://localhost:5173, or *', '*')).default([]),
   port: count.max(65_535).default(0),
-  dataDir: z.string().min(1).optional(),
+  dataDir: z.string().min(1, 'must not be empty').optional(),
   tls: z.boolean().default(false),
   seed: z.int().default(1),
   requestsPerHour: z.int().min(1).default(1000),
@@ -114,10 +134,10 @@ const optionsSchema = z.strictObject({
   apiKey: bearerToken.optional(),
   adminToken: bearerToken.default(() => randomBytes(24).toString('base64url')),
   importFrom: z.enum(['loopback', 'anywhere']).default('loopback'),
-  samplesDir: z.string().min(1).optional(),
+  samplesDir: z.string().min(1, 'must not be empty').optional(),
   now: timeField.optional(),
   nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
-  ffmpegPath: z.string().min(1).nullable().optional(),
+  ffmpegPath: z.string().min(1, 'must not be empty').nullable().optional(),
   profile: profileSchema.default('default'),
   switches: switchesSchema.default({}),
   onExchange: z.custom<ExchangeListener>((value) => typeof value === 'function', 'must be a function').optional(),

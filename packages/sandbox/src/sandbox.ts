@@ -20,7 +20,7 @@ import type { JournalEntry } from './http/journal-entry.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { ownHosts } from './http/own-hosts.ts';
-import { close, listen, serve, type Certificate, type Layer } from './http/server.ts';
+import { listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
 import { ExpectationBook } from './inspector/expectation-book.ts';
 import { registerExpectations, type ExpectationCheck } from './inspector/expectation-check.ts';
@@ -98,7 +98,7 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 /**
- * Starts the service. @throws TypeError for wrong options, DataFolderError when the data folder cannot be
+ * Starts the service. @throws OptionsError for wrong options, DataFolderError when the data folder cannot be
  * used, and the error of `listen` (EADDRINUSE) when the port is taken.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -112,13 +112,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const certificate = settings.tls
     ? await certificateIn({ folder: core.dataDir, hosts, nowMs: Date.now() })
     : undefined;
-  const main = await listenUntilClosed(settings, certificate, cleanup);
   const isSeparate = settings.uploadOrigin === 'separate';
-  const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
+  const second = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : undefined;
+  // Last: clients know this port, and nothing answers a request that arrives while something is awaited below.
+  const main = await listenUntilClosed(settings, certificate, cleanup);
+  const uploads = second ?? main;
   const services = buildServices(core, main, uploads, cleanup);
   connect(core, services, { main, uploads });
-  const addresses = addressesOf(settings.externalUrl ?? main.origin, settings.adminToken, certificate?.caPath);
-  if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
+  const at = (origin: string) => addressesOf(origin, settings.adminToken, certificate?.caPath);
+  const addresses = at(settings.externalUrl ?? main.origin);
+  // Who reads that is on this machine, from which the external address may lead nowhere.
+  if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, at(main.origin), cleanup);
 
   const resources = cleanup.move();
   let ended: Promise<void> | undefined;
@@ -255,7 +259,7 @@ async function listenUntilClosed(
   cleanup: AsyncDisposableStack,
 ): Promise<Port> {
   const listening = await listen(host, port, certificate);
-  cleanup.defer(() => close(listening.server));
+  cleanup.defer(() => listening.close());
   const scheme = certificate ? 'https' : 'http';
   const name = reachable[plainHost(host)] ?? plainHost(host);
   return { ...listening, origin: `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${listening.port}` };

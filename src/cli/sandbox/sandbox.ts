@@ -1,5 +1,5 @@
-import { parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
-import type { Sandbox, Switches } from '@dropcast/sandbox';
+import { isLoopbackHost, OptionsError, parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
+import type { OptionProblem, Sandbox, Switches } from '@dropcast/sandbox';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -59,12 +59,27 @@ async function start(
     });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    if (error instanceof OptionsError)
+      throw new CommandError(error.problems.map(asGiven).join('; '), exitCodes.usage, { cause: error });
     if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
     throw new CommandError(`cannot start the sandbox: ${reasonOf(error, options)}`, exitCodes.failed, {
       cause: error,
     });
   }
 }
+
+/** With the name by which the command takes the option. */
+function asGiven({ path, what }: OptionProblem): string {
+  const option = String(path[0]);
+  return `${GIVEN_AS[option] ?? `--${option}`}: ${what}`;
+}
+
+const GIVEN_AS: Readonly<Record<string, string>> = {
+  adminToken: '$DROPCAST_SANDBOX_TOKEN',
+  corsOrigins: '--cors',
+  dataDir: '--data',
+  externalUrl: '--external-url',
+};
 
 function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOptions): string {
   if (error.code === 'EADDRINUSE')
@@ -73,7 +88,9 @@ function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOp
   return error.message;
 }
 
-function exposureWarning({ tls = false }: SandboxCommandOptions): string {
+function exposureWarning({ host, externalUrl, tls = false }: SandboxCommandOptions): string {
+  if (isLoopbackHost(host) && externalUrl === undefined)
+    return `Warning: other machines still cannot reach ${host}. Add --host 0.0.0.0, or for a proxy on this machine --external-url.`;
   const open = 'Warning: whoever reaches this port can read players, feeds and media without a key.';
   return tls ? open : `${open} API keys and the admin token cross the network in the clear: use --tls.`;
 }

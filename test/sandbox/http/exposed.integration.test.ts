@@ -1,25 +1,29 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
+import { runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 interface Asked {
   readonly method?: string;
   readonly body?: string;
+  /** Default: that of the API. */
+  readonly key?: string;
 }
 
 /** Asks the sandbox by another name than its address. */
-async function askBy(host: string, { sandbox }: RunningSandbox, path: string, { method = 'GET', body }: Asked = {}) {
+async function askBy(host: string, { sandbox }: RunningSandbox, path: string, asked: Asked = {}) {
+  const { method = 'GET', body, key = sandbox.apiKey } = asked;
   const headers = {
     host,
-    authorization: `Bearer ${sandbox.apiKey}`,
+    authorization: `Bearer ${key}`,
     ...(body !== undefined && { 'content-type': 'application/json' }),
   };
-  const asked = request({ host: '127.0.0.1', port: sandbox.port, path, method, headers });
-  asked.end(body);
-  const [answer] = await once(asked, 'response');
+  const sent = request({ host: '127.0.0.1', port: sandbox.port, path, method, headers });
+  sent.end(body);
+  const [answer] = await once(sent, 'response');
   const text = (await Array.fromAsync(answer as AsyncIterable<Buffer>)).join('');
-  return { status: answer.statusCode as number, text };
+  return { status: answer.statusCode as number, headers: answer.headers as IncomingHttpHeaders, text };
 }
 
 const linkTo = async (host: string, service: RunningSandbox): Promise<string> => {
@@ -31,8 +35,10 @@ const linkTo = async (host: string, service: RunningSandbox): Promise<string> =>
 test('a sandbox for this machine alone answers to no other name, and its links do not change', async () => {
   await using service = await runSandbox();
   const { port } = service.sandbox;
-  for (const host of ['sandbox', `192.0.2.7:${port}`, 'evil.example'])
-    expect([host, (await askBy(host, service, '/v1/channels')).status]).toEqual([host, 421]);
+  for (const host of ['sandbox', `192.0.2.7:${port}`, 'evil.example']) {
+    const { status, text } = await askBy(host, service, '/v1/channels');
+    expect([host, status, text]).toEqual([host, 421, expect.stringContaining('--external-url')]);
+  }
   expect(await linkTo(`localhost:${port}`, service)).toBe(`http://127.0.0.1:${port}`);
 });
 
@@ -97,9 +103,30 @@ describe('an exposed sandbox with an external URL', () => {
     },
   );
 
+  test('signs a browser in that comes through a proxy with https, and leaves it there', async () => {
+    const { pageUrl } = service.sandbox;
+    const { status, headers } = await askBy('sandbox.example', service, `/${new URL(pageUrl).search}`);
+    expect([status, new URL(headers.location ?? '', pageUrl).href]).toEqual([303, 'https://sandbox.example/']);
+    expect(headers['set-cookie']).toEqual([expect.stringMatching(/; Secure(;|$)/)]);
+  });
+
   test('gives others the scheme of the port itself', async () => {
     const { text } = await askBy('localhost:9000', service, '/v1/feeds');
     expect(JSON.parse(text).data[0].url).toBe('http://localhost:9000/feeds/feed_news.xml');
+  });
+
+  test('has it in the links of webhooks, whichever client sent the video', async () => {
+    await using receiver = await startReceiver();
+    const ask = async (path: string, json: unknown, key?: string) => {
+      const asked = { method: 'POST', body: JSON.stringify(json), ...(key !== undefined && { key }) };
+      return JSON.parse((await askBy('localhost:9000', service, path, asked)).text);
+    };
+    const { adminToken } = service.sandbox;
+    await ask('/_sandbox/webhooks', { url: receiver.url, events: ['video.failed'] }, adminToken);
+    const { id } = await ask('/v1/videos', { title: 'T' });
+    await ask(`/_sandbox/videos/${id}/fail`, { code: 'bad', message: 'Bad.' }, adminToken);
+    const { json } = await until(() => receiver.received[0]);
+    expect(json.data.embed_url).toBe(`https://sandbox.example/embed/${id}`);
   });
 
   test('does not answer to other names', async () => {

@@ -41,7 +41,7 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
     const token = url.searchParams.get('token');
     if (context.req.method !== 'GET' || token === null) return next();
     if (!isEqual(token, adminToken)) throw unauthorized();
-    const secure = url.protocol === 'https:';
+    const secure = links.origin.startsWith('https:'); // as the browser sees it, perhaps through a proxy
     setCookie(context, cookieName(links.origin), sessionOf(adminToken), {
       httpOnly: true,
       sameSite: 'Lax',
@@ -51,7 +51,8 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
     url.searchParams.delete('token');
     context.header('Cache-Control', 'no-store');
     context.header('Referrer-Policy', 'no-referrer');
-    return context.redirect(url.href, 303);
+    // Without an origin: behind a proxy this service knows another one than the browser. Two slashes would begin one.
+    return context.redirect(url.pathname.replace(/^\/+/, '/') + url.search, 303);
   };
 }
 

@@ -6,7 +6,7 @@ export class Links {
   readonly #origin: string;
   readonly #uploadOrigin: string;
   readonly #pictureExtension: string;
-  readonly #asSeen = new AsyncLocalStorage<string>();
+  readonly #asSeen = new AsyncLocalStorage<string | undefined>();
 
   /** @param pictureExtension of thumbnails and artwork, which must match their type: `jpg` or `png` */
   constructor(origin: string, uploadOrigin: string, pictureExtension: string) {
@@ -36,6 +36,11 @@ export class Links {
     const own = new URL(this.#origin);
     const isOwn = URL.parse(`${own.protocol}//${host}`)?.host === own.host;
     return isOwn ? work() : this.#asSeen.run(new URL(`${scheme}://${host}`).origin, work);
+  }
+
+  /** Does the work with the service's own links, for what others get than the client whose request brought it about. */
+  seenByAll<T>(work: () => T): T {
+    return this.#asSeen.run(undefined, work);
   }
 
   upload(videoId: string, token: string): string {

@@ -2,7 +2,7 @@ import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono
 import { once } from 'node:events';
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { BackgroundWork } from '../background-work.ts';
 import { answerRefusal, lingerThenCut, type Exchange } from './exchange.ts';
@@ -44,20 +44,25 @@ export interface Certificate {
   readonly cert: string;
 }
 
+/** A port that is open. */
+export interface Listening {
+  readonly server: Server;
+  readonly port: number;
+  /** Stops listening and closes every connection. */
+  close(): Promise<void>;
+}
+
 /** Listens on the host; nothing is answered until `serve`. @throws the listen error, EADDRINUSE for example */
-export async function listen(
-  host: string,
-  port: number,
-  certificate?: Certificate,
-): Promise<{ server: Server; port: number }> {
+export async function listen(host: string, port: number, certificate?: Certificate): Promise<Listening> {
   // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
   // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is still closed.
   const options = { highWaterMark: 1 << 20, requestTimeout: 0, headersTimeout: 30_000, requireHostHeader: false };
   const server = certificate ? httpsServer({ ...options, ...certificate }) : createServer(options);
   server.setTimeout(120_000);
+  const connections = connectionsOf(server);
   server.listen(port, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
-  return { server, port: (server.address() as AddressInfo).port };
+  return { server, port: (server.address() as AddressInfo).port, close: () => close(server, connections) };
 }
 
 function httpsServer(options: ServerOptions): Server {
@@ -81,11 +86,20 @@ export function serve(server: Server, parts: PortParts): void {
   server.on('clientError', answerBrokenRequest);
 }
 
-/** Stops listening and closes every connection. */
-export async function close(server: Server): Promise<void> {
+/** Also those that Node's `closeAllConnections` does not know: clients that have connected to an https port and sent nothing yet. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return connections;
+}
+
+async function close(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  server.closeAllConnections();
+  for (const socket of connections) socket.destroy();
   await closed;
 }
 
@@ -112,7 +126,7 @@ function dispatcher({ journal, background, raw, fetch, isOwnHost, corsOrigins, l
     if (!isForThisService)
       return answerRefusal(
         response,
-        new ApiError('misdirected_request', 'The Host header must name this machine.'),
+        new ApiError('misdirected_request', 'The Host header must name this machine, or the host of --external-url.'),
         CLOSE,
       );
     if (answerCors(request, response, corsOrigins)) return;

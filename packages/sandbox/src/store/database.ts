@@ -30,8 +30,19 @@ export function openDatabase(path: string): DatabaseSync {
         `${path} is in use by another sandbox. Stop that one, or use another folder.`,
         { cause: error },
       );
+    if (isDamage(error)) throw damaged(path, error.message, error);
     throw new DataFolderError('unusable', `cannot open ${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html). */
+function isDamage(error: Error): boolean {
+  return 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff);
+}
+
+function damaged(path: string, what: string, cause?: Error): DataFolderError {
+  const message = `${path} is damaged (${what.replaceAll('\n', ' ')}). Use another folder, or delete this one to start over.`;
+  return new DataFolderError('unusable', message, { cause });
 }
 
 /** The database holds the secrets of webhooks. SQLite gives its side files the same mode. */
@@ -115,14 +126,25 @@ function prepareSchema(database: DatabaseSync, path: string): void {
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   inTransaction(database, () => {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
-    if (version === SCHEMA_VERSION) return;
+    if (version === SCHEMA_VERSION) return requireWhole(database, path);
     if (version !== 0)
       throw new DataFolderError(
         'another version',
         `${path} was written by another version of the sandbox (schema ${String(version)}; this version reads ${SCHEMA_VERSION}). Use another folder, or delete this one to start over.`,
       );
+    if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
+      throw new DataFolderError(
+        'unusable',
+        `${path} is not of a sandbox: another program wrote it. Use another folder.`,
+      );
     database.exec(SCHEMA);
   });
+}
+
+/** Files that the records do not name are deleted, so nothing may be read from damaged ones. Takes 2 ms for each MB. */
+function requireWhole(database: DatabaseSync, path: string): void {
+  const finding = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (finding !== 'ok') throw damaged(path, String(finding));
 }
 
 /** Of the records below; raised when they change their form. */

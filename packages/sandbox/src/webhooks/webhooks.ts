@@ -88,12 +88,12 @@ export class Webhooks {
   }
 
   #note(event: SandboxEvent): void {
-    const { records, clock, seed } = this.#parts;
+    const { records, clock, seed, links } = this.#parts;
     const { type } = event;
     const wanting = records.webhooks.list().filter(({ events }) => events.some((wanted) => wanted === type));
     if (wanting.length === 0) return;
     const createdAtMs = clock.nowMs();
-    const body = payloadOf(event, createdAtMs, this.#parts);
+    const body = links.seenByAll(() => payloadOf(event, createdAtMs, this.#parts));
     if (body === undefined) return;
     const idOf = (number: number) => `msg_${seededToken(seed, ['delivery', number], 16)}`;
     for (const { id } of wanting) records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
