@@ -159,7 +159,10 @@ export class Caller {
       const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
       return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
-      if (error instanceof RateLimitedError) gate?.throttled(error.retryAfterMs);
+      if (error instanceof RateLimitedError && gate !== undefined) {
+        // Its type allows an async function, whose rejection would else end the process.
+        await untilAborted((async () => await gate.throttled(error.retryAfterMs))(), signal, request.operation);
+      }
       throw error;
     }
   }
