@@ -161,7 +161,8 @@ export class Caller {
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
         // Its type allows an async function, whose rejection would else end the process.
-        await untilAborted((async () => await gate.throttled(error.retryAfterMs))(), signal, request.operation);
+        const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs))();
+        await untilAborted(telling, signal, request.operation);
       }
       throw error;
     }
