@@ -68,8 +68,9 @@ export class Caller {
         return await this.#askOnce(request, { ...options, signal, attempt });
       } catch (error) {
         options.onFailure?.(error);
-        const { isRepeatable, operation } = request;
-        const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable });
+        const { isRepeatable, operation, headers } = request;
+        const isKeyed = headers?.['idempotency-key'] !== undefined;
+        const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable, isKeyed });
         if (waitMs === null || waitMs > (options.leftMs?.() ?? Infinity)) throw error;
         await this.wait(failedNote(operation, error, waitMs), { ...options, signal });
       }
@@ -96,8 +97,8 @@ export class Caller {
     }
   }
 
-  /** The facts for the decision whether to try again, except whether the request may be repeated. */
-  retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
+  /** The facts for the decision whether to try again, except what the request says of itself. */
+  retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable' | 'isKeyed'> {
     const { settings, surroundings } = this.#parts;
     return {
       attempt,
