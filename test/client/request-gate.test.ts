@@ -97,7 +97,7 @@ test('a 429 is reported to the gate, with the wait that it asks for', async () =
 
 test('what an async listener for a 429 rejects with ends the call, not the process', async () => {
   const refusal = new Error('the ledger is full');
-  const throttled: () => void = async () => {
+  const throttled: () => unknown = async () => {
     await new Promise((resolve) => setImmediate(resolve));
     throw refusal;
   };
