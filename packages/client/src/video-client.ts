@@ -177,7 +177,10 @@ export interface StreamSource {
   readonly name: string;
   /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
-  /** Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. */
+  /**
+   * Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. An upload
+   * that ends early destroys or cancels it; a generator that waits for something ends only after that.
+   */
   open(): AsyncIterable<Uint8Array | string> | Promise<AsyncIterable<Uint8Array | string>>;
 }
 
@@ -195,7 +198,7 @@ export interface SeekableSource {
 
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
-  /** Called when the kernel has taken more bytes. Awaited if it is async; what it throws ends the upload. */
+  /** Called when the kernel has taken more bytes, from the first one again in each attempt; never for an empty file. Awaited if it is async; what it throws ends the upload. */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
    * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
