@@ -198,7 +198,10 @@ export interface SeekableSource {
 
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
-  /** Called when the kernel has taken more bytes, from the first one again in each attempt; never for an empty file. Awaited if it is async; what it throws ends the upload. */
+  /**
+   * Called when the kernel has taken more bytes; each attempt begins again at the first, and an empty file has none. Awaited if it is
+   * async; what it throws ends the upload.
+   */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
    * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
