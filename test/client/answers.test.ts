@@ -132,6 +132,17 @@ describe('a success that cannot be read', () => {
     await expect(opened.client.videos.delete('v')).rejects.toThrow(UnreadableAnswerError);
   });
 
+  test.each([
+    [200, 'text/html'],
+    [204, 'text/html; charset=UTF-8'],
+  ])('nothing is no web page, whatever type it says it has: %i as %s', async (status, type) => {
+    await using opened = openDaemonClient(base);
+    const headers = { 'content-type': type };
+    nock(base).delete('/videos/v').reply(status, '', headers).patch('/videos/v').reply(status, '', headers);
+    await opened.client.videos.delete('v');
+    expect(await opened.client.videos.update('v', {})).toBeNull();
+  });
+
   test('an answer over 4 MiB is cut', async () => {
     await using opened = openDaemonClient(base);
     nock(base)

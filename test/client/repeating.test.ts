@@ -112,6 +112,19 @@ describe('creating a video', () => {
 });
 
 describe('a key of the caller for create requests', () => {
+  test('is sent again while the service still makes the record of a request that broke off', async () => {
+    await using opened = openClient(base, { honoursIdempotencyKey: true });
+    nock(base)
+      .post('/videos')
+      .replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    nock(base)
+      .post('/videos')
+      .reply(409, { error: { code: 'in_progress', message: 'still being made' } });
+    nock(base).post('/videos').reply(201, { id: 'v', upload_url: 'https://u.example.com/u', status: 'pending' });
+    expect(await opened.client.videos.create({ title: 'T' })).toMatchObject({ id: 'v' });
+    expect(opened.sleeps).toEqual([500, 1000]);
+  });
+
   test.each(['', '   '])('is refused where it is empty, %j: no service would recognise it', async (idempotencyKey) => {
     await using opened = openClient(base, { honoursIdempotencyKey: true });
     const creating = opened.client.videos.create({ title: 'T' }, { idempotencyKey });

@@ -94,3 +94,14 @@ test('a 429 is reported to the gate, with the wait that it asks for', async () =
   await expect(opened.client.videos.get('v')).rejects.toThrow(RateLimitedError);
   expect(opened.throttled).toEqual([42_000, undefined]);
 });
+
+test('what an async listener for a 429 rejects with ends the call, not the process', async () => {
+  const refusal = new Error('the ledger is full');
+  const throttled: () => unknown = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    throw refusal;
+  };
+  await using opened = open({ throttled });
+  nock(base).get('/videos/v').reply(429, {});
+  await expect(opened.client.videos.get('v')).rejects.toBe(refusal);
+});

@@ -26,6 +26,14 @@ const slowDown = new RejectedError('no', { status: 408 });
 const failing = new ServerError('no', { status: 503 });
 
 describe('a failed request', () => {
+  test('with an idempotency key is repeated while the service still carries out an earlier one with it: 409', () => {
+    const underWay = new RejectedError('no', { status: 409 });
+    expect(waitBeforeRetry(underWay, { ...facts, isKeyed: true })).toBe(500);
+    expect(waitBeforeRetry(underWay, { ...facts, isKeyed: true, attempt: 3 })).toBeNull();
+    expect(waitBeforeRetry(underWay, facts)).toBeNull();
+    expect(waitBeforeRetry(new RejectedError('no', { status: 422 }), { ...facts, isKeyed: true })).toBeNull();
+  });
+
   test.each([
     ['a refused connection', neverSent, true, true],
     ['no connection in time', neverConnected, true, true],

@@ -77,7 +77,23 @@ describe('waiting for a video', () => {
       lastStatus: 'processing',
       message: expect.stringMatching(/"v".*8000 ms.*"processing"/),
     });
-    expect(opened.sleeps).toEqual([5000, 3000]);
+    // The last request has a second to be answered.
+    expect(opened.sleeps).toEqual([5000, 2000]);
+  });
+
+  test('cuts off what is under way when the time is over: a request at the gate, or without an answer', async () => {
+    await using opened = openClient(base);
+    nock(base).get('/videos/v').delay(60_000).reply(200, '');
+    const unanswered = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 100 }));
+    expect(unanswered).toBeInstanceOf(WaitTimeoutError);
+    expect(unanswered).toMatchObject({ lastStatus: undefined });
+    nock.abortPendingRequests();
+    const told: string[] = [];
+    const requestGate = { pass: () => new Promise<void>(() => told.push('asked')), throttled() {} };
+    await using held = openClient(base, { requestGate });
+    const atGate = await failure(held.client.videos.waitUntilReady('v', { waitMs: 10 }));
+    expect(atGate).toBeInstanceOf(WaitTimeoutError);
+    expect(told).toEqual(['asked']);
   });
 
   test('asks once when there is no time at all', async () => {
@@ -171,7 +187,7 @@ describe('waiting for a video', () => {
       return 1000 + waitedMs * 1.1;
     };
     await opened.client.videos.waitUntilReady('v', { intervalMs, waitMs: 5000 });
-    expect(told).toEqual([1000, 2100, 1900]);
+    expect(told).toEqual([1000, 2100, 900]);
     expect(told).toEqual(opened.sleeps);
     expect(waited.every(Number.isInteger)).toBe(true);
     for (const wrong of [Number.NaN, Infinity, -1, 999, 2 ** 31]) {
@@ -191,13 +207,13 @@ describe('waiting for a video', () => {
   test('does not repeat a request when the time is over', async () => {
     await using opened = openClient(base, { maxRetries: 10 });
     answer({ status: 'processing' });
-    refuse(503, {}, 3);
+    refuse(503, {}, 2);
     const error = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 6000, intervalMs: 5000 }));
     expect(error).toBeInstanceOf(ServerError);
-    expect(opened.sleeps).toEqual([5000, 500, 500]);
+    expect(opened.sleeps).toEqual([5000, 500]);
     refuse(503);
     expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 0 }))).toBeInstanceOf(ServerError);
-    expect(opened.sleeps).toHaveLength(3);
+    expect(opened.sleeps).toHaveLength(2);
   });
 
   test.each([

@@ -68,8 +68,9 @@ export class Caller {
         return await this.#askOnce(request, { ...options, signal, attempt });
       } catch (error) {
         options.onFailure?.(error);
-        const { isRepeatable, operation } = request;
-        const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable });
+        const { isRepeatable, operation, headers } = request;
+        const isKeyed = headers?.['idempotency-key'] !== undefined;
+        const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable, isKeyed });
         if (waitMs === null || waitMs > (options.leftMs?.() ?? Infinity)) throw error;
         await this.wait(failedNote(operation, error, waitMs), { ...options, signal });
       }
@@ -96,8 +97,8 @@ export class Caller {
     }
   }
 
-  /** The facts for the decision whether to try again, except whether the request may be repeated. */
-  retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
+  /** The facts for the decision whether to try again, except what the request says of itself. */
+  retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable' | 'isKeyed'> {
     const { settings, surroundings } = this.#parts;
     return {
       attempt,
@@ -159,7 +160,11 @@ export class Caller {
       const { value, answer } = await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
       return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
-      if (error instanceof RateLimitedError) gate?.throttled(error.retryAfterMs);
+      if (error instanceof RateLimitedError && gate !== undefined) {
+        // Its type allows an async function, whose rejection would else end the process.
+        const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs))();
+        await untilAborted(telling, signal, request.operation);
+      }
       throw error;
     }
   }

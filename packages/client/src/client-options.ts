@@ -39,7 +39,8 @@ export interface VideoClientOptions {
   readonly bandwidth?: Bandwidth | undefined;
   /**
    * Whether the service makes one record for all create requests with the same `Idempotency-Key`. Then each of them carries one, and is
-   * repeated like any other request. Default false: the specification does not mention the header, so none is sent.
+   * repeated like any other request, and after a 409: then the service still carries out an earlier one. Default false: the
+   * specification does not mention the header, so none is sent.
    */
   readonly honoursIdempotencyKey?: boolean | undefined;
   /** Awaited before every JSON request, repetitions included: for a request budget that other parts of a program share. */

@@ -12,7 +12,7 @@ export interface RequestGate {
    */
   pass(request: RequestAtGate): Promise<void>;
   /**
-   * Called when the service answered 429.
+   * Called when the service answered 429. Awaited if it is async; what it throws ends the call.
    *
    * @param retryAfterMs how long it asks to wait, in milliseconds, 1,000 or more; undefined if it does not say
    */

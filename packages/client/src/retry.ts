@@ -5,6 +5,8 @@ export interface RetryFacts {
   readonly attempt: number;
   /** Repeating does no harm if the service already carried out an earlier attempt. */
   readonly isRepeatable: boolean;
+  /** It carries an `Idempotency-Key` that the service honours. Default false. */
+  readonly isKeyed?: boolean;
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
   /** In [0, 1). */
@@ -22,7 +24,7 @@ const backoff = { firstMs: 500, mostMs: 8000 } as const;
  */
 export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | null {
   if (!(error instanceof ServiceError) || facts.attempt > facts.maxRetries) return null;
-  if (!isPassing(error)) return null;
+  if (!isPassing(error) && !(facts.isKeyed === true && isUnderWay(error))) return null;
   if (!facts.isRepeatable && mayHaveHappened(error)) return null;
   return pauseMs(error, facts);
 }
@@ -47,6 +49,11 @@ export function isPassing(error: unknown): boolean {
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
   return isPassing(error) && !(error instanceof RateLimitedError);
+}
+
+/** A service answers 409 to a key while it still carries out an earlier request with it (draft-ietf-httpapi-idempotency-key-header section 2.7). */
+function isUnderWay({ status }: ServiceError): boolean {
+  return status === 409;
 }
 
 function isPassingStatus(status: number): boolean {

@@ -177,7 +177,10 @@ export interface StreamSource {
   readonly name: string;
   /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
-  /** Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. */
+  /**
+   * Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. An upload
+   * that ends early destroys or cancels it; a generator that waits for something ends only after that.
+   */
   open(): AsyncIterable<Uint8Array | string> | Promise<AsyncIterable<Uint8Array | string>>;
 }
 
@@ -195,7 +198,10 @@ export interface SeekableSource {
 
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
-  /** Called when the kernel has taken more bytes. Awaited if it is async; what it throws ends the upload. */
+  /**
+   * Called when the kernel has taken more bytes; each attempt begins again at the first, and an empty file has none. Awaited if it is
+   * async; what it throws ends the upload.
+   */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
    * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
@@ -234,8 +240,8 @@ export interface UploadedVideo {
 /** Options of `waitUntilReady`. */
 export interface WaitOptions extends RequestOptions {
   /**
-   * For the whole wait, in milliseconds, 0 to 2,147,483,647. No request begins later; one that is under way may still take its
-   * `timeoutMs`. Default 3,600,000.
+   * For the whole wait, in milliseconds, 0 to 2,147,483,647; what is under way at the end is cut off, a request too. The last request
+   * begins a second before the end. 0 asks once, and waits for the answer. Default 3,600,000.
    */
   readonly waitMs?: number | undefined;
   /**

@@ -1,6 +1,7 @@
-import { RateLimitedError, ServiceError, VideoFailedError, WaitTimeoutError } from './errors.ts';
+import { AbortedError, RateLimitedError, ServiceError, VideoFailedError, WaitTimeoutError } from './errors.ts';
 import { checkOptions, failedNote } from './caller.ts';
 import type { AskingOptions, Caller } from './caller.ts';
+import { Deadline } from './deadline.ts';
 import { isPassing } from './retry.ts';
 import { longestTimerMs, requireWithin } from './settings.ts';
 import { plain } from './transport/answer-body.ts';
@@ -13,6 +14,9 @@ import type { Video, VideoStatus } from './wire/videos.ts';
 const defaultWaitMs = 3_600_000;
 const defaultIntervalMs = 5000;
 const leastIntervalMs = 1000;
+
+/** The last request begins so long before the end: one that begins at the end could not be answered. */
+const lastLookMs = 1000;
 
 /** How long a service that answered before may be unreachable. One that never answered gets no such time. */
 const outageMs = 300_000;
@@ -28,22 +32,31 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
     requireWithin('intervalMs', ms, [leastIntervalMs, longestTimerMs]);
     return ms;
   };
-  const signal = caller.untilClosed(options.signal);
   const endsAt = caller.elapsed() + waitMs;
   const leftMs = (): number => endsAt - caller.elapsed();
   nextMs();
   const scrub = caller.scrub([]);
   const log = new StatusLog(options.onStatus);
-  for (;;) {
-    const { video, error } = await look(caller, id, { ...options, leftMs, log });
-    if (video?.status === 'ready') return video;
-    if (video?.status === 'failed') throw failedVideo(video, scrub);
-    const pauseMs = error?.retryAfterMs ?? 0;
-    if (error !== undefined && pauseMs > caller.maxRetryAfterMs(options)) throw error;
-    const stillMs = leftMs();
-    if (stillMs <= 0 || pauseMs > stillMs) throw error ?? new WaitTimeoutError(id, waitMs, log.status(scrub));
-    const ms = Math.ceil(Math.min(Math.max(nextMs(), pauseMs), stillMs));
-    await caller.wait(noteOf(error, ms, log.status(scrub)), { ...options, signal });
+  // Without any time it asks once.
+  using deadline = new Deadline(waitMs === 0 ? Infinity : waitMs);
+  const ofCaller = caller.untilClosed(options.signal);
+  const signal = AbortSignal.any([ofCaller, deadline.signal]);
+  const timeout = (): WaitTimeoutError => new WaitTimeoutError(id, waitMs, log.status(scrub));
+  try {
+    for (;;) {
+      const { video, error } = await look(caller, id, { ...options, signal, leftMs, log });
+      if (video?.status === 'ready') return video;
+      if (video?.status === 'failed') throw failedVideo(video, scrub);
+      const pauseMs = error?.retryAfterMs ?? 0;
+      if (error !== undefined && pauseMs > caller.maxRetryAfterMs(options)) throw error;
+      const mostMs = leftMs() - lastLookMs;
+      if (mostMs <= 0 || pauseMs > mostMs) throw error ?? timeout();
+      const ms = Math.ceil(Math.min(Math.max(nextMs(), pauseMs), mostMs));
+      await caller.wait(noteOf(error, ms, log.status(scrub)), { ...options, signal });
+    }
+  } catch (error) {
+    const isCutOff = error instanceof AbortedError && deadline.signal.aborted && !ofCaller.aborted;
+    throw isCutOff ? timeout() : error;
   }
 }
 

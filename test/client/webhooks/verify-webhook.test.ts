@@ -179,7 +179,7 @@ describe('a webhook', () => {
   });
 });
 
-test.each([{ toleranceMs: NaN }, { nowMs: NaN }])(
+test.each<object>([{ toleranceMs: NaN }, { nowMs: NaN }, { toleranceMs: '5m' }, { nowMs: new Date(NaN) }])(
   'no age is checked against %j: it is a mistake of the caller',
   (given) => {
     expect(() => verifyWebhook({ ...received(ready), ...given })).toThrow(TypeError);

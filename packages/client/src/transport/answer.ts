@@ -122,10 +122,16 @@ export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
 }
 
 function nonJson(answer: Answer): string {
-  if (answer.body.trim() === '') return 'an empty body';
+  if (isEmpty(answer)) return 'an empty body';
   return looksLikePage(answer) ? 'a web page, as proxies and login portals send it' : 'a body that is not JSON';
 }
 
+function isEmpty(answer: Answer): boolean {
+  return answer.body.trim() === '';
+}
+
+/** Some frameworks give every answer the type of a web page, an empty one too. */
 function looksLikePage(answer: Answer): boolean {
+  if (isEmpty(answer)) return false;
   return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || /^\s*<(!doctype|html)\b/i.test(answer.body);
 }

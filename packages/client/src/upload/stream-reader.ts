@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream';
-
 import type { BodyReader } from './body-reader.ts';
+import { chunksOf } from './chunks.ts';
+import type { Chunks } from './chunks.ts';
 import { codeOf, FileChangedError, FileUnreadableError } from '../errors.ts';
 import { untilAborted } from '../until-aborted.ts';
 import type { StreamSource } from '../video-client.ts';
-
-type Chunks = AsyncIterator<unknown, unknown>;
 
 /**
  * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server refuses `Expect`
@@ -13,7 +11,6 @@ type Chunks = AsyncIterator<unknown, unknown>;
  */
 export class StreamReader implements BodyReader {
   readonly #source: StreamSource;
-  #stream: AsyncIterable<unknown> | null = null;
   #chunks: Chunks | null = null;
   #rest: Buffer = Buffer.alloc(0);
   #isDisposed = false;
@@ -69,20 +66,15 @@ export class StreamReader implements BodyReader {
   }
 
   async #open(): Promise<Chunks> {
-    const opened: unknown = await this.#source.open();
-    if (!isStream(opened)) throw this.#noBytes();
-    this.#stream = opened;
-    const chunks = opened[Symbol.asyncIterator]();
+    const chunks = chunksOf(await this.#source.open());
+    if (chunks === null) throw this.#noBytes();
     this.#chunks = chunks;
     if (this.#isDisposed) this.#close();
     return chunks;
   }
 
   #close(): void {
-    // Not awaited: an iterator that hangs does not return.
-    if (this.#stream instanceof Readable) this.#stream.destroy();
-    else void this.#chunks?.return?.().catch(() => {});
-    this.#stream = null;
+    this.#chunks?.close();
     this.#chunks = null;
     this.#rest = Buffer.alloc(0);
   }
@@ -102,8 +94,4 @@ export class StreamReader implements BodyReader {
   #changed(how: string): FileChangedError {
     return new FileChangedError(`${JSON.stringify(this.#source.name)} ${how}`, { code: 'file_changed' });
   }
-}
-
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

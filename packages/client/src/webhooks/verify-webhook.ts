@@ -33,8 +33,8 @@ const defaultToleranceMs = 300_000;
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const { body, headers, toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
-  // Every comparison with NaN is false: nothing would ever be too old.
-  if (Number.isNaN(toleranceMs) || Number.isNaN(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
+  // Every comparison with NaN is false, and so is one with a text like `5m`: nothing would ever be too old.
+  if (!isTime(toleranceMs) || !isTime(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
   const key = keyOf(webhook.secret);
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
@@ -47,6 +47,10 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const event = readEvent(id, parseJson(textOf(body)));
   if (event === undefined) throw refusal('unreadable_event', 'its signature is valid, but it is not an event');
   return event;
+}
+
+function isTime(ms: unknown): boolean {
+  return typeof ms === 'number' && !Number.isNaN(ms);
 }
 
 /** @throws {TypeError} without the secret in it */
