@@ -42,7 +42,7 @@ export interface SandboxOptions {
   readonly adminToken?: string;
   /** Hosts that `source_url` may name. Default: only this machine. */
   readonly importFrom?: 'loopback' | 'anywhere';
-  /** Folder of media files for the admin side's `seed`. Default: it generates short sounds. */
+  /** Folder of media files for made and seeded videos. Default: a short clip of the package. */
   readonly samplesDir?: string;
   /** The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the same times. Default: now. */
   readonly now?: string;

@@ -23,15 +23,16 @@ test('makes videos of the sample files, probed for real, and past plays', async 
   expect(overview.total_views).toBeGreaterThan(0);
 });
 
-test('makes sounds without samples, and no plays for 0 days', async () => {
+test('makes clips without samples, no two the same, and no plays for 0 days', async () => {
   await using service = await runSandbox();
   expect((await admin(service, 'POST /seed', { videos: 3, days: 0 })).body.data).toEqual({ videos: 3, plays: 0 });
   const { data } = (await service.call('GET', '/videos')).body;
   expect(data.map(({ status, duration }: { status: string; duration: number }) => [status, duration])).toEqual([
     ['ready', 3],
-    ['ready', 2],
-    ['ready', 1],
+    ['ready', 3],
+    ['ready', 3],
   ]);
+  expect(new Set(service.sandbox.files().map(({ sha256 }) => sha256)).size).toBe(3);
 });
 
 test('the same seed fills it with the same titles, a second call adds more, and no body means a good deal', async () => {

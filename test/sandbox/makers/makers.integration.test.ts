@@ -232,3 +232,15 @@ test('the same seed, time and calls give the same bytes', async () => {
   expect(await said(first.port)).toEqual(first);
   expect(first.bytes.every((text) => text.length > 10)).toBe(true);
 });
+
+test('a made video is in feeds of each type, also without sample files', async () => {
+  await using one = await startSandbox({ processingMs: { min: 0, max: 0 } });
+  const types = ['mrss', 'podcast', 'ctv'] as const;
+  for (const type of types) one.make.feed({ name: `Own ${type}`, channel_id: 'ch_news', type });
+  await one.make.video({ title: 'Made', channel_id: 'ch_news' });
+  const headers = { authorization: `Bearer ${one.apiKey}` };
+  const publish = async (type: string): Promise<Json> =>
+    await (await fetch(`${one.baseUrl}/feeds/feed_own-${type}/publish`, { method: 'POST', headers })).json();
+  const published = await Promise.all(types.map((type) => publish(type)));
+  expect(published.map(({ video_count: count }: Json) => count)).toEqual([1, 1, 1]);
+});
