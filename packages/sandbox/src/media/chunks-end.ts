@@ -1,4 +1,4 @@
-import type { ReadAt } from './container-end.ts';
+import type { ReadAt } from './read-at.ts';
 
 /**
  * Where a file of chunks ends: WAV and AVI (RIFF), RF64 (EBU Tech 3306), and AIFF (FORM, big-endian). An AVI above 1 GB goes on in

@@ -1,8 +1,6 @@
 import { chunksEnd, isOfChunks } from './chunks-end.ts';
 import { packetsEnd } from './packets-end.ts';
-
-/** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
-export type ReadAt = (position: number, length: number) => Uint8Array;
+import type { ReadAt } from './read-at.ts';
 
 /**
  * Where a file ends for players: before stray bytes that some tools leave behind a whole container, such as zeros, half a tag, or the

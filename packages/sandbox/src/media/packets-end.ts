@@ -1,4 +1,4 @@
-import type { ReadAt } from './container-end.ts';
+import type { ReadAt } from './read-at.ts';
 
 /**
  * Where a transport stream ends: before stray bytes that begin no packet (ISO/IEC 13818-1 section 2.4.3.2).
