@@ -1,4 +1,5 @@
-import { openPoints, profiles } from '../packages/sandbox/src/profiles/switch-table.ts';
+import { openPoints, profiles, switchNames } from '../packages/sandbox/src/profiles/switch-table.ts';
+import { recognitions } from '../packages/sandbox/src/record/compare/recognitions.ts';
 
 /** docs/sandbox-profiles.md: how the sandbox can settle the points that the specification leaves open, and what dropcast does with each. */
 export function sandboxProfiles(): string {
@@ -9,6 +10,7 @@ export function sandboxProfiles(): string {
   const sets = Object.entries(profiles).map(
     ([name, set]) => `| \`${name}\` | ${settled(set)} | ${results[name] ?? usual} |`,
   );
+  const shown = switchNames.map((name) => `| \`${name}\` | ${recognitions[name]?.from ?? unseen} |`);
   return [
     '# Profiles of the local service',
     `The [specification](api-spec.md) leaves points open, and a real service settles them in its own way. The sandbox can settle each of them in other ways, so that a program can be tried against the service
@@ -25,10 +27,15 @@ default.`,
     ['| profile | otherwise than the default | the daemon |', '|---|---|---|', ...sets].join('\n'),
     '## Points',
     ['| switch | about | values, **default** first | why | dropcast |', '|---|---|---|---|---|', ...points].join('\n'),
+    '## What a recording shows',
+    `[\`dropcast sandbox compare\`](record.md#a-sandbox-like-the-service) names the switches that make the sandbox do as a recorded service does. Each is recognised from answers that came whole.`,
+    ['| switch | recognised from |', '|---|---|', ...shown].join('\n'),
   ]
     .join('\n\n')
     .concat('\n');
 }
+
+const unseen = 'nothing: webhooks do not pass the recorder';
 
 const usual = 'every file ends as with the default: nothing lost, nothing doubled';
 
