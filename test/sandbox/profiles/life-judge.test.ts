@@ -47,6 +47,7 @@ const told: Told = {
   said: {
     files: [file({}), link, old, file({ path: '/in/u.mpg', state: 'failed', video_id: 'vid_u' })],
     counts: { done: 3, failed: 1, held: 0 },
+    others: 0,
     plan: { upload: { files: 0, bytes: 0 }, imports: 0 },
     check: { problems: [{ severity: 'warning', message: 'suspects' }] },
   },
@@ -93,6 +94,10 @@ const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
   'webhooks ring where their form is known, and are refused where it is not': {
     ...sound,
     switches: { ...defaultSwitches, webhook_form: 'github' },
+  },
+  'nobody is said to use the key who does not': {
+    ...sound,
+    told: { ...told, said: { ...told.said, others: 990 } },
   },
   'a plan has nothing left to do': {
     ...sound,

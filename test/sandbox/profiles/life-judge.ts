@@ -118,6 +118,9 @@ export const lifeInvariants = {
     return accepted === 0 ? [] : [found('webhooks', `${accepted} of ${told.rung.length} were taken`)];
   },
 
+  'nobody is said to use the key who does not': ({ told: { said } }) =>
+    said.others === 0 ? [] : [found('status', `${said.others} requests of others`)],
+
   'a plan has nothing left to do': ({ told: { said } }) => {
     const { upload, imports } = said.plan;
     return upload.files + imports === 0 ? [] : [found('plan', `${upload.files} uploads and ${imports} imports`)];

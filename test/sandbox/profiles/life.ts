@@ -50,6 +50,8 @@ export interface Told {
 interface Said {
   readonly files: readonly FileView[];
   readonly counts: Readonly<Record<string, number>>;
+  /** Requests that others use of the key. */
+  readonly others: number;
   readonly plan: Pick<PlanView, 'upload' | 'imports'>;
   readonly check: { readonly problems: readonly Pick<Problem, 'severity' | 'message'>[] };
 }
@@ -210,7 +212,7 @@ class Life {
       kills: this.#kills,
       wasLimited: this.#wasLimited,
       rung: deliveries.map(({ status: answered }: { readonly status: number | null }) => answered ?? 0),
-      said: { files: listed.files, counts: status.counts, plan, check },
+      said: { files: listed.files, counts: status.counts, others: status.requests.others, plan, check },
     };
   }
 
