@@ -19,8 +19,8 @@ const root = join(import.meta.dirname, '../../..');
 
 const { values: options } = parseArgs({
   options: {
-    'of-each': { type: 'string', default: '2' },
-    random: { type: 'string', default: '20' },
+    'of-each': { type: 'string', default: '1' },
+    random: { type: 'string', default: '15' },
     replay: { type: 'string' },
     'at-once': { type: 'string', default: '4' },
   },
