@@ -44,6 +44,7 @@ const told: Told = {
   kills: 0,
   wasLimited: false,
   rung: [204],
+  failed: [],
   said: {
     files: [file({}), link, old, file({ path: '/in/u.mpg', state: 'failed', video_id: 'vid_u' })],
     counts: { done: 3, failed: 1, held: 0 },
@@ -130,6 +131,12 @@ test.each<[string, LifeEvidence]>([
   ['a request that a fault hit', asking(request({ status: 503, fault: 'status' }))],
 ])('%s may be refused', (_, evidence) => {
   expect(flawsOf(evidence)).toEqual([]);
+});
+
+test('what a retry mended needed a person, but where uploads are redirected', () => {
+  const mended: LifeEvidence = { ...sound, told: { ...told, failed: [file({ state: 'failed' })] } };
+  expect(flawsOf(mended).map(({ invariant }) => invariant)).toEqual(['only what nobody can play needs a person']);
+  expect(flawsOf({ ...mended, switches: { ...defaultSwitches, upload_redirect: '307' } })).toEqual([]);
 });
 
 test('an import whose answer was lost may wait for a person, with a video or without', () => {

@@ -42,6 +42,8 @@ export interface Told {
   readonly wasLimited: boolean;
   /** What the service did with the webhooks: the statuses of the answers. */
   readonly rung: readonly number[];
+  /** What had failed before somebody tried it again. */
+  readonly failed: readonly FileView[];
   /** What the program said in the end. */
   readonly said: Said;
 }
@@ -188,7 +190,7 @@ class Life {
     await service.plan([]);
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1_000_000 });
     if (this.#daemon?.isRunning() !== true) await this.#start();
-    await this.#ended('all have ended');
+    const ended = await this.#ended('all have ended');
     // Where uploads are redirected, every file has failed until now.
     await admin({ sandbox }, 'POST /profile/switches', { upload_redirect: 'none' });
     await this.#call('POST', '/retry', { names: [], selection: { states: ['failed'] }, by: 'editor' });
@@ -212,6 +214,7 @@ class Life {
       kills: this.#kills,
       wasLimited: this.#wasLimited,
       rung: deliveries.map(({ status: answered }: { readonly status: number | null }) => answered ?? 0),
+      failed: ended.filter(({ state }) => state === 'failed'),
       said: { files: listed.files, counts: status.counts, others: status.requests.others, plan, check },
     };
   }
@@ -387,7 +390,7 @@ class Life {
     await until('it comes', look, { withinMs }).catch(() => undefined);
   }
 
-  async #ended(what: string): Promise<void> {
+  async #ended(what: string): Promise<readonly FileView[]> {
     let last: FilesView | undefined;
     const look = async (): Promise<boolean> => {
       last = await callDaemon<FilesView>(this.#socket, 'GET', '/files?limit=1000');
@@ -396,6 +399,7 @@ class Life {
     const seen = (): unknown =>
       last?.files.filter(({ state }) => !over.has(state)).map(({ path, state, why }) => ({ path, state, why }));
     await until(what, look, { withinMs: this.#world.patienceMs, seen });
+    return last?.files ?? [];
   }
 
   async #json(args: readonly string[]): Promise<Json> {

@@ -12,7 +12,7 @@ interface PlantedBug {
   readonly caughtBy: readonly (Flaw | Violation)['invariant'][];
 }
 
-const everywhere: readonly LifeName[] = ['default@1', 'default@2', 'default@3', 'default@4'];
+const everywhere: readonly LifeName[] = Array.from({ length: 8 }, (_, n) => `default@${n + 1}` as const);
 
 export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   'an upload is repeated without asking first': {
@@ -42,7 +42,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
         instead: 'type: "REMOTE_STATUS", status: status === "transcoding" ? "failed" : status,',
       },
     ],
-    lives: ['new-words@1', 'new-words@2'],
+    lives: ['new-words@1', 'new-words@2', 'new-words@3', 'new-words@4', 'new-words@5'],
     caughtBy: ['only what nobody can play needs a person', 'every file on disk is ready, or a person is told why'],
   },
   'metadata that comes late is not sent': {
