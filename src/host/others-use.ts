@@ -7,7 +7,10 @@ export interface OthersUse {
 
 const hourMs = 3_600_000;
 
-/** A shorter `Retry-After` is about a burst, not about the hour. */
+/**
+ * A shorter `Retry-After` is about a burst, not about the hour. Without one, the 429 is not of the service, which always says how long to wait
+ * (api-spec section 8): a proxy before it may have a limit of its own.
+ */
 const leastWaitMs = 10_000;
 
 /**
@@ -27,7 +30,7 @@ export function noticeOthers(
   },
 ): OthersUse | undefined {
   const { used, limit, retryAfterMs, nowMs } = about;
-  if (used >= limit || (retryAfterMs ?? Infinity) < leastWaitMs) return before;
+  if (used >= limit || (retryAfterMs ?? 0) < leastWaitMs) return before;
   return { requests: limit - used, at: nowMs };
 }
 

@@ -368,6 +368,7 @@ describe('others who use the key', () => {
 
   test.each([
     ['a wait of seconds is a limit of bursts', 5_000, 50],
+    ['it does not say how long to wait, as the service does and a proxy may not', undefined, 50],
     ['our own hour is used up', 60_000, 100],
   ])('are not blamed when %s', async (_name, retryAfterMs, used) => {
     const { gate } = openGate({ limit: 100 });

@@ -1,15 +1,19 @@
-import type { Comparison, Finding } from '@dropcast/sandbox/record';
+import type { Comparison, Finding, SettledPoint } from '@dropcast/sandbox/record';
 import { counted } from '../output/format.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** How a service compares with the contract, for a person. */
 export function comparisonText(comparison: Comparison): string {
-  const { violated, contradicted, unknown, confirmed, unseen, broken, exchanges } = comparison;
+  const { violated, contradicted, unknown, confirmed, unseen, broken, settled, exchanges } = comparison;
+  const same = settled.filter(({ name }) => name in comparison.switches);
+  const unclear = settled.filter(({ values }) => values.length > 1);
   const groups: readonly (readonly [title: string, lines: readonly string[]])[] = [
     ['Not as the specification says', violated.map(departure)],
     ['Not as openapi.yaml assumes', contradicted.map(departure)],
     ['Not in openapi.yaml; clients ignore it', unknown.map(departure)],
     ['Without a whole answer', broken.map(({ exchange, what }) => `${what} (exchange ${exchange})`)],
+    ['Switches that make the sandbox do the same', same.map((point) => `--set ${valuesOf(point)}`)],
+    ['Not always the same: choose one for the sandbox', unclear.map(valuesOf)],
     ['As openapi.yaml assumes', confirmed.map(confirmation)],
     ['Assumed, and not seen', unseen.map(({ place, says }) => `${place}: ${says}`)],
   ];
@@ -17,7 +21,17 @@ export function comparisonText(comparison: Comparison): string {
   const blocks = shown.map(
     ([title, lines]) => `${title} (${lines.length})\n${lines.map((line) => `  ${line}\n`).join('')}`,
   );
-  return `${counted(exchanges, 'exchange')} compared.\n\n${blocks.join('\n')}`;
+  return `${counted(exchanges, 'exchange')} compared.\n\n${blocks.join('\n')}${commandOf(comparison.switches)}`;
+}
+
+/** To be copied. */
+function commandOf(switches: Comparison['switches']): string {
+  const options = Object.entries(switches).map(([name, value]) => ` --set ${name}=${value}`);
+  return options.length === 0 ? '' : `\nA sandbox like this service: dropcast sandbox${options.join('')}\n`;
+}
+
+function valuesOf({ name, values }: SettledPoint): string {
+  return values.map(({ value, exchanges }) => `${name}=${value} (${numbers(exchanges)})`).join(', ');
 }
 
 function departure({ place, says, what, exchanges }: Finding): string {

@@ -1,11 +1,11 @@
 import type { FleetInvariant } from '../fleet/judge.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { openWorld } from '../world/world.ts';
-import type { World, WorldOptions } from '../world/world.ts';
+import type { JudgedWorldOptions, World, WorldOptions } from '../world/world.ts';
 
 /** Something that happens to a running program. The judge alone says whether it went well. */
 export interface Scenario {
-  readonly world?: Omit<WorldOptions, 'program' | 'patienceMs'>;
+  readonly world?: Omit<JudgedWorldOptions, 'program' | 'patienceMs'>;
   /** Waits of a minute are cut short in the copy of the program that plays it. */
   readonly isHurried?: boolean;
   /** It works with compiled C. */

@@ -7,7 +7,7 @@ import type { HostOptions } from '../../e2e/video-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
-import type { Allowance, Evidence, Exit, ListedRecord } from '../judge/evidence.ts';
+import type { Allowance, Evidence, Exit, ListedRecord, RecordOnService, Request } from '../judge/evidence.ts';
 import { filesBelow, listedIn, readLedger } from '../judge/gather.ts';
 import { violationsOf } from '../judge/invariants.ts';
 import type { Violation } from '../judge/invariants.ts';
@@ -26,15 +26,33 @@ export interface WorldOptions {
   readonly settings?: string;
   /** YAML of `retry`. */
   readonly retry?: string;
-  readonly host?: HostOptions;
+  /** YAML of `service` besides address and key. */
+  readonly service?: string;
+  /** YAML of `status`; no page by default. */
+  readonly status?: string;
+  /** YAML of all folders, in place of the usual one. */
+  readonly folders?: (inbox: string) => string;
   readonly allows?: Partial<Allowance>;
   /** How long a process may take to end, on a quiet machine. */
   readonly patienceMs?: number;
 }
 
+/** With the service that takes what no real one would take. */
+export interface JudgedWorldOptions extends WorldOptions {
+  readonly host?: HostOptions;
+}
+
+/** What a world needs of a service. */
+export interface WorldService extends AsyncDisposable {
+  readonly host: Pick<JudgedService['host'], 'baseUrl' | 'key' | 'leaks'>;
+  readonly journal: readonly Request[];
+  /** All records that ever were, oldest first. */
+  records(): readonly RecordOnService[];
+}
+
 /** A folder, a service that remembers everything, the program, and the judge of what came of it. */
-export class World implements AsyncDisposable {
-  readonly service: JudgedService;
+export class World<Service extends WorldService = JudgedService> implements AsyncDisposable {
+  readonly service: Service;
   readonly scratch: ScratchDirectory;
   readonly people = new Versions();
   readonly #options: WorldOptions;
@@ -42,7 +60,7 @@ export class World implements AsyncDisposable {
   readonly #running = new Set<ProgramProcess>();
   #allows: Allowance;
 
-  constructor(options: WorldOptions, service: JudgedService, scratch: ScratchDirectory) {
+  constructor(options: WorldOptions, service: Service, scratch: ScratchDirectory) {
     this.#options = options;
     this.service = service;
     this.scratch = scratch;
@@ -170,26 +188,35 @@ export class World implements AsyncDisposable {
 
   /** A configuration for each state directory: a second one stands for a second installation. */
   async configure(state = 'state'): Promise<void> {
-    const { folder = '', settings = '', retry = '{ attempts: 4, first: 10ms, max: 30ms }' } = this.#options;
+    const { settings = '', retry = '{ attempts: 4, first: 10ms, max: 30ms }' } = this.#options;
+    const { service = '', status = '{ listen: off }', folders = this.#usualFolder } = this.#options;
     const { baseUrl, key } = this.service.host;
     const text = `
-service: { base_url: "${baseUrl}", api_key: ${key}, requests_per_hour: 1000000 }
+service:
+  base_url: "${baseUrl}"
+  api_key: ${key}
+  requests_per_hour: 1000000
+  ${service}
 state_dir: ${this.scratch.file(state)}
 poll: { interval: 10ms }
 publish: { quiet: 0s, at_most: 0s }
 retry: ${retry}
 ${settings}
-status: { listen: off }
+status: ${status}
 log: { level: debug }
 folders:
-  - path: ${this.scratch.file('inbox')}
-    settle: 10ms
-    rescan: 1s
-    rules: [{ match: "**", channel: ch_main, title: "{name}", publish: [feed_news] }]
-    ${folder}
+${folders(this.scratch.file('inbox'))}
 `;
     await writeFile(this.#config(state), text, { mode: 0o600 });
   }
+
+  readonly #usualFolder = (inbox: string): string => `
+  - path: ${inbox}
+    settle: 10ms
+    rescan: 1s
+    rules: [{ match: "**", channel: ch_main, title: "{name}", publish: [feed_news] }]
+    ${this.#options.folder ?? ''}
+`;
 }
 
 export interface ProcessOptions {
@@ -206,8 +233,15 @@ const usual: Allowance = {
   exitCodes: [],
 };
 
-export async function openWorld(options: WorldOptions): Promise<World> {
-  const service = await startJudgedService(options.host);
+export async function openWorld({ host, ...options }: JudgedWorldOptions): Promise<World> {
+  return openWorldOn(await startJudgedService(host), options);
+}
+
+/** A world with a service of its own, which ends with it. */
+export async function openWorldOn<Service extends WorldService>(
+  service: Service,
+  options: WorldOptions,
+): Promise<World<Service>> {
   const scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox'));
   const world = new World(options, service, scratch);

@@ -1,9 +1,13 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../../packages/sandbox/src/sandbox.ts';
 import { profiles, type ProfileName } from '../../../packages/sandbox/src/profiles/switch-table.ts';
 import { dropcast, makeScratch } from '../../e2e/dropcast-process.ts';
+import { plant } from '../../reliability/planted/plant.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { plantedBugs } from './planted.ts';
+import { hurriedLife } from './play-life.ts';
 
 const media = join(import.meta.dirname, '../../media');
 
@@ -77,3 +81,9 @@ test.concurrent.for(Object.keys(profiles) as ProfileName[])(
     expect(stored).toHaveLength(3);
   },
 );
+
+test('what `npm run test:profiles` plants has its place in the program', async () => {
+  await using scratch = await scratchDirectory();
+  for (const [bug, { edits }] of Object.entries(plantedBugs))
+    await plant(inject('program'), scratch.file(bug), [...hurriedLife, ...edits]);
+});

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { compare, type Comparison } from '../../../packages/sandbox/src/record/compare/compare.ts';
-import type { RecordedExchange } from '../../../packages/sandbox/src/record/recording.ts';
 import { listen } from '../../support/server.ts';
 import { recorded } from './recorded.ts';
+import { exchangesOf, type Said } from './said.ts';
 
 const video = {
   id: 'vid_1',
@@ -15,32 +15,6 @@ const video = {
   embed_url: 'https://embed.example.com/1',
 };
 const whole = { ...video, description: null, channel_id: 'ch_news', tags: [], source_url: null };
-
-interface Said {
-  readonly method?: string;
-  readonly target: string;
-  readonly status?: number;
-  readonly json?: unknown;
-  readonly headers?: Record<string, string>;
-  readonly asked?: unknown;
-}
-
-function exchangesOf(said: readonly Said[]): RecordedExchange[] {
-  return said.map(({ method = 'GET', target, status = 200, json, headers = {}, asked }, index) => ({
-    kind: 'exchange',
-    number: index + 1,
-    at: '2026-11-20T12:00:00Z',
-    ms: 1,
-    method,
-    target,
-    request: { headers: {}, ...(asked !== undefined && { body: { json: asked } }) },
-    answer: {
-      status,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(json !== undefined && { body: { json } }),
-    },
-  }));
-}
 
 const heard = (...said: Said[]): Comparison => compare(exchangesOf(said));
 const places = (findings: Comparison['violated']): unknown[] => findings.map(({ place, what }) => [place, what]);

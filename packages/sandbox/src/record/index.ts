@@ -2,6 +2,7 @@
 
 export { compare } from './compare/compare.ts';
 export type { Comparison, Finding } from './compare/compare.ts';
+export type { SettledPoint } from './compare/settled-points.ts';
 export { readRecording, RecordingError } from './recording.ts';
 export type { RecordedExchange, RecordedMessage, Recording } from './recording.ts';
 export { startRecorder } from './recorder.ts';

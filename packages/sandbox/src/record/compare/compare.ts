@@ -1,8 +1,10 @@
+import type { Switches } from '../../profiles/switch-table.ts';
 import type { RecordedExchange } from '../recording.ts';
 import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
 import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from './points.ts';
 import { questions } from './questions.ts';
+import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
 
 /** How a service compares with the contract. */
 export interface Comparison {
@@ -20,6 +22,10 @@ export interface Comparison {
   readonly unseen: readonly Pick<Finding, 'place' | 'says'>[];
   /** Requests without a whole answer. */
   readonly broken: readonly { readonly exchange: number; readonly what: string }[];
+  /** How the service settles the points for which the sandbox has switches; only those that the exchanges show. */
+  readonly settled: readonly SettledPoint[];
+  /** Of these what makes a sandbox do the same: all that is clear and not the default. For `startSandbox({ switches })`. */
+  readonly switches: Partial<Switches>;
 }
 
 export interface Finding {
@@ -84,6 +90,7 @@ class Tally {
     const departing = new Set(
       all.filter(({ departure }) => departure.isNew !== true).map(({ departure }) => departure.place),
     );
+    const settled = settledPoints(exchanges);
     const assumed = [...this.#points.values()].filter(({ source }) => source === 'assumed');
     const known = all.filter(({ departure }) => departure.isNew !== true);
     return {
@@ -112,6 +119,8 @@ class Tally {
       broken: exchanges.flatMap(({ number, broken }) =>
         broken === undefined ? [] : [{ exchange: number, what: broken }],
       ),
+      settled,
+      switches: switchesOf(settled),
     };
   }
 

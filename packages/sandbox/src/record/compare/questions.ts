@@ -1,5 +1,6 @@
 import type { RecordedExchange } from '../recording.ts';
-import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { operationOf } from './exchanges.ts';
+import { beforeDeletion, doesTell, hasOnlyUnknownFields, orderOf, queryOf, repeated } from './telling-exchanges.ts';
 
 /** A question that the specification leaves open and that no single answer tells. */
 export interface Question {
@@ -23,7 +24,7 @@ export const questions: readonly Question[] = [
     assumed: 'newest first',
     answer: (exchanges) => {
       const told = exchanges.flatMap((exchange) => {
-        const order = operationOf(exchange)?.name === 'videos.list' ? orderOf(timesIn(jsonOf(exchange))) : null;
+        const order = operationOf(exchange)?.name === 'videos.list' ? orderOf(exchange) : null;
         return order === null ? [] : [{ order, number: exchange.number }];
       });
       const [first] = told;
@@ -58,36 +59,16 @@ export const questions: readonly Question[] = [
   {
     place: 'videos.create unknown field',
     assumed: 'refused with 422',
-    answer: (exchanges) => statusesOf(exchanges.filter(hasUnknownField), [422]),
+    answer: (exchanges) =>
+      statusesOf(
+        exchanges.filter((exchange) => {
+          const operation = operationOf(exchange);
+          return operation?.name === 'videos.create' && hasOnlyUnknownFields(exchange, operation);
+        }),
+        [422],
+      ),
   },
 ];
-
-/** What follows a success of the same operation on the same target. */
-function repeated(exchanges: readonly RecordedExchange[], name: string): readonly RecordedExchange[] {
-  const done = new Set<string>();
-  return exchanges.filter((exchange) => {
-    if (operationOf(exchange)?.name !== name) return false;
-    const isRepeated = done.has(exchange.target);
-    if (isSuccess(exchange)) done.add(exchange.target);
-    return isRepeated;
-  });
-}
-
-/** Uploads to videos that were there: an address of one that was deleted tells nothing about a second file. */
-function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
-  const deleted = new Set<string | undefined>();
-  return exchanges.filter((exchange) => {
-    const id = pathOf(exchange.target)
-      .split('/')
-      .at(operationOf(exchange)?.name === 'uploads.put' ? 2 : 3);
-    if (operationOf(exchange)?.name === 'videos.delete' && isSuccess(exchange)) deleted.add(id);
-    return !deleted.has(id);
-  });
-}
-
-function isSuccess({ answer }: RecordedExchange): boolean {
-  return answer !== undefined && answer.status >= 200 && answer.status < 300;
-}
 
 function statusesOf(exchanges: readonly RecordedExchange[], assumed: readonly number[]): Told | null {
   const answered = exchanges.filter(({ answer }) => answer !== undefined && doesTell(answer.status));
@@ -98,41 +79,4 @@ function statusesOf(exchanges: readonly RecordedExchange[], assumed: readonly nu
     what: `answered with ${statuses.join(', ')}`,
     exchanges: answered.map(({ number }) => number),
   };
-}
-
-/** Who has no right, asks too often or finds the service ill, learns nothing about it. */
-function doesTell(status: number): boolean {
-  return status < 500 && ![401, 403, 408, 429].includes(status);
-}
-
-const knownFields: ReadonlySet<string> = new Set(['title', 'description', 'channel_id', 'tags', 'source_url']);
-
-function hasUnknownField(exchange: RecordedExchange): boolean {
-  if (operationOf(exchange)?.name !== 'videos.create') return false;
-  const { body } = exchange.request;
-  if (body === undefined || !('json' in body) || typeof body.json !== 'object' || body.json === null) return false;
-  // Without a title it may be refused for that.
-  const hasTitle = 'title' in body.json && typeof body.json.title === 'string';
-  return hasTitle && Object.keys(body.json).some((name) => !knownFields.has(name));
-}
-
-function queryOf({ target }: RecordedExchange): URLSearchParams {
-  return new URLSearchParams(target.split('?')[1]);
-}
-
-function timesIn(json: unknown): readonly number[] {
-  const list = typeof json === 'object' && json !== null && 'data' in json ? json.data : json;
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: unknown) => {
-    const time = typeof item === 'object' && item !== null && 'created_at' in item ? item.created_at : null;
-    const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
-    return Number.isNaN(ms) ? [] : [ms];
-  });
-}
-
-function orderOf(times: readonly number[]): 'newest first' | 'oldest first' | 'no order by time' | null {
-  const pairs = times.slice(1).map((time, index) => Math.sign(time - (times[index] ?? 0)));
-  if (pairs.every((sign) => sign === 0)) return null;
-  if (pairs.every((sign) => sign <= 0)) return 'newest first';
-  return pairs.every((sign) => sign >= 0) ? 'oldest first' : 'no order by time';
 }

@@ -1,0 +1,78 @@
+import type { Violation } from '../../reliability/judge/invariants.ts';
+import { bugs } from '../../reliability/planted/bugs.ts';
+import type { Edit } from '../../reliability/planted/plant.ts';
+import type { Flaw } from './life-judge.ts';
+import type { LifeName } from './lives.ts';
+
+/** A fault of the daemon, and who has to notice it. */
+interface PlantedBug {
+  readonly edits: readonly Edit[];
+  /** Lives in which it shows: of some faults only with a service that brings them to light. One of them is enough. */
+  readonly lives: readonly LifeName[];
+  readonly caughtBy: readonly (Flaw | Violation)['invariant'][];
+}
+
+const everywhere: readonly LifeName[] = Array.from({ length: 8 }, (_, n) => `default@${n + 1}` as const);
+
+export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
+  'an upload is repeated without asking first': {
+    edits: bugs['an upload is repeated without asking first'].edits,
+    lives: ['strict@1', 'strict@2', 'lenient@1', 'lenient@2', 'lenient@3'],
+    caughtBy: ['no record gets a second complete body'],
+  },
+  'equal content is not looked for': {
+    edits: bugs['equal content is not looked for'].edits,
+    lives: everywhere,
+    caughtBy: ['no content is a video twice'],
+  },
+  'only the statuses of the default count as success': {
+    edits: [
+      {
+        anchor: 'return status >= 200 && status <= 299;',
+        instead: 'return status === 200 || status === 201 || status === 204;',
+      },
+    ],
+    lives: ['queued-publish@1'],
+    caughtBy: ['it gets there', 'every file on disk is ready, or a person is told why'],
+  },
+  'a status that nobody knows counts as failed': {
+    edits: [
+      {
+        anchor: 'type: "REMOTE_STATUS", status,',
+        instead: 'type: "REMOTE_STATUS", status: status === "transcoding" ? "failed" : status,',
+      },
+    ],
+    lives: ['new-words@1', 'new-words@2', 'new-words@3', 'new-words@4', 'new-words@5'],
+    caughtBy: ['only what nobody can play needs a person', 'every file on disk is ready, or a person is told why'],
+  },
+  'metadata that comes late is not sent': {
+    edits: [
+      {
+        anchor: 'isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal)',
+        instead: 'nothingToSay',
+      },
+    ],
+    lives: everywhere,
+    caughtBy: ['a video says what the sidecar of its file says, however late it came'],
+  },
+  'a feed is not published again when a video of it changes': {
+    edits: [
+      {
+        anchor: 'for (const feed of feedsOf(facts)) await store.noteFeedDue(feed, clock.now(), false);',
+        instead: '',
+      },
+    ],
+    lives: everywhere,
+    caughtBy: ['the feed has every video that is ready'],
+  },
+  'a record that is replaced is not deleted': {
+    edits: [
+      {
+        anchor: 'const removed = await of.host.remove(videoId, signal, of.priority);',
+        instead: 'await row.write(unbound); return null; const removed = { ok: true };',
+      },
+    ],
+    lives: everywhere,
+    caughtBy: ['every empty record is in use or listed'],
+  },
+};
