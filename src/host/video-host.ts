@@ -51,14 +51,14 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
   };
   return {
     create: async (facts, token, signal) => {
+      const isKeyed = parts.honoursIdempotencyKey?.() === true;
       const created = await answer(() =>
-        createRecord(client(), facts, {
-          ...asks('create', signal),
-          ...(parts.honoursIdempotencyKey?.() === true && { idempotencyKey: token }),
-        }),
+        createRecord(client(), facts, { ...asks('create', signal), ...(isKeyed && { idempotencyKey: token }) }),
       );
-      if (created.ok || created.failure.kind !== 'gone') return created;
-      return { ok: false, failure: createNotFound(created.failure, facts) };
+      if (created.ok) return created;
+      const { failure } = created;
+      if (failure.kind === 'gone') return { ok: false, failure: createNotFound(failure, facts) };
+      return { ok: false, failure: isKeyed && failure.status === 409 ? createUnderWay(failure) : failure };
     },
     status: (videoId, signal, priority = 'finish') =>
       answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
@@ -155,6 +155,14 @@ const wrongAddress: Failure = {
  */
 function createNotFound(failure: Failure, { attempts }: Facts): Failure {
   return { ...failure, kind: attempts === 0 ? 'transient' : 'permanent' };
+}
+
+/**
+ * A proxy has repeated the request while the service was carrying it out (draft-ietf-httpapi-idempotency-key-header section 2.7): a token is
+ * used for one request only.
+ */
+function createUnderWay(failure: Failure): Failure {
+  return { ...failure, kind: 'transient', inDoubt: true };
 }
 
 function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostParts): Failure {

@@ -81,6 +81,14 @@ describe('waiting for a video', () => {
     expect(opened.sleeps).toEqual([5000, 2000]);
   });
 
+  test('asks again halfway through a wait that has no second to spare', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'processing' }, { status: 'ready' });
+    const video = await opened.client.videos.waitUntilReady('v', { waitMs: 1000 });
+    expect(video).toMatchObject({ status: 'ready' });
+    expect(opened.sleeps).toEqual([500]);
+  });
+
   test('cuts off what is under way when the time is over: a request at the gate, or without an answer', async () => {
     await using opened = openClient(base);
     nock(base).get('/videos/v').delay(60_000).reply(200, '');

@@ -28,6 +28,23 @@ test.for([
   });
 });
 
+test.for([
+  {
+    name: 'with a key that the service honours: an earlier one may have made the record',
+    isKeyed: true,
+    kind: 'transient',
+  },
+  { name: 'without one: refused', isKeyed: false, kind: 'permanent' },
+])('409 to a create request $name', async ({ isKeyed, kind }) => {
+  await using opened = openDaemonClient(base, { honoursIdempotencyKey: isKeyed });
+  nock(base)
+    .post('/videos')
+    .reply(409, { error: { code: 'conflict', message: 'still under way' } });
+  const host = createVideoHost({ ...partsOf(opened.client), honoursIdempotencyKey: () => isKeyed });
+  const answer = await host.create(someFacts(), 'token', signal);
+  expect(answer).toMatchObject({ ok: false, failure: { kind, status: 409, ...(isKeyed && { inDoubt: true }) } });
+});
+
 test('404 to all that a probe asks for is the address: everything waits', async () => {
   await using opened = openDaemonClient(base);
   nock(base).get('/videos').query(true).reply(404, nothing).get('/channels').reply(404, nothing);

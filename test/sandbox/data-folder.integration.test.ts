@@ -64,7 +64,10 @@ test.each<[string, (records: string) => unknown, string]>([
   ['that another program wrote', (path) => exec(path, 'DROP TABLE plays; PRAGMA user_version = 0'), 'another program'],
   ['of which pages are damaged', damagePages, 'is damaged'],
   ['that lost their end', (path) => truncate(path, 10_000), 'is damaged'],
+  ['that another program wrote with the same number', (path) => exec(path, 'DROP TABLE plays'), 'another program'],
   ['that lost everything', (path) => truncate(path, 0), 'would remove the files'],
+  ['of a single byte', (path) => writeFile(path, 'x'), 'would remove the files'],
+  ['without any table', replaceByNothing, 'would remove the files'],
 ])('refuses records %s, and removes no file', async (_what, change, why) => {
   await using folder = await scratchDirectory();
   const media = join(folder.path, 'media');
@@ -83,6 +86,12 @@ test.each<[string, (records: string) => unknown, string]>([
 function exec(path: string, sql: string): void {
   using database = new DatabaseSync(path);
   database.exec(sql);
+}
+
+/** As a kill leaves them before the first table. */
+async function replaceByNothing(path: string): Promise<void> {
+  await truncate(path, 0);
+  exec(path, 'PRAGMA journal_mode = WAL');
 }
 
 /** All but the first, which has the schema. */

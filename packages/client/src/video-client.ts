@@ -241,7 +241,7 @@ export interface UploadedVideo {
 export interface WaitOptions extends RequestOptions {
   /**
    * For the whole wait, in milliseconds, 0 to 2,147,483,647; what is under way at the end is cut off, a request too. The last request
-   * begins a second before the end. 0 asks once, and waits for the answer. Default 3,600,000.
+   * begins a second before the end, in waits below two seconds halfway. 0 asks once, and waits for the answer. Default 3,600,000.
    */
   readonly waitMs?: number | undefined;
   /**

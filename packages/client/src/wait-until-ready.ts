@@ -15,7 +15,7 @@ const defaultWaitMs = 3_600_000;
 const defaultIntervalMs = 5000;
 const leastIntervalMs = 1000;
 
-/** The last request begins so long before the end: one that begins at the end could not be answered. */
+/** The last request begins so long before the end: one that begins at the end could not be answered. A short wait is halved. */
 const lastLookMs = 1000;
 
 /** How long a service that answered before may be unreachable. One that never answered gets no such time. */
@@ -49,7 +49,7 @@ export async function waitUntilReady(caller: Caller, id: string, options: WaitOp
       if (video?.status === 'failed') throw failedVideo(video, scrub);
       const pauseMs = error?.retryAfterMs ?? 0;
       if (error !== undefined && pauseMs > caller.maxRetryAfterMs(options)) throw error;
-      const mostMs = leftMs() - lastLookMs;
+      const mostMs = leftMs() - Math.min(lastLookMs, waitMs / 2);
       if (mostMs <= 0 || pauseMs > mostMs) throw error ?? timeout();
       const ms = Math.ceil(Math.min(Math.max(nextMs(), pauseMs), mostMs));
       await caller.wait(noteOf(error, ms, log.status(scrub)), { ...options, signal });

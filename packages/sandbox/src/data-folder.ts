@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isMediaFolder } from './store/media-files.ts';
 import { DataFolderError } from './store/database.ts';
+import { requireNothingOfOthers } from './store/others-files.ts';
 
 /** Where the records are in a data folder. */
 export function recordsIn(folder: string): string {
@@ -28,17 +28,4 @@ export function makeDataFolder(folder: string): void {
 /** Also a file without a byte: it knows none of the files either. */
 function isEmpty(records: string): boolean {
   return (statSync(records, { throwIfNoEntry: false })?.size ?? 0) === 0;
-}
-
-function requireNothingOfOthers(folder: string): void {
-  const taken = readdirSync(folder).find((name) => isMediaFolder(name) && hasContent(join(folder, name)));
-  if (taken === undefined) return;
-  throw new DataFolderError(
-    'unusable',
-    `${folder} is not a data folder of a sandbox, and the sandbox would remove the files in its folder ${taken}. Choose an empty folder.`,
-  );
-}
-
-function hasContent(folder: string): boolean {
-  return existsSync(folder) && readdirSync(folder).length > 0;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 
-import { AbortedError } from '../../../packages/client/src/errors.ts';
+import { AbortedError, FileChangedError } from '../../../packages/client/src/errors.ts';
 import { StreamReader } from '../../../packages/client/src/upload/stream-reader.ts';
 import type { StreamSource } from '../../../packages/client/src/video-client.ts';
 
@@ -57,4 +57,36 @@ test('a stream that is opened only after the upload has ended is closed, and an 
   late.resolve(stream);
   await closed;
   expect(stream.errored).toMatchObject({ message: 'the disk is gone' });
+});
+
+describe('an iterator by hand', () => {
+  const bytes = Buffer.from('clip');
+  const iterable = (iterator: object) =>
+    ({ [Symbol.asyncIterator]: () => iterator }) as unknown as AsyncIterable<Uint8Array>;
+
+  test('may answer without promises, as `for await` takes it', async () => {
+    const into = Buffer.alloc(4);
+    const open = () => iterable({ next: () => ({ done: false, value: bytes }), return: () => ({ done: true }) });
+    {
+      await using reader = new StreamReader({ name: 'clip.mp4', sizeBytes: 4, open });
+      await reader.read(0, into, new AbortController().signal);
+    }
+    expect(into).toEqual(bytes);
+  });
+
+  test('hides no error of the upload when it throws while it is closed', async () => {
+    const next = async () => ({ done: true });
+    const fails = () => {
+      throw new Error('cannot be closed');
+    };
+    const reading = async () => {
+      await using reader = new StreamReader({
+        name: 'clip.mp4',
+        sizeBytes: 4,
+        open: () => iterable({ next, return: fails }),
+      });
+      await reader.read(0, Buffer.alloc(4), new AbortController().signal);
+    };
+    await expect(reading()).rejects.toThrow(FileChangedError);
+  });
 });

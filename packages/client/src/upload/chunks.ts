@@ -33,8 +33,12 @@ function ofNodeStream(stream: AsyncIterable<unknown> & Destroyable): Chunks {
 
 function ofIterable(iterable: AsyncIterable<unknown>): Chunks {
   const chunks = iterable[Symbol.asyncIterator]();
-  // Not awaited: an iterator that hangs does not return.
-  return { next: () => chunks.next(), close: () => void chunks.return?.().catch(() => {}) };
+  // One by hand may answer without a promise, or throw.
+  return {
+    next: async () => chunks.next(),
+    // Not awaited: an iterator that hangs does not return.
+    close: () => void (async () => chunks.return?.())().catch(() => {}),
+  };
 }
 
 function isIterable(value: object): value is AsyncIterable<unknown> {

@@ -16,12 +16,14 @@ export class DataFolderError extends Error {
 /**
  * Opens or creates the records, for their owner alone. One process at a time.
  * @param path `:memory:` for records that end with the process
+ * @param beforeCreation called before records are created in a file; what it throws prevents that
  * @throws DataFolderError
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, beforeCreation?: () => void): DatabaseSync {
   try {
-    if (path !== ':memory:') makePrivate(path);
-    return openPrepared(path);
+    if (path === ':memory:') return openPrepared(path);
+    makePrivate(path);
+    return openPrepared(path, beforeCreation);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
     if (/locked/.test(error.message))
@@ -52,10 +54,10 @@ function makePrivate(path: string): void {
   closeSync(file);
 }
 
-function openPrepared(path: string): DatabaseSync {
+function openPrepared(path: string, beforeCreation?: () => void): DatabaseSync {
   const database = path === ':memory:' ? openUnnamed() : new DatabaseSync(path);
   try {
-    prepareSchema(database, path);
+    prepareSchema(database, path, beforeCreation);
     return database;
   } catch (error) {
     database.close();
@@ -121,7 +123,7 @@ export function writeEra(database: DatabaseSync, era: number): void {
   database.exec(`PRAGMA application_id = ${era}`);
 }
 
-function prepareSchema(database: DatabaseSync, path: string): void {
+function prepareSchema(database: DatabaseSync, path: string, beforeCreation?: () => void): void {
   // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in needs.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   inTransaction(database, () => {
@@ -132,11 +134,8 @@ function prepareSchema(database: DatabaseSync, path: string): void {
         'another version',
         `${path} was written by another version of the sandbox (schema ${String(version)}; this version reads ${SCHEMA_VERSION}). Use another folder, or delete this one to start over.`,
       );
-    if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
-      throw new DataFolderError(
-        'unusable',
-        `${path} is not of a sandbox: another program wrote it. Use another folder.`,
-      );
+    if (tablesOf(database).size > 0) throw ofAnotherProgram(path);
+    beforeCreation?.();
     database.exec(SCHEMA);
   });
 }
@@ -145,6 +144,18 @@ function prepareSchema(database: DatabaseSync, path: string): void {
 function requireWhole(database: DatabaseSync, path: string): void {
   const finding = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (finding !== 'ok') throw damaged(path, String(finding));
+  const tables = tablesOf(database);
+  if (TABLES.some((name) => !tables.has(name))) throw ofAnotherProgram(path);
+}
+
+function tablesOf(database: DatabaseSync): ReadonlySet<string> {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return new Set(tables.map(({ name }) => String(name)));
+}
+
+function ofAnotherProgram(path: string): DataFolderError {
+  const message = `${path} is not of a sandbox: another program wrote it. Use another folder.`;
+  return new DataFolderError('unusable', message);
 }
 
 /** Of the records below; raised when they change their form. */
@@ -215,3 +226,5 @@ CREATE TABLE upload_addresses (
 ) STRICT, WITHOUT ROWID;
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+const TABLES = Array.from(SCHEMA.matchAll(/CREATE TABLE (\w+)/g), ([, name = '']) => name);

@@ -1,7 +1,9 @@
+import { dirname } from 'node:path';
 import { openDatabase } from './database.ts';
 import { ChannelStore } from './channels.ts';
 import { FeedStore } from './feeds.ts';
 import { KeyStore } from './keys.ts';
+import { requireNothingOfOthers } from './others-files.ts';
 import { PlayStatistics } from './play-statistics.ts';
 import { PlayStore } from './plays.ts';
 import { ProcessingStore } from './processing.ts';
@@ -13,7 +15,7 @@ export type Records = ReturnType<typeof openRecords>;
 
 /** All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws DataFolderError */
 export function openRecords(path: string) {
-  const database = openDatabase(path);
+  const database = openDatabase(path, () => requireNothingOfOthers(dirname(path)));
   return {
     database,
     keys: new KeyStore(database),
