@@ -76,6 +76,8 @@ test('what changes nothing on the admin side is no event', async () => {
   await readUntil(reader, 'event: ready');
   await admin(service, 'GET /state');
   await admin(service, 'PUT /rate-limit', { requests_per_hour: 'many' });
+  const unmet = { expectations: [{ request: { operation: 'videos.create' } }] };
+  expect(await admin(service, 'POST /verify', unmet)).toMatchObject({ status: 422 });
   await service.call('PATCH', '/channels/ch_main', { name: 'A mark' });
   expect(await readUntil(reader, 'channel.updated')).not.toContain('admin.changed');
   over.abort();
