@@ -6,7 +6,7 @@ import type { SpecId } from './specs.ts';
 export interface ExploredCase {
   readonly name: string;
   readonly setting: Setting;
-  /** In `npm test`. */
+  /** In the quick part. */
   readonly quick: number;
   /** In the long run. */
   readonly long: number;

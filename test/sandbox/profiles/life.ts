@@ -308,7 +308,7 @@ class Life {
     const { service } = this.#world;
     const { sandbox, host } = service;
     this.#wasLimited = true;
-    // As many as the daemon will not send meanwhile, on however slow a machine: after so many it would have to wait for a whole hour.
+    // More than the daemon sends meanwhile, however slow the machine is: after that many it would have to wait for an hour.
     const requests = 50;
     const ask = () => fetch(`${host.baseUrl}/channels`, { headers: { authorization: `Bearer ${host.key}` } });
     await Promise.all(Array.from({ length: requests }, ask));
