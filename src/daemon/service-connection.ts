@@ -1,11 +1,11 @@
+import { uptime } from 'node:os';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import type { Config } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
 import { budgetOfOneHost } from '../host/budget-store.ts';
-import type { BudgetStore } from '../host/budget-store.ts';
-import type { BudgetWindow } from '../host/budget-window.ts';
+import type { BudgetStore, OwnWindow } from '../host/budget-store.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf } from '../host/request-gate.ts';
@@ -37,8 +37,8 @@ export interface ServiceConnection extends AsyncDisposable {
 
 /** The budget of a daemon whose ledger is its own. */
 export function ownBudget(row: BudgetRow, clock: Clock): BudgetStore {
-  const load = async (): Promise<BudgetWindow | null> => (await row.load()) as BudgetWindow | null;
-  return budgetOfOneHost({ load, save: (spent) => row.save(spent) }, clock);
+  const load = async (): Promise<OwnWindow | null> => (await row.load()) as OwnWindow | null;
+  return budgetOfOneHost({ load, save: (spent) => row.save(spent) }, clock, () => uptime() * 1_000);
 }
 
 /** @param world.budget where the requests of the last hour survive a restart */

@@ -1,5 +1,5 @@
 import { besideOthers } from '../host/budget-store.ts';
-import type { BudgetNow, BudgetStore, Sharing, StoredBudget } from '../host/budget-store.ts';
+import type { BudgetNow, BudgetStore, OwnWindow, Sharing, StoredBudget } from '../host/budget-store.ts';
 import { emptyWindow, merged, minuteMs, minuteOf } from '../host/budget-window.ts';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import { momentOf } from './budget-clock.ts';
@@ -16,8 +16,7 @@ export const budgetTable = `
   )`;
 
 /** What the row keeps beside the window: the time of the budget at the last write, and what it has over the clock of the database. */
-interface Spent extends BudgetWindow {
-  readonly writtenAt?: number;
+interface Spent extends OwnWindow {
   readonly shiftMs?: number;
 }
 
@@ -114,7 +113,8 @@ class SharedBudget implements BudgetStore {
 
   #learn(row: Readonly<Record<string, unknown>>, askedAt: number): StoredBudget {
     const spent = readSpent(row['spent']);
-    const { writtenAt = 0, shiftMs = 0, ...window } = spent;
+    // The uptime is of the host whose ledger was copied here.
+    const { writtenAt = 0, shiftMs = 0, upMs: _, ...window } = spent;
     const heardAt = this.#elapsed();
     this.#moment = momentOf(this.#moment, { askedAt, heardAt, databaseMs: Number(row['now']), shiftMs, writtenAt });
     const stored = { window, revision: Number(row['rev']) };

@@ -51,26 +51,59 @@ const alone: Sharing = {
   pauseMs: () => 0,
 };
 
-/** Where one host keeps its window: one row that nobody else writes. */
-export interface OwnRow {
-  /** @returns null when nothing was saved yet */
-  load(): Promise<BudgetWindow | null>;
-  /** Resolves when it is on disk. */
-  save(window: BudgetWindow): Promise<void>;
+/** The window of one host, with the moment of its last write. */
+export interface OwnWindow extends BudgetWindow {
+  /** By the time of the budget. */
+  readonly writtenAt?: number;
+  /** How long the machine had been up then, in milliseconds. */
+  readonly upMs?: number;
 }
 
-/** The budget of a host that shares its key with no other: read once. Its time starts by the wall clock, and goes on by the one that nobody sets. */
-export function budgetOfOneHost(row: OwnRow, clock: Clock): BudgetStore {
-  const start = clock.now() - clock.elapsed();
+/** Where one host keeps its window: one row that no one else writes. */
+export interface OwnRow {
+  /** @returns null when nothing was saved yet */
+  load(): Promise<OwnWindow | null>;
+  /** Resolves when it is on disk. */
+  save(window: OwnWindow): Promise<void>;
+}
+
+/**
+ * The budget of a host that shares its key with no other: read once.
+ *
+ * @param uptimeMs how long the machine has been up, in milliseconds, whatever its wall clock says
+ */
+export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => number): BudgetStore {
+  let start = clock.now() - clock.elapsed();
+  let isLoaded = false;
+  const now = (): number => start + clock.elapsed();
   return {
-    load: async () => ({ window: (await row.load()) ?? emptyWindow, revision: 0 }),
+    load: async () => {
+      const { writtenAt, upMs, ...window } = (await row.load()) ?? emptyWindow;
+      if (!isLoaded) start = budgetTime({ writtenAt, upMs }, clock.now(), uptimeMs()) - clock.elapsed();
+      isLoaded = true;
+      return { window, revision: 0 };
+    },
     swap: async (_from, window) => {
-      await row.save(window);
+      await row.save({ ...window, writtenAt: now(), upMs: uptimeMs() });
       return { isOurs: true, stored: { window, revision: 0 } };
     },
-    now: () => start + clock.elapsed(),
+    now,
     sharing: alone,
   };
+}
+
+/**
+ * Pure: the time of a budget when it is read after a restart. The wall clock may have been set since the last write, so the uptime of the
+ * machine counts, and the wall clock only after a reboot, which set the uptime to zero. A reboot cannot be told from a restart once the
+ * machine is up for longer than it was then: taking it for a restart makes the hour longer, never the number of requests larger. The time
+ * never goes back behind the last write.
+ *
+ * @param nowMs wall clock, epoch milliseconds
+ * @param upMs uptime of the machine, in milliseconds
+ */
+export function budgetTime(written: Pick<OwnWindow, 'writtenAt' | 'upMs'>, nowMs: number, upMs: number): number {
+  const { writtenAt = 0, upMs: upThen = Infinity } = written;
+  return upMs < upThen ? Math.max(nowMs, writtenAt) : writtenAt + upMs - upThen;
 }
 
 /** Requests that finish something look first; the others leave them so much time. */

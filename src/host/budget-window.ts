@@ -4,7 +4,7 @@ import { noticeOthers, othersNow } from './others-use.ts';
 import type { OthersUse } from './others-use.ts';
 
 /**
- * The requests of the last hour, counted per minute of the wall clock: one row, written before requests leave. Counters instead of one
+ * The requests of the last hour, counted per minute of the budget's time, which never goes back: one row, written before requests leave. Counters instead of one
  * GCRA number, because a burst may then use the whole hour at once, and steady use still gets nearly all of it (decision 2).
  */
 export interface BudgetWindow {
@@ -12,8 +12,6 @@ export interface BudgetWindow {
   readonly minutes: readonly (readonly [minute: number, count: number])[];
   /** Nothing goes out before this time (epoch milliseconds); 0 when open. */
   readonly blockedUntil: number;
-  /** How long the block was when it began: it never lasts longer, however the clock is set. Earlier versions did not save it. */
-  readonly blockedMs?: number;
   /** After a block one request goes alone, to see whether the service still refuses. */
   readonly isProbing: boolean;
   /** Requests since the row began. */
@@ -22,7 +20,7 @@ export interface BudgetWindow {
   readonly others?: OthersUse;
 }
 
-export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, blockedMs: 0, isProbing: false, total: 0 };
+export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, isProbing: false, total: 0 };
 
 export type Spending =
   | { readonly granted: true; readonly window: BudgetWindow }
@@ -117,7 +115,6 @@ export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit
   return {
     ...current,
     blockedUntil,
-    blockedMs: Math.max(0, blockedUntil - nowMs),
     isProbing: true,
     ...(others !== undefined && { others }),
   };
@@ -218,19 +215,11 @@ function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs:
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
 
-/**
- * Brings a window to the present: drops counters that are over an hour old. A clock that was set back leaves counters and blocks in the
- * future; they move back together, so that the newest is now, and never later than it really was.
- */
+/** Brings a window to the present: drops counters that are over an hour old, and a block that is over. */
 export function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
-  const minute = minuteOf(nowMs);
-  const ahead = Math.max(0, (window.minutes.at(-1)?.[0] ?? minute) - minute);
-  const minutes = window.minutes
-    .map(([at, count]) => [at - ahead, count] as const)
-    .filter(([at]) => at > minute - windowMinutes);
-  const blockedUntil =
-    window.blockedUntil <= nowMs ? 0 : Math.min(window.blockedUntil, nowMs + (window.blockedMs ?? hourMs));
-  return { ...window, minutes, blockedUntil };
+  const oldest = minuteOf(nowMs) - windowMinutes;
+  const minutes = window.minutes.filter(([at]) => at > oldest);
+  return { ...window, minutes, blockedUntil: window.blockedUntil <= nowMs ? 0 : window.blockedUntil };
 }
 
 function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
@@ -240,9 +229,8 @@ function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
     newest?.[0] === minute
       ? [...window.minutes.slice(0, -1), [minute, newest[1] + 1] as const]
       : [...window.minutes, [minute, 1] as const];
-  const blockedMs = window.isProbing ? probeMs : 0;
   const blockedUntil = window.isProbing ? nowMs + probeMs : 0;
-  return { ...window, minutes, blockedUntil, blockedMs, isProbing: false, total: window.total + 1 };
+  return { ...window, minutes, blockedUntil, isProbing: false, total: window.total + 1 };
 }
 
 /** Milliseconds until enough old counters have fallen out. */

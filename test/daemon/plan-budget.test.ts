@@ -33,7 +33,7 @@ test.for<[string, BudgetWindow, number]>([
 ])('a plan without a daemon has the requests left that a daemon has: %s', async ([, window, left]) => {
   const clock = { now: () => now, elapsed: () => 0 };
   await using gate = createGate({
-    store: budgetOfOneHost({ load: async () => window, save: async () => {} }, clock),
+    store: budgetOfOneHost({ load: async () => window, save: async () => {} }, clock, () => 0),
     limit,
     clock,
   });

@@ -2,21 +2,20 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import fc from 'fast-check';
 import { emptyWindow, usedOf } from '../../src/host/budget-window.ts';
-import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { AbortedError } from '../../packages/client/src/errors.ts';
 import { createGate } from '../../src/host/gate.ts';
 import { budgetOfOneHost } from '../../src/host/budget-store.ts';
-import type { OwnRow } from '../../src/host/budget-store.ts';
+import type { OwnRow, OwnWindow } from '../../src/host/budget-store.ts';
 import type { Clock, RequestPriority } from '../../src/pipeline/file/ports.ts';
 
 class MemoryStore implements OwnRow {
-  saved: BudgetWindow | null = null;
+  saved: OwnWindow | null = null;
   saves = 0;
   failure: Error | null = null;
-  async load(): Promise<BudgetWindow | null> {
+  async load(): Promise<OwnWindow | null> {
     return this.saved;
   }
-  async save(window: BudgetWindow): Promise<void> {
+  async save(window: OwnWindow): Promise<void> {
     if (this.failure !== null) throw this.failure;
     this.saves += 1;
     this.saved = window;
@@ -25,8 +24,8 @@ class MemoryStore implements OwnRow {
 
 const fakeClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
-function openGate({ limit = 10, store = new MemoryStore(), clock = fakeClock } = {}) {
-  const gate = createGate({ store: budgetOfOneHost(store, clock), limit, clock });
+function openGate({ limit = 10, store = new MemoryStore(), clock = fakeClock, uptimeMs = fakeClock.elapsed } = {}) {
+  const gate = createGate({ store: budgetOfOneHost(store, clock, uptimeMs), limit, clock });
   return { gate, store };
 }
 
@@ -405,4 +404,96 @@ describe('a system clock that is set while the daemon runs', () => {
       await gate[Symbol.asyncDispose]();
     },
   );
+});
+
+describe('a system clock that is set while the daemon does not run', () => {
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+  const year = 365 * day;
+
+  /** A life of the daemon on a machine whose wall clock is off by so much; `bootedAt` by the clock that no one sets. */
+  const start = (store: MemoryStore, offMs: number, bootedAt = 0) =>
+    openGate({
+      limit: 3,
+      store,
+      clock: { now: () => Date.now() + offMs, elapsed: () => performance.now() },
+      uptimeMs: () => performance.now() - bootedAt,
+    }).gate;
+
+  const stop = (gate: ReturnType<typeof start>) => gate[Symbol.asyncDispose]();
+
+  test.each([-56 * year, -10 * day, -hour, hour, 40 * day])(
+    'by %i ms, neither lengthens nor shortens a block or the hour over a restart',
+    async (jump) => {
+      const store = new MemoryStore();
+      const first = start(store, 0);
+      for (let n = 0; n < 2; n += 1) await first.take('finish');
+      first.throttled(30_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+      await stop(first);
+      const second = start(store, jump);
+      const order: string[] = [];
+      ask(second, order, 'finish', 'blocked');
+      await vi.advanceTimersByTimeAsync(28_000);
+      expect(order).toEqual([]);
+      await vi.advanceTimersByTimeAsync(4_000);
+      expect(order).toEqual(['blocked']);
+      await stop(second);
+      const third = start(store, 0);
+      ask(third, order, 'finish', 'next hour');
+      await vi.advanceTimersByTimeAsync(58 * minute);
+      expect(order).toEqual(['blocked']);
+      await vi.advanceTimersByTimeAsync(4 * minute);
+      expect(order).toEqual(['blocked', 'next hour']);
+      await stop(third);
+    },
+  );
+
+  test('back, with a reboot, makes no one wait longer than the hour; forward, with one, is believed', async () => {
+    const store = new MemoryStore();
+    const first = start(store, 0, -hour);
+    for (let n = 0; n < 3; n += 1) await first.take('finish');
+    await stop(first);
+    await vi.advanceTimersByTimeAsync(minute);
+    const second = start(store, -10 * day, performance.now());
+    const order: string[] = [];
+    ask(second, order, 'finish', 'next hour');
+    await vi.advanceTimersByTimeAsync(50 * minute);
+    expect(order).toEqual([]);
+    await vi.advanceTimersByTimeAsync(12 * minute);
+    expect(order).toEqual(['next hour']);
+    await stop(second);
+    const third = start(store, 2 * hour, performance.now());
+    for (let n = 0; n < 3; n += 1) await third.take('finish');
+    await stop(third);
+  });
+
+  test('however often it is set and the daemon restarted, no rolling hour of one uptime has more requests than the limit', async () => {
+    const life = fc.record({
+      offMs: fc.integer({ min: -40 * day, max: 40 * day }),
+      runMs: fc.integer({ min: 1_000, max: 30 * minute }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(life, { minLength: 2, maxLength: 8 }), async (lives) => {
+        const store = new MemoryStore();
+        const times: number[] = [];
+        for (const { offMs, runMs } of lives) {
+          const gate = start(store, offMs);
+          const end = new AbortController();
+          const asked = (async () => {
+            for (;;) {
+              await gate.take('finish', end.signal);
+              times.push(performance.now());
+            }
+          })().catch(() => undefined);
+          await vi.advanceTimersByTimeAsync(runMs);
+          end.abort();
+          await asked;
+          await stop(gate);
+        }
+        for (const [index, at] of times.entries())
+          expect(times.slice(index).filter((later) => later - at < hour).length).toBeLessThanOrEqual(3);
+      }),
+      { numRuns: 40 },
+    );
+  });
 });

@@ -19,7 +19,7 @@ test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request b
   const uploads = Promise.withResolvers<void>();
   service.uploadGate = uploads.promise;
   await using gate = createGate({
-    store: budgetOfOneHost({ load: async () => emptyWindow, save: async () => undefined }, clock),
+    store: budgetOfOneHost({ load: async () => emptyWindow, save: async () => undefined }, clock, () => 0),
     limit: 1_000,
     clock,
   });

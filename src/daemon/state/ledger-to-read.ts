@@ -1,7 +1,8 @@
+import { uptime } from 'node:os';
 import type { Config, FolderConfig } from '../../config/config.ts';
 import type { Fleet } from '../../fleet/fleet-view.ts';
-import type { BudgetNow } from '../../host/budget-store.ts';
-import type { BudgetWindow } from '../../host/budget-window.ts';
+import { budgetTime } from '../../host/budget-store.ts';
+import type { BudgetNow, OwnWindow } from '../../host/budget-store.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { isLedgerThere } from '../../ledger/sqlite/recovery.ts';
@@ -39,7 +40,7 @@ export async function openLedgerToRead(place: LedgerPlace): Promise<LedgerToRead
   return ledger && { ...ledger, fleet: null, budgetNow: async () => ownBudgetNow(await ledger.budget.load()) };
 }
 
-/** A host that shares its key with no other has the time of the budget by its own clock. */
 function ownBudgetNow(stored: unknown): BudgetNow | null {
-  return stored === null ? null : { window: stored as BudgetWindow, now: Date.now() };
+  const window = stored as OwnWindow | null;
+  return window && { window, now: budgetTime(window, Date.now(), uptime() * 1_000) };
 }

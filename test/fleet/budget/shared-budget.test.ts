@@ -364,6 +364,7 @@ describe('the judge sees', () => {
               now: () => Date.now() + off,
               elapsed: () => performance.now(),
             },
+            () => performance.now(),
           );
           return {
             load: () => store.load(),

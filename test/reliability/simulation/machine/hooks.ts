@@ -13,6 +13,7 @@ const replaced: Readonly<
   'node:fs/promises': { by: 'promises', from: 'file-system.ts', rest: 'missing' },
   'node:timers/promises': { by: 'timers', from: 'small-modules.ts', rest: 'missing' },
   'node:net': { by: 'net', from: 'small-modules.ts', rest: 'stay' },
+  'node:os': { by: 'os', from: 'small-modules.ts', rest: 'stay' },
   'node:crypto': { by: 'crypto', from: 'small-modules.ts', rest: 'stay' },
 };
 const wholly: Readonly<Record<string, string>> = {

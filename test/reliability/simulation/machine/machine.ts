@@ -86,6 +86,8 @@ export class Machine {
   /** Set when a person wants to read along. */
   onLine: ((line: string) => void) | null = null;
   #process: Process | null = null;
+  /** When it was switched on last, in milliseconds since the beginning. */
+  bootedAt = 0;
   /** How likely a call of the daemon to its disk fails for no reason of its own. */
   diskTrouble = 0;
   readonly #hash = createHash('sha256');

@@ -35,6 +35,11 @@ export const crypto = {
     Buffer.from(Array.from({ length: size }, () => machine().ownRandom.below(256))),
 };
 
+/** Of `node:os` only how long the machine has been up. */
+export const os = {
+  uptime: (): number => (machine().time.elapsed - machine().bootedAt) / 1_000,
+};
+
 /** Of `node:net` only the names that a process takes, which the kernel gives back when it dies. */
 export const net = {
   createServer: () => new NameServer(),
