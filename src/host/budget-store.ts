@@ -54,9 +54,9 @@ const alone: Sharing = {
 /** The window of one host, with the moment of its last write. */
 export interface OwnWindow extends BudgetWindow {
   /** By the time of the budget. */
-  readonly writtenAt?: number;
+  readonly writtenAt?: number | undefined;
   /** How long the machine had been up then, in milliseconds. */
-  readonly upMs?: number;
+  readonly upMs?: number | undefined;
 }
 
 /** Where one host keeps its window: one row that no one else writes. */
@@ -78,7 +78,7 @@ export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => numbe
   const now = (): number => start + clock.elapsed();
   return {
     load: async () => {
-      const { writtenAt, upMs, ...window } = (await row.load()) ?? emptyWindow;
+      const { writtenAt, upMs, ...window }: OwnWindow = (await row.load()) ?? emptyWindow;
       if (!isLoaded) start = budgetTime({ writtenAt, upMs }, clock.now(), uptimeMs()) - clock.elapsed();
       isLoaded = true;
       return { window, revision: 0 };

@@ -47,9 +47,10 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
         .onConflict((conflict) => conflict.expression(sql.raw(words.unique('video_id'))).doUpdateSet(row))
         .execute();
     },
-    deletionsSince: async (since) => {
+    deletionsSince: async (after, now) => {
       const n = db.fn.countAll<number>().as('n');
-      const row = await db.selectFrom('deletion').select(n).where('at', '>', since).executeTakeFirst();
+      const lately = db.selectFrom('deletion').select(n).where('at', '>', after).where('at', '<=', now);
+      const row = await lately.executeTakeFirst();
       return row?.n ?? 0;
     },
   };

@@ -83,8 +83,8 @@ export interface NewsRows {
   countFile(expectation: string, id: string, at: number): Promise<void>;
   /** Ids of those that were counted for it since then. */
   countedFiles(expectation: string, since: number): Promise<readonly string[]>;
-  /** Forgets what was counted before then. */
-  forgetCounted(before: number): Promise<void>;
+  /** Forgets what is older than that, also by the time of the newest: a clock that is set forward makes nothing old. */
+  forgetCounted(now: number, olderThanMs: number): Promise<void>;
 }
 
 export function createNewsRows({ db, words, write }: Connection): NewsRows {
@@ -193,8 +193,9 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
       const rows = db.selectFrom('expected_file').select('file_id').where('expectation', '=', expectation);
       return (await rows.where('at', '>=', since).execute()).map(({ file_id: id }) => id);
     },
-    forgetCounted: async (before) => {
-      await write(() => ask('DELETE FROM expected_file WHERE at < ?', [before]));
+    forgetCounted: async (now, olderThanMs) => {
+      const text = 'DELETE FROM expected_file WHERE at < ? AND at < (SELECT max(at) FROM expected_file) - ?';
+      await write(() => ask(text, [now - olderThanMs, olderThanMs]));
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Events, OperatorPause } from './events.ts';
 import type { Clock, Elsewhere, PauseStore } from './file/ports.ts';
+import { believed } from './file/stored-time.ts';
 
 /** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
 export interface OperatorPauses {
@@ -39,12 +40,15 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let lookAt = -Infinity;
+  /** When each pause ends at the latest, by the clock that no one sets: a pause never lasts longer than it was set for. */
+  let latest: ReadonlyMap<string, number> = new Map();
 
   /** What another host has said is told there. */
   const read = async (): Promise<readonly OperatorPause[]> => {
     const before = pauses ?? [];
     const now = await store.pauses();
-    [pauses, lookAt] = [now, clock.elapsed() + lookAgainMs];
+    know(now);
+    lookAt = clock.elapsed() + lookAgainMs;
     if (before.some(({ folder }) => !now.some((one) => one.folder === folder))) ended();
     return now;
   };
@@ -58,23 +62,37 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
 
   const drop = async (pause: OperatorPause, by: string | null): Promise<void> => {
     await store.dropPause(pause.folder);
-    pauses = (pauses ?? []).filter(({ folder }) => folder !== pause.folder);
+    know((pauses ?? []).filter(({ folder }) => folder !== pause.folder));
     events.emit({ type: 'operator-pause', pause, is: 'over', by });
     ended();
   };
 
-  const isOver = ({ until }: OperatorPause): boolean => until !== null && until <= clock.now();
+  const know = (all: readonly OperatorPause[]): void => {
+    latest = new Map(all.map((pause) => [keyOf(pause), latest.get(keyOf(pause)) ?? latestEnd(pause, clock)]));
+    pauses = all;
+  };
+
+  const leftMs = (pause: OperatorPause): number => (latest.get(keyOf(pause)) ?? Infinity) - clock.elapsed();
+
+  const isOver = (pause: OperatorPause): boolean =>
+    pause.until !== null && Math.min(pause.until - clock.now(), leftMs(pause)) <= 0;
+
+  const shown = (): readonly OperatorPause[] =>
+    (pauses ?? []).map((pause) => {
+      const { until } = pause;
+      return { ...pause, until: until && Math.min(until, clock.now() + Math.ceil(leftMs(pause))) };
+    });
 
   return {
-    list: () => pauses ?? [],
-    holds: (folder) => (pauses ?? []).find((pause) => pause.folder === null || pause.folder === folder) ?? null,
-    all: () => (pauses ?? []).find(({ folder }) => folder === null) ?? null,
+    list: shown,
+    holds: (folder) => shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
+    all: () => shown().find(({ folder }) => folder === null) ?? null,
     set: (wanted) =>
       inTurn(async (now) => {
         const before = now.find(({ folder }) => folder === wanted.folder);
         const pause = { ...wanted, since: before?.since ?? clock.now() };
         await store.savePause(pause);
-        pauses = [...now.filter(({ folder }) => folder !== wanted.folder), pause];
+        know([...now.filter(({ folder }) => folder !== wanted.folder), pause]);
         events.emit({ type: 'operator-pause', pause, is: 'set', by: pause.by });
         return pause;
       }),
@@ -93,4 +111,13 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
         });
     },
   };
+}
+
+function keyOf({ folder, since, until }: OperatorPause): string {
+  return JSON.stringify([folder, since, until]);
+}
+
+function latestEnd({ since, until }: OperatorPause, clock: Clock): number {
+  if (until === null) return Infinity;
+  return clock.elapsed() + believed(until, clock.now(), until - since) - clock.now();
 }

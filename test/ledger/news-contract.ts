@@ -89,7 +89,11 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     expect(await news.countedFiles('evening', 5)).toEqual(['f_1']);
     expect(await news.countedFiles('evening', 6)).toEqual([]);
     expect((await news.cameIn(someFacts().folder, 5)).map(({ id }) => id)).toEqual(['f_1']);
-    await news.forgetCounted(6);
-    expect(await news.countedFiles('evening', 0)).toEqual([]);
+    await news.countFile('evening', 'f_2', 20);
+    // A clock that is set forward makes nothing old.
+    await news.forgetCounted(1_000, 20);
+    expect(await news.countedFiles('evening', 0)).toEqual(['f_1', 'f_2']);
+    await news.forgetCounted(1_000, 10);
+    expect(await news.countedFiles('evening', 0)).toEqual(['f_2']);
   });
 }

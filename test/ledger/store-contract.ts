@@ -616,7 +616,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         await store.noteDeletion('vid_1', 10);
         await store.noteDeletion('vid_2', 20);
         await store.noteDeletion('vid_1', 30);
-        expect([await store.deletionsSince(0), await store.deletionsSince(20)]).toEqual([2, 1]);
+        expect([await store.deletionsSince(0, 30), await store.deletionsSince(20, 30)]).toEqual([2, 1]);
+        // Noted before the clock was set back.
+        expect(await store.deletionsSince(0, 29)).toBe(1);
       });
     });
   });

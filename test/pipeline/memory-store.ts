@@ -325,8 +325,8 @@ export class MemoryStore implements Stores {
     this.#deletions.set(videoId, at);
   }
 
-  async deletionsSince(since: number): Promise<number> {
-    return [...this.#deletions.values()].filter((at) => at > since).length;
+  async deletionsSince(after: number, now: number): Promise<number> {
+    return [...this.#deletions.values()].filter((at) => at > after && at <= now).length;
   }
 
   #noteRequests(facts: Facts): void {

@@ -79,6 +79,23 @@ describe('a pause that a person set', () => {
     expect(pauses.list()).toHaveLength(left);
   });
 
+  test('never lasts longer than it was set for, however far back the clock is set, also over a restart', async () => {
+    const { pauses, start, clock } = open();
+    await pauses.set({ ...anna, until: clock.now() + hour });
+    clock.advance(hour / 2);
+    clock.set(clock.now() - 10 * 24 * hour);
+    const restarted = start();
+    await restarted.keep();
+    // What is shown is when it really ends: of the time before the restart nothing is known.
+    expect(restarted.list().map(({ until }) => until)).toEqual([clock.now() + hour]);
+    clock.advance(hour / 2);
+    await pauses.keep();
+    expect([pauses.list().length, restarted.all()?.until]).toEqual([0, undefined]);
+    clock.advance(hour / 2);
+    await restarted.keep();
+    expect(restarted.list()).toEqual([]);
+  });
+
   test('set again has the new time and its old beginning; two at the same moment are one', async () => {
     const { pauses, clock, store } = open();
     await pauses.set(anna);

@@ -66,16 +66,20 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     try {
       const came = await rows.cameIn(each.folder, period.from);
       const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
+      // A file that came in while the clock was ahead would count for every day until then.
+      const latest = now() + setBackMs;
+      const isPast = ({ discoveredAt }: Facts): boolean => discoveredAt <= latest;
       // Until here the day before was shown, with its files.
       each.files.clear();
       each.period = period;
       each.told = null;
-      for (const facts of [...came.filter(({ path }) => each.matches(path)), ...moved]) note(each.files, facts);
+      const counted = [...came.filter(({ path }) => each.matches(path)), ...moved].filter(isPast);
+      for (const facts of counted) note(each.files, facts);
       for (const facts of meanwhile) count(each, facts);
     } finally {
       each.meanwhile = null;
     }
-    await rows.forgetCounted(now() - forgottenAfterMs);
+    await rows.forgetCounted(now(), forgottenAfterMs);
   };
 
   const refresh = async (): Promise<void> => {

@@ -268,8 +268,8 @@ export interface LeftoverStore {
   hasVideo(videoId: string): Promise<boolean>;
   /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
   noteDeletion(videoId: string, at: number): Promise<void>;
-  /** How many were noted after this time (epoch milliseconds). */
-  deletionsSince(at: number): Promise<number>;
+  /** How many were noted after the one time, and not later than now (epoch milliseconds). */
+  deletionsSince(after: number, now: number): Promise<number>;
 }
 
 /** Rows as the intake needs them. */

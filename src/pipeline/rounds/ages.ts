@@ -1,5 +1,6 @@
 import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
+import { believed } from '../file/stored-time.ts';
 
 /** How long files have been in processing: measured on our own clock, which nobody sets. */
 export interface Ages {
@@ -19,7 +20,7 @@ export function createAges(clock: Clock, mostBeforeMs: () => number): Ages {
   const begun = new Map<string, Begun>();
   const startedAt = clock.elapsed();
   const begin = ({ processingSince }: Facts): Begun => {
-    const beforeMs = Math.max(0, clock.now() - (processingSince ?? clock.now()));
+    const beforeMs = clock.now() - believed(processingSince ?? clock.now(), clock.now());
     const isMeasured = beforeMs <= clock.elapsed() - startedAt;
     return { processingSince, at: clock.elapsed() - Math.min(beforeMs, mostBeforeMs()), isMeasured };
   };

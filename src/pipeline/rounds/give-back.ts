@@ -64,7 +64,8 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   /** From the mark on only the DELETE may go on, also after a restart. @returns whether the row has it */
   const mark = async (row: Row, videoId: string): Promise<boolean> => {
     const now = clock.now();
-    if ((await store.deletionsSince(now - dayMs)) >= mostPerDay) {
+    // What lies in the future was noted before the clock was set back.
+    if ((await store.deletionsSince(now - dayMs, now)) >= mostPerDay) {
       if (clock.elapsed() - saidAt > dayMs)
         logger.warn('No more empty records are deleted today; `dropcast suspects` lists them', { most: mostPerDay });
       saidAt = clock.elapsed();

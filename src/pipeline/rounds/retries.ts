@@ -3,6 +3,7 @@ import { longestWaitMs } from '../file/backoff.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
+import { believed } from '../file/stored-time.ts';
 
 /** Files that wait for their next try: which of them may go on, and when. All deadlines are in the ledger. */
 export interface Retries {
@@ -72,7 +73,8 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     const policy = retry();
     await releaseEach(
       ({ notBefore, attempts, lastFailure }) =>
-        (notBefore ?? 0) > now + longestWaitMs(attempts, lastFailure, policy) + toleratedMs,
+        notBefore !== null &&
+        notBefore > believed(notBefore, now, longestWaitMs(attempts, lastFailure, policy) + toleratedMs),
     );
   };
 

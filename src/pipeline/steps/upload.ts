@@ -7,6 +7,7 @@ import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import { believed } from '../file/stored-time.ts';
 import type { Row } from '../file/rows.ts';
 import { proveContent } from './prove-content.ts';
 
@@ -116,10 +117,11 @@ async function lost(row: Row, failure: Failure): Promise<Outcome> {
 /** Still `pending` after the grace, and the address is dead: delete it until it is gone, then create a new one. */
 async function replace(row: Row, deadSince: number, world: UploadWorld): Promise<Outcome> {
   const now = world.clock.now();
+  const since = believed(deadSince, now);
   // The clock was set back: the grace begins again, and once.
-  if (deadSince > now) await row.write({ addressDeadAt: now });
+  if (since < deadSince) await row.write({ addressDeadAt: since });
   // A `retry` by hand ends the backoff, not the grace.
-  const graceLeftMs = Math.min(addressGraceMs, deadSince + addressGraceMs - now);
+  const graceLeftMs = since + addressGraceMs - now;
   if (graceLeftMs > 0) return setback(stillInGrace(graceLeftMs));
   // The only copy of the bytes is the local file: no delete without it.
   const missing = await check(row.facts, world);

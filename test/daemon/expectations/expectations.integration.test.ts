@@ -127,6 +127,18 @@ describe('what a folder expects', () => {
     expect(here.states()).toEqual(['2026-11-18 arrived']);
   });
 
+  test('a file that came in while the clock was ahead does not stand for every day until then', async () => {
+    await using scratch = await scratchDirectory();
+    await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
+    await here.at('2026-12-16T08:00');
+    await here.write('f_1', {});
+    expect(here.states()).toEqual(['2026-12-16 arrived']);
+    await here.at('2026-11-18T08:10');
+    expect(here.states()).toEqual(['2026-11-18 expected']);
+    await here.at('2026-11-19T08:00');
+    expect(here.states()).toEqual(['2026-11-19 expected']);
+  });
+
   test('a file of an earlier day counts for no later one, whatever happens to it; one that came as the day began does', async () => {
     await using scratch = await scratchDirectory();
     await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
@@ -198,18 +210,20 @@ describe('what a folder expects', () => {
     }
   });
 
-  test('moved files of a day long past are forgotten', async () => {
+  test('moved files of a day long past are forgotten once newer ones have come', async () => {
     await using scratch = await scratchDirectory();
     await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
     await here.write('f_moved', { afterReady: { kind: 'move', to: 'done' } });
     const [{ key } = { key: '' }] = here.expectations.list();
-    for (const [moment, remembered] of [
-      ['2026-11-26T08:00', ['f_moved']],
-      ['2026-11-30T08:00', []],
-    ] as const) {
+    // A clock that is set forward makes nothing old.
+    for (const moment of ['2026-11-26T08:00', '2026-12-28T08:00', '2026-11-27T08:00']) {
       await here.at(moment);
-      expect(await here.ledger.news.countedFiles(key, 0)).toEqual(remembered);
+      expect(await here.ledger.news.countedFiles(key, 0)).toEqual(['f_moved']);
     }
+    await here.at('2026-11-30T08:00');
+    await here.write('f_next', { afterReady: { kind: 'move', to: 'done' } });
+    await here.at('2026-12-01T08:00');
+    expect(await here.ledger.news.countedFiles(key, 0)).toEqual(['f_next']);
   });
 
   test('a restart tells nothing of what came too late before it, and counts no file that does not match', async () => {
