@@ -4,6 +4,8 @@ import { serviceOf } from '../config/installed-service.ts';
 import { diskOf, freedBy } from '../disk/disk-of.ts';
 import { mediaDuration } from '../disk/duration/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
+import { requireWatched } from '../disk/watched-file.ts';
+import type { IsWatched } from '../disk/watched-file.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
@@ -26,6 +28,8 @@ import type { State } from './state/open-state.ts';
 
 interface AssemblyWorld extends State {
   readonly owner: FolderClaimant;
+  /** See `requireWatched`: a reload changes it. */
+  readonly isWatched: IsWatched;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly clock: Clock;
@@ -42,7 +46,7 @@ export interface Parts {
 
 /** The way of a file: folders → intake → rows → conductor. */
 export function assemble(config: Config, { ledger, service, fleet, places, ...world }: AssemblyWorld): Parts {
-  const { events, clock, logger, receipts } = world;
+  const { events, clock, logger, receipts, isWatched } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
   const writers = new OpenWriters();
@@ -51,6 +55,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     // Asked after the last moment in which somebody could open it: nothing older than that counts.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
+    isWatched,
     service: serviceOf(config.file),
   });
   const whyNotTouched = (folder: string): string | null => places?.whyNotHere(folder) ?? folders.whyOffLimits(folder);
@@ -81,7 +86,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
       clock,
       logger,
       diskOf,
-      freedBy,
+      freedBy: async (facts) => freedBy(requireWatched(facts, isWatched)),
       uploadsStartAt: () => service.times.startAt(),
       mayTake: () => fleet?.mayTake() ?? true,
       turn: world.turn,
@@ -91,7 +96,10 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
           hashOf: (facts, signal) => contents.hashOf(facts, signal),
         },
       isOffLimits: (folder) => whyNotTouched(folder) !== null,
-      durationOf: ({ folder, path }) => mediaDuration(folder, path),
+      durationOf: async (facts) => {
+        const { folder, path } = requireWatched(facts, isWatched);
+        return mediaDuration(folder, path);
+      },
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),
     },

@@ -148,7 +148,8 @@ export async function startDaemon(
       watched: () => current().folders.map(({ path }) => places.placeOf(path)),
     },
   };
-  const parts = assemble(config, { ...state, owner, service, events, clock, logger });
+  const isWatched = (folder: string): boolean => current().folders.some(({ path }) => path === folder);
+  const parts = assemble(config, { ...state, owner, isWatched, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder') {

@@ -66,13 +66,14 @@ export function connectToService(
         events.emit({ type: 'request', operation, status, ms });
       },
     });
+  const isWatched = (folder: string): boolean => config.folders.some(({ path }) => path === folder);
   let client = open(config);
   const former: VideoClient[] = [];
   const links = createServiceLinks();
   const hostOf = (client: () => VideoClient): VideoHost & VideoLibrary =>
     createVideoHost({
       client,
-      sourceOf: uploadSource,
+      sourceOf: (facts, alsoHash) => uploadSource(facts, isWatched, alsoHash),
       failureOfFile,
       heardLink: (kind, id, url) => links.heard(kind, id, url),
       stallTimeoutMs: () => config.uploads.stallTimeoutMs,

@@ -12,9 +12,11 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Digests } from '../pipeline/file/checksums.ts';
 import { AlsoHashing } from './also-hashing.ts';
 import { errnoOf } from './errno.ts';
+import { requireWatched } from './watched-file.ts';
+import type { IsWatched, Watched } from './watched-file.ts';
 
 /** Where an accepted file is, and which version of it was accepted. */
-export type AcceptedFile = Pick<Facts, 'folder' | 'path' | 'version'>;
+export type AcceptedFile = Watched<Pick<Facts, 'folder' | 'path' | 'version'>>;
 
 /** A body that knows its digests once all of it was read. */
 export interface UploadSource extends SeekableSource {
@@ -22,16 +24,21 @@ export interface UploadSource extends SeekableSource {
 }
 
 /**
- * The body of an upload: the accepted version, read from one descriptor and looked at again before its last part leaves.
+ * The body of an upload: the accepted version, read from one descriptor and checked again before its last part leaves.
  *
- * @param alsoHash what to compute of it beside its SHA-256
+ * @param isWatched asked each time the body is opened: the configuration may change between attempts
+ * @param alsoHash what to compute of it in addition to its SHA-256
  */
-export function uploadSource(file: AcceptedFile, alsoHash: readonly (keyof Digests)[] = []): UploadSource {
+export function uploadSource(
+  file: Pick<Facts, 'folder' | 'path' | 'version'>,
+  isWatched: IsWatched,
+  alsoHash: readonly (keyof Digests)[] = [],
+): UploadSource {
   const hashing = new AlsoHashing(alsoHash);
   return {
-    name: pathOf(file),
+    name: join(file.folder, file.path),
     sizeBytes: file.version.size,
-    openReader: async () => hashing.listenTo(await openAccepted(file)),
+    openReader: async () => hashing.listenTo(await openAccepted(requireWatched(file, isWatched))),
     digests: () => hashing.digests(),
   };
 }
@@ -127,7 +134,7 @@ function requireVersion(stats: BigIntStats, expected: FileVersion, path: string)
 /** A directory on the way may have become a link. Without /proc nobody can tell. */
 async function requireInside(handle: FileHandle, folder: string, path: string): Promise<void> {
   const real = whereItIs(handle);
-  // Opened at its own path: no part of that is a link.
+  // The path that was opened, which is plain (`requireWatched`): no part of it is a link.
   if (real === null || real === path) return;
   const root = await realpath(folder).catch((error: unknown) => {
     throw unopened(path, errnoOf(error) ?? 'unknown', error);

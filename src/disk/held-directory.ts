@@ -33,7 +33,7 @@ export async function inDirectory<T>(
   work: (held: HeldDirectory) => Promise<T>,
 ): Promise<T> {
   const names = directory.split('/').filter((name) => name !== '' && name !== '.');
-  if (names.includes('..'))
+  if (names.includes('..') || directory.includes('\0'))
     throw new NotInFolderError(`${JSON.stringify(join(folder, ...names))} leads out of its watched folder`);
   if (!holds) return work(await lookDown(folder, names, make));
   await using held = new Held(await open(folder, DIRECTORY), folder);

@@ -14,6 +14,8 @@ import { ChecksumReader } from './checksums/read-checksums.ts';
 import { forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
+import { requireWatched } from './watched-file.ts';
+import type { IsWatched, Watched } from './watched-file.ts';
 
 export interface LocalFilesWorld {
   /**
@@ -25,14 +27,24 @@ export interface LocalFilesWorld {
   writerOf(version: FileVersion): Promise<string | null>;
   /** Whether a sidecar still has another video that is there. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
+  /** Files of all other folders fail: see `requireWatched`. */
+  readonly isWatched: IsWatched;
   /** That this process is, to name the command that allows a read-only folder; null when it is not installed as one. */
   readonly service: InstalledService | null;
 }
 
+type Place = Pick<Facts, 'folder' | 'path'>;
+
 /** The accepted files on this machine, for the pipeline. Nothing here throws for what a disk does: it becomes a `Failure`. */
-export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: LocalFilesWorld): LocalFiles {
+export function createLocalFiles({
+  whyAway,
+  writerOf,
+  isSidecarUsed,
+  isWatched,
+  service,
+}: LocalFilesWorld): LocalFiles {
   /** Asks about the folder only now: an answer from before the failure says nothing about that moment. */
-  const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
+  const failureOf = async ({ folder, path }: Place, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
     return (await awayFailure(folder, failure.kind === 'vanished' ? path : undefined)) ?? failure;
@@ -43,11 +55,11 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     return why === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
   };
 
-  const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
+  const answer = async <F extends Place, T>(row: F, work: (file: Watched<F>) => Promise<T>): Promise<Answer<T>> => {
     try {
-      return { ok: true, value: await work() };
+      return { ok: true, value: await work(requireWatched(row, isWatched)) };
     } catch (error) {
-      return { ok: false, failure: await failureOf(facts, error) };
+      return { ok: false, failure: await failureOf(row, error) };
     }
   };
 
@@ -65,20 +77,21 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
   return {
     check: async (facts) => {
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
-      const looking = answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const looking = answer(facts, (file) => lstat(join(file.folder, file.path), { bigint: true }));
       const found = await whileAnswering(facts.folder, looking);
       if (!found.ok) return found.failure;
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
-    hash: (facts, signal, algorithm) => answer(facts, () => hashAccepted(facts, signal, algorithm)),
+    hash: (facts, signal, algorithm) => answer(facts, (file) => hashAccepted(file, signal, algorithm)),
     checksums: async (file) => {
-      const said = await checksums.checksumsOf(file);
+      const read = await answer(file, (watched) => checksums.checksumsOf(watched));
+      const said = read.ok ? read.value : read;
       const away = said.ok || said.failure.kind !== 'mismatch' ? null : await awayFailure(file.folder);
       return away === null ? said : { ok: false, failure: away };
     },
     dispose: async (facts, signal, isHosted) => {
       try {
-        return await putAway(facts, { signal, writerOf, isSidecarUsed, isHosted });
+        return await putAway(requireWatched(facts, isWatched), { signal, writerOf, isSidecarUsed, isHosted });
       } catch (error) {
         if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
         const failure = forPutAway(await failureOf(facts, error.cause));

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { LimitFunction } from 'p-limit';
 import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import type { MonotonicClock } from './clock.ts';
 import { containerFlaw } from './container.ts';
 import type { DoneMarkers } from './done-markers.ts';
@@ -110,6 +111,8 @@ export async function checkBytes(
   version: FileVersion,
   isMedia: boolean,
 ): Promise<BytesCheck> {
+  // The watcher also looks again at what rows name.
+  if (!isInnerPath(path)) return { is: 'unreadable', why: 'its path leads out of the folder' };
   try {
     await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
     if (!isOpenAt(file.fd, join(folder, path)) && !(await isInside(folder, path)))

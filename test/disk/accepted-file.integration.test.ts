@@ -21,16 +21,19 @@ import { describe, expect, test } from 'vitest';
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError } from '@dropcast/client';
 import { hashAccepted, openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import type { AcceptedFile } from '../../src/disk/accepted-file.ts';
+import { requireWatched } from '../../src/disk/watched-file.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 const { signal } = new AbortController();
+const isWatched = (): boolean => true;
 
 async function accepted(folder: ScratchDirectory, content: Buffer | string, name = 'clip.mp4'): Promise<AcceptedFile> {
   const path = await folder.write(name, content);
-  return { folder: folder.path, path: basename(path), version: versionOf(await lstat(path, { bigint: true })) };
+  const version = versionOf(await lstat(path, { bigint: true }));
+  return requireWatched({ folder: folder.path, path: basename(path), version }, isWatched);
 }
 
 const pathOf = ({ folder, path }: AcceptedFile): string => join(folder, path);
@@ -138,7 +141,9 @@ describe('an upload of an accepted file', () => {
     await using folder = await scratchDirectory();
     const file = await accepted(folder, 'the film');
     arrange(pathOf(file));
-    const error = await opened.send(uploadSource(file), `${host.origin}/u`).catch((reason: unknown) => reason);
+    const error = await opened
+      .send(uploadSource(file, isWatched), `${host.origin}/u`)
+      .catch((reason: unknown) => reason);
     expect(openIn(folder.path)).toEqual([]);
     expect(host.seen).toEqual([]);
     return error;
@@ -191,9 +196,9 @@ describe('an upload of an accepted file', () => {
     await using folder = await scratchDirectory();
     const { version } = await accepted(outside, 'secret');
     symlinkSync(outside.path, join(folder.path, 'sub'));
-    const error = await openAccepted({ folder: folder.path, path: 'sub/clip.mp4', version }).catch(
-      (reason: unknown) => reason,
-    );
+    const error = await openAccepted(
+      requireWatched({ folder: folder.path, path: 'sub/clip.mp4', version }, isWatched),
+    ).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(FileUnreadableError);
     expect(error).toMatchObject({ code: 'outside_folder' });
     expect(openIn(outside.path)).toEqual([]);
@@ -207,7 +212,7 @@ describe('an upload of an accepted file', () => {
     const file = await accepted(folder, 'x');
     const link = join(links.path, 'inbox');
     symlinkSync(folder.path, link);
-    const sent = await opened.send(uploadSource({ ...file, folder: link }), `${host.origin}/u`);
+    const sent = await opened.send(uploadSource({ ...file, folder: link }, isWatched), `${host.origin}/u`);
     expect(sent).toMatchObject({ sizeBytes: 1 });
   });
 });

@@ -7,12 +7,15 @@ import { KeptLists } from '../../src/disk/checksums/kept-lists.ts';
 import { UnreadableChecksumError, checksumFailure } from '../../src/disk/checksums/unreadable-checksum.ts';
 import { ChecksumReader } from '../../src/disk/checksums/read-checksums.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
+import { requireWatched } from '../../src/disk/watched-file.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { parseChecksums } from '../../src/routing/checksum-file.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { asNobody } from '../support/as-nobody.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+
+const isWatched = (): boolean => true;
 
 const of = (hash: string, content: Buffer | string): string => createHash(hash).update(content).digest('hex');
 const md5 = of('md5', 'content');
@@ -89,6 +92,7 @@ describe('what nobody can read may say something', () => {
       whyAway: async () => whyAway,
       writerOf: async () => null,
       isSidecarUsed: async () => false,
+      isWatched,
       service: null,
     });
 
@@ -160,14 +164,14 @@ test.each([0, 1, 1024 * 1024, 2_500_001])(
     const content = randomBytes(bytes);
     const path = await folder.write('clip.mp4', content);
     const file = { folder: folder.path, path: 'clip.mp4', version: versionOf(await lstat(path, { bigint: true })) };
-    const source = uploadSource(file, ['md5', 'sha512']);
+    const source = uploadSource(file, isWatched, ['md5', 'sha512']);
     const expected = { md5: of('md5', content), sha512: of('sha512', content) };
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
     await opened.send(source, `${host.origin}/u`);
     expect(source.digests()).toEqual(bytes === 0 ? {} : expected);
     const { signal } = new AbortController();
-    expect(await hashAccepted(file, signal, 'md5')).toBe(expected.md5);
+    expect(await hashAccepted(requireWatched(file, isWatched), signal, 'md5')).toBe(expected.md5);
   },
 );
 
@@ -176,7 +180,7 @@ test('of a file that was read out of order, or not to its end, nothing is known'
   const path = await folder.write('clip.mp4', 'content');
   const file = { folder: folder.path, path: 'clip.mp4', version: versionOf(await lstat(path, { bigint: true })) };
   const { signal } = new AbortController();
-  const source = uploadSource(file, ['md5']);
+  const source = uploadSource(file, isWatched, ['md5']);
   for (const [positions, isKnown] of [
     [[0, 1, 2, 3, 4, 5, 6], true],
     [[0, 1, 2], false],

@@ -19,6 +19,7 @@ const world = {
   whyAway: async () => null,
   writerOf: async () => null,
   isSidecarUsed: async () => false,
+  isWatched: () => true,
   service: null,
 };
 const files = createLocalFiles(world);

@@ -16,6 +16,7 @@ const local = keptOff(
     whyAway: async () => null,
     writerOf: async () => null,
     isSidecarUsed: async () => false,
+    isWatched: () => true,
     service: null,
   }),
   places.whyNotHere,

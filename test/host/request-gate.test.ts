@@ -33,7 +33,7 @@ function open(gate: Gate) {
   const opened = openDaemonClient(base, { requestGate: clientGateOf(gate), maxRetries: 2 });
   const host = createVideoHost({
     client: () => opened.client,
-    sourceOf: uploadSource,
+    sourceOf: (facts, alsoHash) => uploadSource(facts, () => true, alsoHash),
     failureOfFile,
     stallTimeoutMs: () => 5000,
     howToRenewKey: () => 'a new key',

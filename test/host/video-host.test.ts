@@ -122,7 +122,7 @@ function hostedBy({ client }: Opened): ReturnType<typeof createVideoHost> {
 function partsOf(client: VideoClient): VideoHostParts {
   return {
     client: () => client,
-    sourceOf: uploadSource,
+    sourceOf: (facts, alsoHash) => uploadSource(facts, () => true, alsoHash),
     failureOfFile,
     stallTimeoutMs: () => 1_000,
     howToRenewKey: () => 'a new key takes this',

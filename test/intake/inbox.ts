@@ -206,6 +206,7 @@ export class Inbox implements AsyncDisposable {
       whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
       writerOf: async () => null,
       isSidecarUsed: async () => false,
+      isWatched: () => true,
       service: null,
     });
     return {

@@ -21,6 +21,7 @@ import type { FolderConfig } from '../../src/config/config.ts';
 import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
 import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
+import { requireWatched } from '../../src/disk/watched-file.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
@@ -33,10 +34,12 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
+const isWatched = (): boolean => true;
 const local = createLocalFiles({
   whyAway: async () => null,
   writerOf: async () => null,
   isSidecarUsed: async () => false,
+  isWatched,
   service: null,
 });
 const { signal } = new AbortController();
@@ -115,7 +118,7 @@ describe('between the scan and the upload the file becomes', () => {
     expect(await checkBytes(there.folder, 'show/clip.mp4', facts.version, true)).not.toMatchObject({ is: 'sound' });
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
-    const sent = opened.send(uploadSource(facts), `${host.origin}/u`);
+    const sent = opened.send(uploadSource(facts, isWatched), `${host.origin}/u`);
     await expect(sent).rejects.toMatchObject({
       name: expect.stringMatching(/^File(Changed|Vanished|Unreadable)Error$/),
     });
@@ -128,7 +131,7 @@ describe('between the scan and the upload the file becomes', () => {
     await unlink(there.clip);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(there.clip, resolve));
-    await expect(openAccepted(facts)).rejects.toMatchObject({ name: 'FileChangedError' });
+    await expect(openAccepted(requireWatched(facts, isWatched))).rejects.toMatchObject({ name: 'FileChangedError' });
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -137,7 +140,7 @@ describe('between the scan and the upload the file becomes', () => {
     const facts = await there.facts();
     const pipes = Array.from({ length: 16 }, (_, n) => `pipe-${n}.mp4`);
     for (const pipe of pipes) makePipe(join(there.folder, pipe));
-    const opened = pipes.map((path) => openAccepted({ ...facts, path }));
+    const opened = pipes.map((path) => openAccepted(requireWatched({ ...facts, path }, isWatched)));
     const outcomes = await Promise.allSettled([...opened, readFile(there.clip)]);
     expect(outcomes.map(({ status }) => status)).toEqual([...pipes.map(() => 'rejected'), 'fulfilled']);
   });
@@ -151,7 +154,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     // Even a version that was somehow learnt of the other file does not help.
     const version = versionOf(await stat(join(there.others, 'clip.mp4'), { bigint: true }));
     const facts = someFacts({ folder: there.folder, path: 'show/clip.mp4', version });
-    await expect(openAccepted(facts)).rejects.toMatchObject({ code: 'outside_folder' });
+    await expect(openAccepted(requireWatched(facts, isWatched))).rejects.toMatchObject({ code: 'outside_folder' });
   });
 
   test('during the upload: what was accepted is sent, to the last byte', async () => {
@@ -168,7 +171,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
       });
     });
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
-    const { sha256 } = await opened.send(uploadSource(await there.facts()), `${host.origin}/u`);
+    const { sha256 } = await opened.send(uploadSource(await there.facts(), isWatched), `${host.origin}/u`);
     const accepted = createHash('sha256').update(await readFile(join(there.aside, 'clip.mp4')));
     expect(sha256).toBe(accepted.digest('hex'));
     expect(hash.digest('hex')).toBe(sha256);

@@ -2,6 +2,8 @@ import type { Config } from '../../config/config.ts';
 import { hashAccepted } from '../../disk/accepted-file.ts';
 import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import { isThere } from '../../disk/local-files.ts';
+import { requireWatched } from '../../disk/watched-file.ts';
+import type { Watched } from '../../disk/watched-file.ts';
 import { createRehearsal } from '../../intake/rehearsal.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
 import type { LedgerView } from '../../ledger/view.ts';
@@ -57,18 +59,21 @@ export interface PlanOptions {
 export async function planOf(world: PlanWorld, options: PlanOptions): Promise<PlanView> {
   const { path, signal } = options;
   const now = { looked: 0, read: 0 };
+  const isWatched = (folder: string): boolean => world.config.folders.some((each) => each.path === folder);
+  const watched = (facts: Facts): Watched<Facts> => requireWatched(facts, isWatched);
   const tell = (change: Partial<PlanProgress>): void => options.progress(Object.assign(now, change));
   const hash = async (facts: Facts, algorithm?: keyof Digests): Promise<Answer<string>> => {
     if (!options.isHashing) return unread;
     tell({ read: now.read + 1 });
-    const value = await hashAccepted(facts, signal, algorithm).catch(() => null);
+    const value = await Promise.try(() => hashAccepted(watched(facts), signal, algorithm)).catch(() => null);
     signal.throwIfAborted();
     return value === null ? unread : { ok: true, value };
   };
-  const checksums = new ChecksumReader();
+  const reader = new ChecksumReader();
+  const checksums = async (facts: Facts): ReturnType<typeof reader.checksumsOf> => reader.checksumsOf(watched(facts));
   const rehearsal = createRehearsal(world.ledger, {
     clock: world.clock,
-    local: { hash: (facts) => hash(facts), checksums: (facts) => checksums.checksumsOf(facts) },
+    local: { hash: (facts) => hash(facts), checksums },
     exists: isThere,
   });
   const folders: PlannedFolder[] = [];
@@ -79,7 +84,7 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
     folders.push(await planFolder(folder, { ...world, rehearsal, isWanted, looked, signal }));
   }
   const rows = rehearsal.rows();
-  const read = { hash, checksums: (facts: Facts) => checksums.checksumsOf(facts) };
+  const read = { hash, checksums };
   const contents = await judgeContents(rows, world.ledger, options.isHashing ? read : null);
   return summarize(world, { path, folders, contents, rows });
 }

@@ -9,6 +9,7 @@ import { mustAskFirst } from '../../pipeline/file/failure.ts';
 import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
 import { errnoOf } from '../errno.ts';
 import { inDirectory } from '../held-directory.ts';
+import type { Watched } from '../watched-file.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { actionOf } from './actions.ts';
 import type { PutAwayAction } from './actions.ts';
@@ -33,7 +34,7 @@ export type PutAwayFile = FileAt | null;
  * @throws {AbortedError} the signal fired @throws what the system says
  */
 export async function putAway(
-  facts: Facts,
+  facts: Watched<Facts>,
   { isHosted, ...checks }: SidecarChecks & { readonly isHosted: boolean },
 ): Promise<Answer<PutAwayFile>> {
   const action = actionOf(facts);

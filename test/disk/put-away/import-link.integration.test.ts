@@ -24,6 +24,7 @@ const local = createLocalFiles({
   whyAway: async () => null,
   writerOf: async () => null,
   isSidecarUsed: async () => false,
+  isWatched: () => true,
   service: null,
 });
 

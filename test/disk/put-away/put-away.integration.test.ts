@@ -77,6 +77,7 @@ const local = createLocalFiles({
   whyAway: async () => null,
   writerOf: async () => null,
   isSidecarUsed: async () => false,
+  isWatched: () => true,
   service: null,
 });
 const put = (facts: Facts) => local.dispose(facts, signal, true);

@@ -19,6 +19,7 @@ const local = createLocalFiles({
   whyAway: async () => null,
   writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
   isSidecarUsed: async () => false,
+  isWatched: () => true,
   service: null,
 });
 
@@ -41,6 +42,7 @@ const unguarded = createLocalFiles({
   whyAway: async () => null,
   writerOf: async () => null,
   isSidecarUsed: async () => false,
+  isWatched: () => true,
   service: null,
 });
 const rounds = 12;
@@ -130,6 +132,7 @@ test('what is written through an open descriptor while the file is read again is
       return null;
     },
     isSidecarUsed: async () => false,
+    isWatched: () => true,
     service: null,
   });
   expect(await writing.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: { kind: 'changed' } });

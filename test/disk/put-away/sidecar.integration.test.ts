@@ -47,6 +47,7 @@ async function videoWithSidecar({ afterReady = move, sidecar = 'clip.yaml', proo
     whyAway: async () => null,
     writerOf: async () => null,
     isSidecarUsed: async (...question) => (asked.push(question), isUsed),
+    isWatched: () => true,
     service: null,
   });
   return {
