@@ -121,7 +121,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     events,
     logger,
     owner: world.owner,
-    roots: ledger.roots,
+    roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),

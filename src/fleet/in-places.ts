@@ -135,7 +135,7 @@ function rootsIn(roots: RootRows, { ownName, placeOf }: Places): RootRows {
   return {
     load: (folder) => roots.load(ownName(folder)),
     save: (folder, record) => roots.save(ownName(folder), record),
-    expected: (folder, paths, which) => roots.expected(placeOf(folder), paths, which),
+    expected: (folder, ...rest) => roots.expected(placeOf(folder), ...rest),
   };
 }
 

@@ -159,7 +159,8 @@ class FolderSet implements Folders {
 
   written({ before, facts }: RowChange): void {
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
-    if (isGivenUp(facts)) this.#left(facts);
+    const isDeleted = facts.disposal === 'deleted' && before?.disposal !== 'deleted';
+    if (isGivenUp(facts) || isDeleted) this.#left(facts);
     else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
   }
 

@@ -98,25 +98,33 @@ export interface RootRecord {
   /** The directory that is the folder; null while none was found yet. */
   readonly identity: RootIdentity | null;
   /**
-   * - `missing`: most files were missing at once, which nobody believes; the folder is frozen. `before`: how many of them had been given
-   *   up by then.
+   * - `missing`: most files were missing at once, which nobody believes; the folder is frozen. `before`: paths that had been given up
+   *   shortly before that.
    * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
    */
   readonly doubt: RootDoubt | null;
 }
 
-export type RootDoubt = { readonly is: 'missing'; readonly before: number } | { readonly is: 'resumed' };
+export type RootDoubt = { readonly is: 'missing'; readonly before: readonly string[] } | { readonly is: 'resumed' };
 
 export interface RootStore {
   /** Null when nothing usable was saved. */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: RootRecord): Promise<void>;
   /**
-   * How many of these paths should have a file. `unfinished`: only files that are still needed there count, because one that is done
-   * may have been taken away at any time.
+   * How many of these paths should have a file. A file that dropcast is moving or deleting at this moment, or has moved or deleted, does
+   * not count.
    */
-  expected(folder: string, paths: readonly string[], which: 'all' | 'unfinished'): Promise<number>;
+  expected(folder: string, paths: readonly string[], which: Expected): Promise<number>;
 }
+
+/**
+ * Which rows count as a file that should be there:
+ *
+ * - `unfinished`: files that are still needed. A file that is done may have been taken away while dropcast was stopped.
+ * - `also given up`: files that dropcast has given up as vanished, too.
+ */
+export type Expected = 'all' | 'unfinished' | 'also given up';
 
 export type Resumed =
   | { readonly ok: true; readonly what: string }

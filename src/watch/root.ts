@@ -30,10 +30,12 @@ export interface RootOptions {
   readonly scanSoon: () => void;
 }
 
-/** Numbers of files: given up shortly before, missing now, and still there. */
 export interface Missing {
-  readonly before: number;
+  /** Paths that were given up shortly before and are still gone. */
+  readonly before: readonly string[];
+  /** How many files are missing, those given up before included. */
   readonly lost: number;
+  /** How many known files are still there. */
   readonly there: number;
 }
 
@@ -149,7 +151,7 @@ export class Root {
 
   /** Most files are missing at once: nobody believes that. */
   async suspect({ before, lost, there }: Missing): Promise<void> {
-    this.#missingBecause = whyMissing(this.#options.path, `${before + lost} of ${before + lost + there}`);
+    this.#missingBecause = whyMissing(this.#options.path, `${lost} of ${lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
     await this.#memory.save(this.#check.identity, { is: 'missing', before });
     this.report();

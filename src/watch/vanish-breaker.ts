@@ -4,7 +4,7 @@ import type { MonotonicClock } from './clock.ts';
 import { sidecarState } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
-import type { RootDoubt, RootStore, WatchSettings } from './ports.ts';
+import type { RootStore, WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 
 export interface VanishBreakerOptions {
@@ -17,13 +17,16 @@ export interface VanishBreakerOptions {
 
 /**
  * Does not believe that most files of a folder are gone at once: a share that lost its disk, or a wrong directory, looks the same. The
- * folder freezes until the files are back or a person says that they are gone.
+ * folder freezes until rows or disk account for enough of the files, or a person says that they are gone.
+ *
+ * Nothing is summed up: each decision asks the ledger anew about every path that is missing now or was given up within the last minute.
+ * A file that was missing for a moment, because dropcast moved it or somebody renamed it, stops counting as soon as its row says so.
  */
 export class VanishBreaker {
   readonly #options: VanishBreakerOptions;
   #hasScanned = false;
-  /** Lately believed. */
-  #recent: { readonly atMs: number; readonly paths: ReadonlySet<string>; readonly files: number }[] = [];
+  /** Paths that were given up lately → when, by the monotonic clock. */
+  readonly #givenUp = new Map<string, number>();
 
   constructor(options: VanishBreakerOptions) {
     this.#options = options;
@@ -33,21 +36,26 @@ export class VanishBreaker {
    * Whether these files count as gone.
    *
    * @param missing what is not at its path, and did not get another one
-   * @param isScan after a full scan; without one nobody knows what became of many files, so a scan has to come first
+   * @param isScan after a full scan; a few missing files prove nothing about the others, so a decision to freeze waits for a scan
    */
   async believes(missing: readonly string[], isScan: boolean): Promise<boolean> {
     const { root } = this.#options;
-    if (root.doubt !== null) return isScan && (await this.#reconsider(root.doubt, missing));
-    // A step may be busy with a file that is gone: it is reported again and again.
-    const news = missing.filter((path) => !this.#recent.some(({ paths }) => paths.has(path)));
-    const lost = await this.#lostOf(news, this.#hasScanned ? 'all' : 'unfinished');
-    const before = this.#recentlyLost();
-    const there = this.#countThere(missing);
-    const isDoubtful = lost > 0 && isMost(before + lost, before + lost + there);
+    const { doubt } = root;
+    if (doubt !== null && !isScan) return false;
+    const isFirst = doubt === null && !this.#hasScanned;
+    const lost = doubt?.is === 'resumed' ? 0 : await this.#countLost(missing, isFirst ? 'unfinished' : 'all');
+    const found =
+      lost === 0 ? null : await this.#compare(missing, doubt?.is === 'missing' ? doubt.before : this.#lately());
     if (isScan) this.#hasScanned = true;
-    if (isDoubtful && isScan) await root.suspect({ before, lost, there });
-    else if (!isDoubtful) this.#note(news, lost);
-    return !isDoubtful;
+    if (found !== null && isMost(found.gone + lost, found.gone + lost + found.there)) {
+      if (isScan && doubt === null) await root.suspect({ ...found, lost: found.gone + lost });
+      return false;
+    }
+    if (doubt !== null) {
+      this.#givenUp.clear();
+      await root.believe();
+    } else if (lost > 0) for (const path of missing) this.#givenUp.set(path, this.#options.clock.elapsed());
+    return true;
   }
 
   /**
@@ -62,50 +70,39 @@ export class VanishBreaker {
       .filter((_, index) => index % step === 0)
       .toArray();
     const found = await pLimit(LOOKS_AT_ONCE).map(sample, (path) => lookAt(join(folder.path, path)));
-    return isMost(found.filter(({ is }) => is === 'missing').length, sample.length);
+    const missing = sample.filter((_, index) => found[index]?.is === 'missing');
+    const lost = await this.#countLost(missing, 'all');
+    return isMost(lost, lost + sample.length - missing.length);
   }
 
   /**
-   * A person said that they are gone, or enough of them are no longer missed: they are back, in another watched folder, or dropcast
-   * itself put them away.
+   * @param before paths that were given up before
+   * @returns those of them that are still gone, how many files that are, and how many known files are there
    */
-  async #reconsider(doubt: RootDoubt, missing: readonly string[]): Promise<boolean> {
-    if (doubt.is === 'missing') {
-      const lost = doubt.before + (await this.#lostOf(missing, 'all'));
-      if (isMost(lost, lost + this.#countThere(missing))) return false;
-    }
-    this.#hasScanned = true;
-    this.#recent = [];
-    await this.#options.root.believe();
-    return true;
-  }
-
-  /**
-   * How many of them should be there. Not those that dropcast itself has put away, nor, as `unfinished`, those that were done and may
-   * have been taken away while it was stopped.
-   */
-  async #lostOf(missing: readonly string[], which: 'all' | 'unfinished'): Promise<number> {
-    const { folder, roots } = this.#options;
-    return missing.length === 0 ? 0 : roots.expected(folder.path, missing, which);
-  }
-
-  /** Files that are known and not missing. What lies beside a video may stay without it. */
-  #countThere(missing: readonly string[]): number {
+  async #compare(
+    missing: readonly string[],
+    before: readonly string[],
+  ): Promise<{ readonly before: readonly string[]; readonly gone: number; readonly there: number }> {
     const { taken } = this.#options.inventory;
     const absent = new Set(missing);
-    let count = 0;
-    for (const path of taken.paths()) if (!absent.has(path) && taken.state(path) !== sidecarState) count += 1;
-    return count;
+    // What came back is known again.
+    const stillGone = before.filter((path) => !absent.has(path) && !taken.has(path));
+    let there = 0;
+    // A sidecar or a checksum says nothing: it may stay without its video.
+    for (const path of taken.paths()) if (!absent.has(path) && taken.state(path) !== sidecarState) there += 1;
+    return { before: stillGone, gone: await this.#countLost(stillGone, 'also given up'), there };
   }
 
-  #recentlyLost(): number {
+  /** How many of these paths the ledger expects to have a file. */
+  async #countLost(paths: readonly string[], which: 'all' | 'unfinished' | 'also given up'): Promise<number> {
+    const { folder, roots } = this.#options;
+    return paths.length === 0 ? 0 : roots.expected(folder.path, paths, which);
+  }
+
+  #lately(): readonly string[] {
     const since = this.#options.clock.elapsed() - RECENT_MS;
-    this.#recent = this.#recent.filter(({ atMs }) => atMs >= since);
-    return this.#recent.reduce((sum, { files }) => sum + files, 0);
-  }
-
-  #note(paths: readonly string[], files: number): void {
-    if (files > 0) this.#recent.push({ atMs: this.#options.clock.elapsed(), paths: new Set(paths), files });
+    for (const [path, atMs] of this.#givenUp) if (atMs < since) this.#givenUp.delete(path);
+    return [...this.#givenUp.keys()];
   }
 }
 

@@ -71,7 +71,7 @@ export function watchFolder(options: WatchFolderOptions, open: OpenEvents = open
 const noMemory: RootStore = {
   load: async () => null,
   save: async () => undefined,
-  expected: async (_, paths, which) => (which === 'all' ? paths.length : 0),
+  expected: async (_, paths, which) => (which === 'unfinished' ? 0 : paths.length),
 };
 
 interface Parts extends Required<WatchFolderOptions> {

@@ -15,9 +15,10 @@ import { setback } from '../../src/pipeline/file/outcome.ts';
 import type { Outcome } from '../../src/pipeline/file/outcome.ts';
 import type { Answer, LocalFiles } from '../../src/pipeline/file/ports.ts';
 import { createRows } from '../../src/pipeline/file/rows.ts';
+import { createPutAway } from '../../src/pipeline/rounds/put-away.ts';
 import type { Row, Rows } from '../../src/pipeline/file/rows.ts';
 import { createRunner } from '../../src/pipeline/steps/runner.ts';
-import { failure } from '../pipeline/some-facts.ts';
+import { failure, ready } from '../pipeline/some-facts.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -111,7 +112,7 @@ export class Inbox implements AsyncDisposable {
       ledger,
       events,
       owner: null,
-      roots: ledger.roots,
+      roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
       logger: this.log,
       broke: unreachable,
@@ -163,6 +164,47 @@ export class Inbox implements AsyncDisposable {
     });
     await Promise.all(begun);
     return ends;
+  }
+
+  /** Every file was sent and its video is ready, so that `after_ready` is due. */
+  async finishAll(): Promise<void> {
+    for (const { id } of await this.rows())
+      await this.#rows?.claim(id, async (row) => {
+        if (row.facts.end !== null) return;
+        const sent = await this.#local().hash(row.facts, new AbortController().signal);
+        if (sent.ok)
+          await row.write({
+            ...ready,
+            sha256: sent.value,
+            uploadedAt: 3,
+            end: 'done',
+            endedAt: 4,
+            disposal: 'pending',
+          });
+      });
+  }
+
+  /** What `after_ready` says is done with finished files. @param done called when the disk is changed and the row does not say so yet */
+  async putAway(done: (facts: Facts) => Promise<void>, stop = new AbortController().signal): Promise<void> {
+    const local = this.#local();
+    const rows = this.#rows;
+    if (rows === null) throw new Error('the folder is not watched');
+    const { run } = createPutAway({
+      store: this.ledger,
+      rows,
+      local: {
+        dispose: async (facts, signal, isHosted) => {
+          const answer = await local.dispose(facts, signal, isHosted);
+          await done(facts);
+          return answer;
+        },
+      },
+      clock: new TestClock(),
+      logger: this.log,
+      retry: () => ({ attempts: 3, firstMs: 1, maxMs: 1 }),
+      isHosted: () => true,
+    });
+    while ((await run(stop)) > 0 && !stop.aborted);
   }
 
   /** A step takes the file of the newest row for changed or vanished. */

@@ -71,7 +71,7 @@ test('a look that began before most files were missed lets no file be offered', 
   const { root, answers } = rootOf(scratch.path);
   const offer = root.isSound();
   await vi.waitUntil(() => answers.length === 1);
-  await root.suspect({ before: 0, lost: 20, there: 0 });
+  await root.suspect({ before: [], lost: 20, there: 0 });
   answers.at(-1)?.({ isSound: true });
   expect(await offer).toBe(false);
   expect(await root.isSound()).toBe(false);
