@@ -1,5 +1,7 @@
-import { digestLength, hashNames } from './checksum-file.ts';
+import { digestOf, hashNames } from './checksum-file.ts';
 import type { ChecksumLine } from './checksum-file.ts';
+import { UnusableListError, listBounds, overBound, requirePath } from './list-bounds.ts';
+import type { ListReader } from './list-bounds.ts';
 
 /** A file in a Media Hash List, with a digest that can be computed. */
 export interface ListedHash extends ChecksumLine {
@@ -9,35 +11,111 @@ export interface ListedHash extends ChecksumLine {
 
 /**
  * Reads a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`). Only
- * hashes of files count, and none that the writer of the list found wrong (`action="failed"`). Anything else, and a text that
- * declares entities, has none.
+ * hashes of files count, and none that the writer of the list found wrong (`action="failed"`).
  */
-export function parseMediaHashList(text: string): readonly ListedHash[] {
-  if (!/<hashlist[\s>]/u.test(text) || /<!(?:DOCTYPE|ENTITY)/iu.test(text)) return [];
-  const said = text.replaceAll(/<!--.*?(?:-->|$)/gsu, '');
-  return said.split(/<hash>|<hash\s[^<>]*>/u).flatMap(readHash);
+export class MediaHashList implements ListReader {
+  readonly #found: (hash: ListedHash) => void;
+  readonly #comments = new Comments();
+  /** Begins at a tag that is not read to its end yet. */
+  #rest = '';
+  #entries = 0;
+  #isList = false;
+  #isEnded = false;
+
+  constructor(found: (hash: ListedHash) => void) {
+    this.#found = found;
+  }
+
+  read(piece: string): void {
+    this.#rest += this.#comments.removeFrom(piece);
+    let at = 0;
+    for (;;) {
+      const open = this.#rest.indexOf('<', at);
+      if (open === -1) return void (this.#rest = '');
+      const next = this.#after(open);
+      if (next === null) break;
+      at = next;
+    }
+    this.#rest = this.#rest.slice(this.#rest.indexOf('<', at));
+    if (this.#rest.length > listBounds.element) throw overBound('an element of', listBounds.element, 'characters');
+  }
+
+  end(): void {
+    if (!this.#isList) throw new UnusableListError('it is no Media Hash List (it has no <hashlist>)');
+    if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it breaks off before </hashlist>');
+  }
+
+  /** @returns where to go on after the tag, or the `<hash>`, that begins here; null: its end was not read yet */
+  #after(open: number): number | null {
+    const text = this.#rest;
+    const close = text.indexOf('>', open);
+    if (close === -1) return null;
+    const [tag = ''] = /^<[/!?]?[^\s<>/]*/u.exec(text.slice(open, Math.min(close + 1, open + LONGEST_TAG))) ?? [];
+    if (tag === '<!DOCTYPE' || tag === '<!ENTITY') throw new UnusableListError('it declares a DOCTYPE or entities');
+    if (tag === '<hashlist') this.#isList = true;
+    if (tag === '</hashlist') this.#isEnded = true;
+    if (tag !== '<hash') return close + 1;
+    const end = text.indexOf('</hash>', close);
+    if (end === -1) return null;
+    if (end - open > listBounds.element) throw overBound('an element of', listBounds.element, 'characters');
+    this.#readHash(text.slice(close + 1, end));
+    return end + '</hash>'.length;
+  }
+
+  #readHash(text: string): void {
+    this.#entries += 1;
+    if (this.#entries > listBounds.entries) throw overBound('', listBounds.entries, 'entries');
+    const path = elementOf(text, 'file') ?? elementOf(text, 'path');
+    if (path === null || path.content === '') throw new UnusableListError('it has a <hash> without the path of a file');
+    const name = requirePath(plain(path.content));
+    for (const algorithm of hashNames) {
+      const element = elementOf(text, algorithm);
+      if (element === null || /\saction=["']failed["']/u.test(element.attributes)) continue;
+      this.#found({ name, algorithm, digest: digestOf(algorithm, element.content) });
+    }
+  }
 }
 
-/** @param text begins inside the element, and may go on behind it */
-function readHash(text: string): ListedHash[] {
-  const end = text.indexOf('</hash>');
-  if (end === -1) return [];
-  const own = text.slice(0, end);
-  const path = elementOf(own, 'file') ?? elementOf(own, 'path');
-  if (path === null) return [];
-  return hashNames.flatMap((algorithm) => {
-    const digest = elementOf(own, algorithm)?.trim().toLowerCase();
-    if (digest?.length !== digestLength[algorithm] || !/^[\da-f]+$/u.test(digest)) return [];
-    return { name: plain(path), algorithm, digest };
-  });
+/** Characters; those that matter are shorter. */
+const LONGEST_TAG = 64;
+
+/** Leaves the comments out of a text that comes in pieces. */
+class Comments {
+  isOpen = false;
+  /** The end of the last piece, if a comment may begin or end in it. */
+  #rest = '';
+
+  removeFrom(piece: string): string {
+    const text = this.#rest + piece;
+    const kept: string[] = [];
+    let at = 0;
+    for (;;) {
+      const mark = this.isOpen ? '-->' : '<!--';
+      const found = text.indexOf(mark, at);
+      if (!this.isOpen) kept.push(text.slice(at, found === -1 ? undefined : found));
+      if (found === -1) break;
+      at = found + mark.length;
+      this.isOpen = !this.isOpen;
+    }
+    const last = this.isOpen ? text.slice(at) : (kept.pop() ?? '');
+    this.#rest = /(?:<!?-?|--?)$/u.exec(last)?.[0] ?? '';
+    if (!this.isOpen) kept.push(last.slice(0, last.length - this.#rest.length));
+    return kept.join('');
+  }
 }
 
-function elementOf(text: string, name: Element): string | null {
-  const [, attributes = '', content = ''] = elements[name].exec(text) ?? [];
-  return content === '' || /\saction="failed"/u.test(attributes) ? null : content;
+interface Element {
+  readonly attributes: string;
+  readonly content: string;
 }
 
-type Element = keyof typeof elements;
+/** Without content when it holds anything but text. */
+function elementOf(text: string, name: keyof typeof elements): Element | null {
+  const found = elements[name].exec(text);
+  if (found === null) return null;
+  const [, attributes = '', content = '', end] = found;
+  return { attributes, content: end === undefined ? '' : content.trim() };
+}
 
 const elements = {
   file: elementNamed('file'),
@@ -49,12 +127,11 @@ const elements = {
 };
 
 function elementNamed(name: string): RegExp {
-  return new RegExp(`<${name}((?:\\s[^<>]*)?)>([^<]*)</${name}>`, 'u');
+  return new RegExp(`<${name}((?:\\s[^<>]*)?)>([^<]*)(</${name}>)?`, 'u');
 }
 
 function plain(path: string): string {
   return path
-    .trim()
     .replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/giu, (found, hex, decimal, name) =>
       decoded(found, hex, decimal, name),
     )

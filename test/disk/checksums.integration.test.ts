@@ -5,11 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { hashAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { KeptLists } from '../../src/disk/checksums/kept-lists.ts';
 import { UnreadableChecksumError, checksumFailure } from '../../src/disk/checksums/unreadable-checksum.ts';
+import { readList } from '../../src/disk/checksums/read-list.ts';
 import { ChecksumReader } from '../../src/disk/checksums/read-checksums.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { requireWatched } from '../../src/disk/watched-file.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
-import { parseChecksums } from '../../src/routing/checksum-file.ts';
+import { ChecksumLines } from '../../src/routing/checksum-lines.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { asNobody } from '../support/as-nobody.ts';
@@ -22,8 +23,42 @@ const md5 = of('md5', 'content');
 const sha256 = of('sha256', 'content');
 const listOf = (path: string): string => `<hashlist><hash><file>${path}</file><md5>${md5}</md5></hash></hashlist>`;
 
+/** How tools on Windows write the SHA-256 of `clip.mp4`. */
+const windowsForms: readonly (readonly [what: string, text: string])[] = [
+  ['certutil', `SHA256 hash of clip.mp4:\r\n${sha256}\r\nCertUtil: -hashfile command completed successfully.\r\n`],
+  [
+    'certutil of Windows 7',
+    `SHA256 hash of file clip.mp4:\r\n${sha256.replaceAll(/..(?!$)/gu, '$& ')}\r\nCertUtil: -hashfile command completed successfully.\r\n`,
+  ],
+  ['certutil in German', `SHA256-Hash von clip.mp4:\r\n${sha256}\r\n`],
+  [
+    'Get-FileHash',
+    `\r\nAlgorithm       Hash                                                                   Path\r\n---------       ----                                                                   ----\r\nSHA256          ${sha256.toUpperCase()}       C:\\Users\\me\\Video clips\\clip.mp4\r\n\r\n`,
+  ],
+  [
+    'Get-FileHash | Format-List',
+    `\r\n\r\nAlgorithm : SHA256\r\nHash      : ${sha256.toUpperCase()}\r\nPath      : C:\\Users\\me\\clip.mp4\r\n\r\n`,
+  ],
+  [
+    'Get-FileHash | Format-List in a narrow window',
+    `Algorithm : SHA256\r\nHash      : ${sha256.slice(0, 40)}\r\n            ${sha256.slice(40)}\r\nPath      : C:\\Users\\me\\a long\r\n            way\\clip.mp4\r\n`,
+  ],
+  [
+    'Export-Csv',
+    `#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n"Algorithm","Hash","Path"\r\n"SHA256","${sha256.toUpperCase()}","C:\\clip.mp4"\r\n`,
+  ],
+  ['Export-Csv in German', `"Algorithm";"Hash";"Path"\r\n"SHA256";"${sha256}";"C:\\clip.mp4"\r\n`],
+  [
+    'ConvertTo-Json',
+    `{\r\n    "Algorithm":  "SHA256",\r\n    "Hash":  "${sha256}",\r\n    "Path":  "C:\\\\clip.mp4"\r\n}\r\n`,
+  ],
+  ['7z h', `\nSHA256 ${' '.repeat(57)} Size  Name\n${'-'.repeat(64)} ---- ----\n${sha256}            7  clip.mp4\n`],
+  ['openssl 3', `SHA2-256(clip.mp4)= ${sha256}\n`],
+  ['a name in the current directory', `${sha256} *.\\clip.mp4\r\n`],
+];
+
 /** What is found for `DAY1/clip.mp4` with these other files in the folder. */
-async function found(files: Readonly<Record<string, string>>): Promise<unknown[]> {
+async function found(files: Readonly<Record<string, string | Buffer>>): Promise<unknown[]> {
   await using folder = await scratchDirectory();
   for (const [path, text] of Object.entries({ 'DAY1/clip.mp4': 'content', ...files })) {
     await mkdir(dirname(folder.file(path)), { recursive: true });
@@ -48,18 +83,67 @@ describe('the sender says what a file is', () => {
     expect(await found({ [path]: text })).toEqual([expected]);
   });
 
+  test.each(windowsForms)('as %s writes it, beside the file and in a list', async (_what, text) => {
+    for (const path of ['DAY1/clip.mp4.sha256', 'DAY1/clip.sha256', 'DAY1/SHA256SUMS.txt'])
+      for (const bytes of [text, Buffer.from(text, 'utf16le'), Buffer.from(`\uFEFF${text}`, 'utf16le')])
+        expect(await found({ [path]: bytes })).toEqual([['sha256', sha256, path, path.endsWith('.sha256')]]);
+  });
+
+  test.each([
+    ['Gro\u0308\u00DFe.mp4', 'Gr\u00F6\u00DFe.mp4'],
+    ['Gr\u00F6\u00DFe.mp4', 'Gro\u0308\u00DFe.mp4'],
+  ])('of %j under the name %j, which looks the same', async (video, other) => {
+    for (const [name, text] of [
+      [`${other}.md5`, `${md5}  ${other}`],
+      ['MD5SUMS', `${md5}  ${other}\n`],
+      ['card.mhl', listOf(other)],
+    ] as const) {
+      await using folder = await scratchDirectory();
+      await folder.write(video, 'content');
+      await folder.write(name, text);
+      expect(await new ChecksumReader().checksumsOf({ folder: folder.path, path: video })).toMatchObject({
+        value: [{ algorithm: 'md5', digest: md5 }],
+      });
+    }
+  });
+
   test.each([
     ['of another file', { 'DAY1/other.md5': md5 }],
     ['in another directory', { 'DAY2/clip.md5': md5, 'clip.md5': md5, 'DAY2/x.mhl': listOf('clip.mp4') }],
-    ['of a name alone', { 'DAY1/clip.md5': '' }],
+    ['of the file of that name with another extension', { 'DAY1/clip.md5': `${md5}  clip.mov` }],
+    ['in a list that has other files', { 'DAY1/SHA256SUMS': `${sha256}  other.mp4\n`, 'x.mhl': listOf('clip.mp4') }],
+    ['in a list without any', { 'DAY1/SHA256SUMS': '' }],
+    [
+      'of an algorithm that is not computed',
+      {
+        'x.mhl': '<hashlist><hash><file>DAY1/clip.mp4</file><xxhash64>0ea03b369a463d9d</xxhash64></hash></hashlist>',
+        'DAY1/SHA512SUMS': `BLAKE2b (clip.mp4) = ${sha256}\n`,
+      },
+    ],
   ])('not in one %s', async (_what, files) => {
     expect(await found(files)).toEqual([]);
   });
 
-  test('and nobody knows what in one that is too large', async () => {
-    const text = md5 + ' '.repeat(17 * 1024 * 1024);
-    await expect(found({ 'DAY1/clip.md5': text })).rejects.toThrow(
-      'DAY1/clip.md5 cannot be read (larger than 16 MiB), so nobody knows',
+  test.each<[string, string, string]>([
+    ['DAY1/clip.md5', '', 'it has no checksum that dropcast can compute'],
+    ['DAY1/clip.mp4.md5', 'see the website', 'it has no line with a checksum in a form that dropcast knows'],
+    ['DAY1/clip.mp4.md5', of('sha1', 'content'), 'what it has for the file is no MD5 digest'],
+    ['DAY1/clip.mp4.sha256', `SHA384 (clip.mp4) = ${sha256}${md5}\n`, 'it has no checksum that dropcast can compute'],
+    ['DAY1/clip.mp4.md5', `${md5}  a.mp4\n${md5}  b.mp4\n`, 'none of its lines is for the file'],
+    ['DAY1/SHA256SUMS', 'see the website', 'it has no line with a checksum in a form that dropcast knows'],
+    [
+      'DAY1/SHA256SUMS',
+      `${sha256}  a.mp4\n${sha256.slice(1)}  clip.mp4\n`,
+      'what it has for the file is no SHA256 digest',
+    ],
+    ['x.mhl', '<plist></plist>', 'it is no Media Hash List (it has no <hashlist>)'],
+    ['x.mhl', listOf('DAY1/clip.mp4').slice(0, -3), 'it breaks off before </hashlist>'],
+    ['x.mhl', listOf('DAY1/clip.mp4').replace(md5, '&md5;'), 'what it has for the file is no MD5 digest'],
+    ['x.mhl', `<!DOCTYPE x [<!ENTITY a "b">]>${listOf('a')}`, 'it declares a DOCTYPE or entities'],
+  ])('and one that is not understood is no missing one: %s with %s', async (path, text, why) => {
+    await expect(found({ [path]: text })).rejects.toThrow(
+      `the checksum file ${path} cannot be used: ${why}, so dropcast cannot tell whether the file is what its sender sent: ` +
+        'correct it, or remove it; dropcast then continues',
     );
   });
 
@@ -116,7 +200,7 @@ describe('what nobody can read may say something', () => {
         kind: 'mismatch',
         code: 'checksum_unreadable',
         message:
-          `the checksum file ${closed} cannot be read (EACCES), so nobody knows whether the file is what its sender sent: ` +
+          `the checksum file ${closed} cannot be read (EACCES), so dropcast cannot tell whether the file is what its sender sent: ` +
           'give the user that dropcast runs as read access to it, or remove it; dropcast then continues',
       },
     });
@@ -136,25 +220,96 @@ describe('what nobody can read may say something', () => {
   });
 });
 
-test('lists are taken apart once for all files that ask, however many lists there are', async () => {
+describe('what a list may have is bounded', () => {
+  const megabytes16 = 16 * 1024 * 1024;
+
+  test.each<[string, string, () => string, string]>([
+    ['bytes', 'DAY1/clip.md5', () => `${md5}${'\n'.repeat(megabytes16)}`, 'is larger than 16 MiB'],
+    ['entries', 'DAY1/MD5SUMS', () => `${md5}  a.mp4\n`.repeat(100_001), 'has more than 100,000 entries'],
+    ['lines', 'DAY1/MD5SUMS', () => 'a\n'.repeat(500_001), 'has more than 500,000 lines'],
+    ['a line', 'DAY1/MD5SUMS', () => 'a'.repeat(8193), 'has a line of more than 8,192 characters'],
+    ['a path', 'DAY1/MD5SUMS', () => `${md5}  ${'ü'.repeat(2049)}\n`, 'has a path of more than 4,096 bytes'],
+    [
+      'the digests of one file',
+      'DAY1/MD5SUMS',
+      () => Array.from({ length: 65 }, (_, i) => `${of('md5', String(i))}  a.mp4\n`).join(''),
+      'has for one file more than 64 digests',
+    ],
+    [
+      'hashes',
+      'x.mhl',
+      () => `<hashlist>${'<hash><file>a</file></hash>'.repeat(100_001)}`,
+      'has more than 100,000 entries',
+    ],
+    [
+      'an element',
+      'x.mhl',
+      () => `<hashlist><hash><file>${'&#x41;'.repeat(2_795_900)}</file><md5>${md5}</md5></hash></hashlist>`,
+      'has an element of more than 16,384 characters',
+    ],
+    [
+      'a tag',
+      'x.mhl',
+      () => `<hashlist><hash ${'a'.repeat(megabytes16 - 100)}`,
+      'has an element of more than 16,384 characters',
+    ],
+    ['the path of a hash', 'x.mhl', () => listOf('a'.repeat(4097)), 'has a path of more than 4,096 bytes'],
+  ])('%s', async (_what, path, text, why) => {
+    await expect(found({ [path]: text() })).rejects.toThrow(`the checksum file ${path} cannot be used: it ${why}`);
+  });
+
+  test('lists at their bounds are read', async () => {
+    const filler = Array.from({ length: 99_999 }, (_, i) => `${md5}  A001_C${i}.mov\n`).join('');
+    expect(await found({ 'DAY1/MD5SUMS': `${filler}${md5}  clip.mp4\n` })).toEqual([
+      ['md5', md5, 'DAY1/MD5SUMS', false],
+    ]);
+    const hashes = '<hash><file>a.mov</file><sha1>-</sha1></hash>'.repeat(99_999);
+    const list = listOf('DAY1/clip.mp4').replace('<hash>', `${hashes}<hash>`);
+    expect(await found({ 'x.mhl': list })).toEqual([['md5', md5, 'x.mhl', false]]);
+    expect(await found({ 'DAY1/SHA256SUMS': '\n'.repeat(megabytes16 - 1) })).toEqual([]);
+  });
+
+  test('other work has its turn after each piece of 16 KiB', async () => {
+    await using folder = await scratchDirectory();
+    const path = 'SHA256SUMS';
+    await folder.write(path, `${sha256}  A001.mov\n`.repeat(50_000));
+    const pieces: number[] = [];
+    const turnsAt: number[] = [];
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      immediate = setImmediate(turn);
+    };
+    let immediate = setImmediate(turn);
+    await readList(
+      { folder: folder.path, path },
+      { read: (piece) => void (pieces.push(piece.length), turnsAt.push(turns)), end: () => undefined },
+    );
+    clearImmediate(immediate);
+    expect(pieces.length).toBeGreaterThan(100);
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(16 * 1024);
+    // The last call is the rest of the decoder, and comes with the last piece.
+    expect(new Set(turnsAt).size).toBeGreaterThanOrEqual(pieces.length - 1);
+  });
+});
+
+test('lists are read once for all files that ask, however many lists there are', async () => {
   await using folder = await scratchDirectory();
-  let parsed = 0;
-  const lists = new KeptLists({
-    parse: (text) => {
-      parsed += 1;
-      return parseChecksums(text, 'SHA256SUMS');
-    },
-    keyOf: (name) => name,
+  let opened = 0;
+  const lists = new KeptLists((_, index) => {
+    const lines = new ChecksumLines('SHA256SUMS', (line) => index.add(line.name ?? '', line));
+    return { read: (piece) => ((opened += 1), lines.read(piece)), end: () => lines.end() };
   });
   const paths = Array.from({ length: 30 }, (_, index) => `${index}.txt`);
   for (const path of paths) await folder.write(path, `${sha256}  clip.mp4\n`);
-  const ask = () => Promise.all(paths.map((path) => lists.linesOf(folder.path, path)));
+  const ask = () => Promise.all(paths.map((path) => lists.checksumsFor('clip.mp4', { folder: folder.path, path })));
   for (const found of [...(await ask()), ...(await ask()), ...(await Promise.all([ask(), ask()])).flat()])
-    expect(found.get('clip.mp4')).toMatchObject([{ digest: sha256 }]);
-  expect(parsed).toBe(30);
+    expect(found).toMatchObject([{ digest: sha256 }]);
+  // The text and its end.
+  expect(opened).toBe(2 * 30);
   await folder.write('7.txt', `${sha256}  another.mp4\n`);
-  expect((await ask())[7]?.has('clip.mp4')).toBe(false);
-  expect(parsed).toBe(31);
+  expect((await ask())[7]).toEqual([]);
+  expect(opened).toBe(2 * 31);
 });
 
 test.each([0, 1, 1024 * 1024, 2_500_001])(

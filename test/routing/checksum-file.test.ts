@@ -1,12 +1,44 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checksumFileKind, checksumsFor, isChecksumOf } from '../../src/routing/checksum-file.ts';
+import { checksumFileKind, isChecksumOf } from '../../src/routing/checksum-file.ts';
 import type { HashName } from '../../src/routing/checksum-file.ts';
-import { parseMediaHashList } from '../../src/routing/media-hash-list.ts';
+import { ChecksumLines } from '../../src/routing/checksum-lines.ts';
+import { UnusableListError } from '../../src/routing/list-bounds.ts';
+import type { ListReader } from '../../src/routing/list-bounds.ts';
+import { MediaHashList } from '../../src/routing/media-hash-list.ts';
+import type { ListedHash } from '../../src/routing/media-hash-list.ts';
+import { OwnChecksums } from '../../src/routing/own-checksums.ts';
 
 const of = (hash: HashName, content = 'content'): string => createHash(hash).update(content).digest('hex');
 const [md5, sha1, sha256, sha512] = [of('md5'), of('sha1'), of('sha256'), of('sha512')];
+
+/** In pieces of this many characters; null: it is unusable. */
+function readIn(text: string, size: number, reader: ListReader): boolean {
+  try {
+    for (let at = 0; at < text.length; at += size) reader.read(text.slice(at, at + size));
+    reader.end();
+    return true;
+  } catch (error) {
+    if (error instanceof UnusableListError) return false;
+    throw error;
+  }
+}
+
+function checksumsFor(videoName: string, checksumName: string, text: string, size = 32_768): unknown {
+  const own = new OwnChecksums(videoName, checksumName);
+  if (!readIn(text, size, new ChecksumLines(checksumName, (line) => own.add(line)))) return 'unusable';
+  try {
+    return own.found().map(({ digest }) => digest);
+  } catch {
+    return 'unusable';
+  }
+}
+
+function parseMediaHashList(text: string, size = 32_768): readonly ListedHash[] | 'unusable' {
+  const found: ListedHash[] = [];
+  return readIn(text, size, new MediaHashList((hash) => found.push(hash))) ? found : 'unusable';
+}
 
 test.each([
   ['clip.mp4.sha256', 'one'],
@@ -32,7 +64,7 @@ test.each([
 });
 
 describe('the checksum of clip.mp4', () => {
-  test.each<[string, string, string, string[]]>([
+  test.each<[string, string, string, string[] | 'unusable']>([
     ['as sha256sum writes it', 'clip.mp4.sha256', `${sha256}  clip.mp4\n`, [sha256]],
     ['of a binary file', 'clip.sha256', `${sha256} *clip.mp4\r\n`, [sha256]],
     ['with its directory', 'clip.md5', `${md5}  /Volumes/CARD/clip.mp4\n`, [md5]],
@@ -42,27 +74,45 @@ describe('the checksum of clip.mp4', () => {
     ['alone', 'clip.mp4.md5', md5, [md5]],
     ['read from a pipe', 'clip.md5', `${md5}  -\n`, [md5]],
     ['of what it was called before', 'clip.mp4.md5', `${md5}  upload.tmp\n`, [md5]],
+    ['with a comment', 'clip.mp4.md5', `; made by a tool\n${md5} *clip.mp4\n`, [md5]],
+    [
+      'after the name of the algorithm',
+      'clip.mp4.sha256',
+      `clip.mp4\nMD5: ${md5}\nSHA-256: ${sha256}\n`,
+      [md5, sha256],
+    ],
+    [
+      'as Get-FileHash writes it where the path does not fit',
+      'clip.sha256',
+      `Algorithm  Hash  Path\n---------  ----  ----\nSHA256     ${sha256}  C:\\Users\\som...\n`,
+      [sha256],
+    ],
     ['is not that of another file', 'clip.md5', `${md5}  clip.mov\n`, []],
-    ['in a list', 'SHA256SUMS', `${of('sha256', 'x')}  a.mp4\n${sha256}  ./clip.mp4\n`, [sha256]],
+    ['of several files in one', 'clip.md5', `${of('md5', 'x')}  clip.mov\n${md5}  clip.mp4\n`, [md5]],
     [
       'is not that of a file of the same name in another directory',
-      'SHA256SUMS',
+      'clip.sha256',
       `${of('sha256', 'x')}  day1/clip.mp4\n${sha256}  clip.mp4\n${of('sha256', 'y')}  day2/clip.mp4\n`,
       [sha256],
     ],
-    ['is not the only one of a list', 'SHA256SUMS', `${sha256}\n`, []],
-    ['of several files in one', 'clip.md5', `${of('md5', 'x')}  clip.mov\n${md5}  clip.mp4\n`, [md5]],
-    ['is not one of another length', 'clip.mp4.md5', sha1, []],
-    ['is not text', 'clip.mp4.md5', 'see the website', []],
-    ['is not there yet', 'clip.mp4.md5', '', []],
-  ])('%s: %s', (_what, name, text, expected) => {
-    expect(checksumsFor('clip.mp4', name, text).map(({ digest }) => digest)).toEqual(expected);
+    ['is not one of another length', 'clip.mp4.md5', sha1, 'unusable'],
+    ['is not text', 'clip.mp4.md5', 'see the website', 'unusable'],
+    ['is not in base64', 'clip.mp4.md5', `${Buffer.from(md5, 'hex').toString('base64')}\n`, 'unusable'],
+    ['is not there yet', 'clip.mp4.md5', '', 'unusable'],
+  ])('%s', (_what, name, text, expected) => {
+    for (const size of [1, 7, 32_768]) expect(checksumsFor('clip.mp4', name, text, size)).toEqual(expected);
+  });
+
+  test('of a name with a backslash or a line break is found, as sha256sum escapes it', () => {
+    const text = `\\${sha256}  a\\\\b\\n.mp4\n`;
+    expect(checksumsFor('b\n.mp4', 'b\n.sha256', text)).toEqual([sha256]);
   });
 
   test('is read from anything without an error, in a time that grows with its length', () => {
-    fc.assert(fc.property(fc.string(), (text) => checksumsFor('clip.mp4', 'clip.mp4.md5', text).length <= 1));
-    expect(checksumsFor('clip.mp4', 'clip.md5', 'SHA256 ('.repeat(200_000))).toEqual([]);
-    expect(checksumsFor('clip.mp4', 'clip.md5', `${md5}${' '.repeat(200_000)}`)).toMatchObject([{ digest: md5 }]);
+    fc.assert(fc.property(fc.string(), (text) => checksumsFor('clip.mp4', 'clip.mp4.md5', text) !== null));
+    for (const piece of ['SHA256 (', ') = ', '"a",', 'a:', `${md5} `])
+      checksumsFor('clip.mp4', 'clip.md5', piece.repeat(8000 / piece.length).padEnd(8192));
+    expect(checksumsFor('clip.mp4', 'clip.md5', `${md5}${' '.repeat(8000)}`)).toEqual([md5]);
   });
 });
 
@@ -89,25 +139,41 @@ const version2 = `<?xml version="1.0" encoding="UTF-8"?>
 
 describe('a Media Hash List', () => {
   test('of version 1 has the digests of its files that can be computed', () => {
-    expect(parseMediaHashList(version1)).toEqual([
-      { name: 'DAY1/A&B — 1.mov', algorithm: 'md5', digest: md5 },
-      { name: 'clip.mp4', algorithm: 'sha1', digest: sha1 },
-    ]);
+    for (const size of [1, 7, 32_768])
+      expect(parseMediaHashList(version1, size)).toEqual([
+        { name: 'DAY1/A&B — 1.mov', algorithm: 'md5', digest: md5 },
+        { name: 'clip.mp4', algorithm: 'sha1', digest: sha1 },
+      ]);
   });
 
   test('of version 2 has them too, but not what its writer found wrong', () => {
-    expect(parseMediaHashList(version2)).toEqual([{ name: 'DAY1/clip.mp4', algorithm: 'md5', digest: md5 }]);
+    for (const size of [1, 7, 32_768])
+      expect(parseMediaHashList(version2, size)).toEqual([{ name: 'DAY1/clip.mp4', algorithm: 'md5', digest: md5 }]);
+  });
+
+  test('says nothing in a comment', () => {
+    const text = version2.replace('<hashes>', '<!--').replace('</hashes>', '-->');
+    for (const size of [1, 7, 32_768]) expect(parseMediaHashList(text, size)).toEqual([]);
+  });
+
+  test('with something else in the place of a digest names the file, without one', () => {
+    for (const other of ['&md5;', `${md5}0`, '', `<![CDATA[${md5}]]>`])
+      expect(parseMediaHashList(version1.replace(`<md5>${md5}`, `<md5>${other}`))).toMatchObject([
+        { name: 'DAY1/A&B — 1.mov', algorithm: 'md5', digest: null },
+        { digest: sha1 },
+      ]);
   });
 
   test.each([
     ['of something else', '<plist></plist>'],
+    ['of nothing', ''],
     ['with entities of its own', version1.replace('<hashlist', '<!DOCTYPE x [<!ENTITY a "b">]><hashlist')],
-    ['in a comment', version2.replace('<hashes>', '<!--').replace('</hashes>', '-->')],
     ['in a comment without an end', version2.replace('<hashes>', '<!--')],
     ['that breaks off', version2.slice(0, 500)],
-    ['with a digest that is none', version1.replaceAll(md5, '&md5;').replaceAll(sha1.toUpperCase(), `${sha1}0`)],
-  ])('%s has none', (_what, text) => {
-    expect(parseMediaHashList(text)).toEqual([]);
+    ['that breaks off between two files', version1.replace('</hashlist>', '')],
+    ['with a path that is not text', version1.replace('<file>clip.mp4', '<file><![CDATA[clip.mp4]]>')],
+  ])('%s is unusable', (_what, text) => {
+    for (const size of [1, 7, 32_768]) expect(parseMediaHashList(text, size)).toBe('unusable');
   });
 
   test('of any content is read without an error, in a time that grows with its length', () => {
@@ -123,8 +189,12 @@ describe('a Media Hash List', () => {
       '&#x110000;',
       'a',
     );
-    fc.assert(fc.property(fc.array(pieces), (some) => Array.isArray(parseMediaHashList(some.join('')))));
-    for (const piece of ['<hash>', '<hash ', '<hash><file>', '<hash><md5 ', '&#', '<!--'])
-      expect(parseMediaHashList(`<hashlist>${piece.repeat(100_000)}`)).toEqual([]);
+    fc.assert(
+      fc.property(fc.array(pieces), fc.integer({ min: 1, max: 20 }), (some, size) => {
+        expect(parseMediaHashList(some.join(''), size)).toEqual(parseMediaHashList(some.join('')));
+      }),
+    );
+    for (const piece of ['<', '<a>', '<hash>', '<hash ', '<hash><file>', '<hash><md5 ', '&#', '<!--', '<!---->'])
+      expect(parseMediaHashList(`<hashlist>${piece.repeat(100_000)}`)).toBe('unusable');
   });
 });

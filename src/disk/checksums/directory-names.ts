@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checksumFileKind } from '../../routing/checksum-file.ts';
-import { isMissing } from './read-text.ts';
+import { isMissing } from './read-list.ts';
 import { UnreadableChecksumError } from './unreadable-checksum.ts';
 
 /**

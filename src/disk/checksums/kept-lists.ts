@@ -1,81 +1,97 @@
 import { join } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
-import type { ChecksumLine } from '../../routing/checksum-file.ts';
-import { readText } from './read-text.ts';
-
-/** What a list says about files, and where it says so. */
-export type ListLine = Omit<Checksum, 'goesWithIt'> & Pick<ChecksumLine, 'name'>;
-
-/** By what a file is looked up. */
-export type ListLines = ReadonlyMap<string, readonly ListLine[]>;
+import { DigestIndex } from '../../routing/digest-index.ts';
+import type { ListReader, UnusableListError } from '../../routing/list-bounds.ts';
+import { readList } from './read-list.ts';
+import { UnreadableChecksumError, usable } from './unreadable-checksum.ts';
 
 interface Kept {
   readonly version: FileVersion;
-  readonly lines: ListLines;
-  readonly characters: number;
+  readonly sha256: string;
+  readonly digests: DigestIndex;
+  readonly unusable: UnusableListError | null;
 }
 
-export interface KeptListsOptions {
-  readonly parse: (text: string, path: string) => readonly ChecksumLine[];
-  /** By what the line of a name is looked up. */
-  readonly keyOf: (name: string) => string;
-}
+/** Makes the reader of one list, which adds what it finds to the index. */
+export type OpenList = (path: string, index: DigestIndex) => ListReader;
 
 /**
- * Lists of checksums, each read and taken apart once for all of its files, and again only when it changed: it may have 50,000 lines, and
- * each of 50,000 files asks for its own.
+ * Lists of checksums, each read once for all of its files, and again only when it changed: it may have 50,000 lines, and each of 50,000
+ * files asks for its own.
  */
 export class KeptLists {
-  readonly #options: KeptListsOptions;
+  readonly #open: OpenList;
   /** By path; the one asked for last is at the end. */
   readonly #kept = new Map<string, Kept>();
-  readonly #reading = new Map<string, Promise<ListLines>>();
-  #characters = 0;
+  readonly #reading = new Map<string, Promise<Kept | null>>();
+  #entries = 0;
 
-  constructor(options: KeptListsOptions) {
-    this.#options = options;
+  constructor(open: OpenList) {
+    this.#open = open;
   }
 
-  /** One that is not there says nothing. @throws {UnreadableChecksumError} */
-  linesOf(folder: string, path: string): Promise<ListLines> {
+  /**
+   * What a list says about a file. One that is not there says nothing.
+   *
+   * @param name as in the index
+   * @throws {UnreadableChecksumError}
+   */
+  async checksumsFor(
+    name: string,
+    { folder, path }: { readonly folder: string; readonly path: string },
+  ): Promise<Checksum[]> {
+    const list = await this.#listAt(folder, path);
+    if (list === null) return [];
+    if (list.unusable !== null) throw new UnreadableChecksumError(path, list.unusable);
+    const from = { path, sha256: list.sha256 };
+    const digests = usable(path, () => list.digests.of(name));
+    // Lists are about many files, and stay when one goes.
+    return digests.map((digest) => ({ ...digest, from, goesWithIt: false }));
+  }
+
+  #listAt(folder: string, path: string): Promise<Kept | null> {
     const key = join(folder, path);
     const reading = this.#reading.get(key) ?? this.#read(folder, path).finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
     return reading;
   }
 
-  async #read(folder: string, path: string): Promise<ListLines> {
+  async #read(folder: string, path: string): Promise<Kept | null> {
     const key = join(folder, path);
     const kept = this.#kept.get(key);
     this.#forget(key);
-    const read = await readText(folder, path, kept?.version);
-    if (read === null) return new Map();
-    if (read === 'as before') return kept === undefined ? new Map() : this.#keep(key, kept);
-    const lines = Map.groupBy(this.#linesIn(read, path), ({ name }) => this.#options.keyOf(name ?? ''));
-    return this.#keep(key, { version: read.version, lines, characters: read.text.length });
+    const digests = new DigestIndex();
+    const read = await readList({ folder, path, unless: kept?.version }, this.#open(path, digests));
+    if (read === null) return null;
+    if (read === 'as before') return kept === undefined ? null : this.#keep(key, kept);
+    const { version, sha256, unusable } = read;
+    return this.#keep(key, { version, unusable, sha256: sha256 ?? '', digests: unusable === null ? digests : NONE });
   }
 
-  #linesIn({ text, sha256 }: { readonly text: string; readonly sha256: string }, path: string): readonly ListLine[] {
-    const from = { path, sha256 };
-    return this.#options.parse(text, path).map((line) => ({ ...line, from }));
-  }
-
-  #keep(key: string, kept: Kept): ListLines {
+  #keep(key: string, kept: Kept): Kept {
     this.#kept.set(key, kept);
-    this.#characters += kept.characters;
+    this.#entries += sizeOf(kept);
     for (const oldest of this.#kept.keys()) {
-      if (this.#characters <= MOST_CHARACTERS || oldest === key) break;
+      if (this.#entries <= MOST_ENTRIES || oldest === key) break;
       this.#forget(oldest);
     }
-    return kept.lines;
+    return kept;
   }
 
   #forget(key: string): void {
-    this.#characters -= this.#kept.get(key)?.characters ?? 0;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) this.#entries -= sizeOf(kept);
     this.#kept.delete(key);
   }
 }
 
-/** Of the texts; what is kept of them takes about twice as much. */
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+/** Together: 30 MB. */
+const MOST_ENTRIES = 200_000;
+
+const NONE = new DigestIndex();
+
+/** A small list takes memory, too. */
+function sizeOf({ digests }: Kept): number {
+  return digests.size + 10;
+}

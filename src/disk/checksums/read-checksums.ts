@@ -2,20 +2,15 @@ import { posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
-import {
-  baseOf,
-  checksumFileKind,
-  checksumsFor,
-  exactLines,
-  isChecksumOf,
-  parseChecksums,
-} from '../../routing/checksum-file.ts';
-import { parseMediaHashList } from '../../routing/media-hash-list.ts';
+import { baseOf, checksumFileKind, isChecksumOf, isWithoutDirectory } from '../../routing/checksum-file.ts';
+import { ChecksumLines } from '../../routing/checksum-lines.ts';
+import { MediaHashList } from '../../routing/media-hash-list.ts';
+import { OwnChecksums } from '../../routing/own-checksums.ts';
 import { ChecksumNames, HISTORY } from './directory-names.ts';
 import { KeptLists } from './kept-lists.ts';
-import type { ListLine } from './kept-lists.ts';
-import { readText } from './read-text.ts';
-import { UnreadableChecksumError, checksumFailure } from './unreadable-checksum.ts';
+import type { OpenList } from './kept-lists.ts';
+import { readList } from './read-list.ts';
+import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-checksum.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
 
@@ -25,8 +20,8 @@ type Place = Pick<Facts, 'folder' | 'path'>;
  */
 export class ChecksumReader {
   readonly #names = new ChecksumNames();
-  readonly #sums = new KeptLists({ parse: parseChecksums, keyOf: (name) => baseOf(name).normalize() });
-  readonly #mediaHashLists = new KeptLists({ parse: parseMediaHashList, keyOf: (name) => name.normalize() });
+  readonly #sums = new KeptLists(sums);
+  readonly #mediaHashLists = new KeptLists(mediaHashes);
 
   /** A failure: there may be more, which cannot be read. */
   async checksumsOf(file: Place): Promise<Answer<readonly Checksum[]>> {
@@ -43,26 +38,19 @@ export class ChecksumReader {
     const found: Checksum[] = [];
     for (const name of await this.#names.of(folder, dir)) {
       const at = posix.join(dir, name);
-      if (checksumFileKind(name) === 'many') found.push(...(await this.#listedIn(folder, at, base)));
+      if (checksumFileKind(name) === 'many')
+        found.push(...(await this.#sums.checksumsFor(baseOf(base), { folder, path: at })));
       else if (isChecksumOf(name, base)) found.push(...(await ownChecksums(folder, at, base)));
     }
     return found;
-  }
-
-  /** In a list about the files of its directory. */
-  async #listedIn(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
-    const lines = (await this.#sums.linesOf(folder, path)).get(base.normalize()) ?? [];
-    return exactLines(lines, base).map(listed);
   }
 
   async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
     const found: Checksum[] = [];
     for (const root of directoriesAbove(path)) {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();
-      for (const list of await this.#listsIn(folder, root)) {
-        const lines = (await this.#mediaHashLists.linesOf(folder, list)).get(own) ?? [];
-        found.push(...lines.map(listed));
-      }
+      for (const list of await this.#listsIn(folder, root))
+        found.push(...(await this.#mediaHashLists.checksumsFor(own, { folder, path: list })));
     }
     return found;
   }
@@ -82,22 +70,22 @@ export class ChecksumReader {
 /** Per directory. A history has one for each time somebody looked at the files. */
 const MOST_LISTS = 64;
 
-/** Lists are about many files, and stay when one goes. */
-function listed({ algorithm, digest, from }: ListLine): Checksum {
-  return { algorithm, digest, from, goesWithIt: false };
-}
+/** A list about the files of its directory. */
+const sums: OpenList = (path, index) =>
+  new ChecksumLines(path, (line) => {
+    if (line.name !== null) index.add(baseOf(line.name), line, isWithoutDirectory(line.name));
+  });
+
+const mediaHashes: OpenList = (_, index) => new MediaHashList((hash) => index.add(hash.name.normalize(), hash));
 
 /** In a file about this one alone. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
-  const read = await readText(folder, path);
+  const own = new OwnChecksums(base, posix.basename(path));
+  const read = await readList({ folder, path }, new ChecksumLines(path, (line) => own.add(line)));
   if (read === null || read === 'as before') return [];
-  const from = { path, sha256: read.sha256 };
-  return checksumsFor(base, posix.basename(path), read.text).map(({ algorithm, digest }) => ({
-    algorithm,
-    digest,
-    from,
-    goesWithIt: true,
-  }));
+  if (read.unusable !== null) throw new UnreadableChecksumError(path, read.unusable);
+  const from = { path, sha256: read.sha256 ?? '' };
+  return usable(path, () => own.found()).map((digest) => ({ ...digest, from, goesWithIt: true }));
 }
 
 /** The directory of a file, and those above it, up to the folder itself: ''. */

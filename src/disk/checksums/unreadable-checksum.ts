@@ -1,8 +1,9 @@
 import { errnoOf } from '../errno.ts';
+import { UnusableListError } from '../../routing/list-bounds.ts';
 import { failureOfMachine } from '../../pipeline/file/failure.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
-/** Thrown when a checksum file is there and cannot be read: it may be about the file, and say that it is another one. */
+/** Thrown when a checksum file is there and cannot be read or understood: it may be about the file, and say that it is another one. */
 export class UnreadableChecksumError extends Error {
   override readonly name = 'UnreadableChecksumError';
   /** Of the checksum file, or of the directory that it may be in, relative to the folder. */
@@ -11,9 +12,19 @@ export class UnreadableChecksumError extends Error {
 
   constructor(path: string, cause: unknown) {
     const code = errnoOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
-    super(`the checksum file ${path === '' ? 'of the folder' : path} cannot be read (${code})`, { cause });
+    const why = cause instanceof UnusableListError ? `cannot be used: ${code}` : `cannot be read (${code})`;
+    super(`the checksum file ${path === '' ? 'of the folder' : path} ${why}`, { cause });
     this.path = path;
     this.code = code;
+  }
+}
+
+/** @throws {UnreadableChecksumError} with the path of the checksum file, when its content is not usable */
+export function usable<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof UnusableListError ? new UnreadableChecksumError(path, error) : error;
   }
 }
 
@@ -24,10 +35,12 @@ export function checksumFailure({ message, code, cause }: UnreadableChecksumErro
   const cure =
     code === 'EACCES' || code === 'EPERM'
       ? 'give the user that dropcast runs as read access to it, or remove it'
-      : 'copy it again, or remove it';
+      : cause instanceof UnusableListError
+        ? 'correct it, or remove it'
+        : 'copy it again, or remove it';
   return {
     kind: 'mismatch',
     code: 'checksum_unreadable',
-    message: `${message}, so nobody knows whether the file is what its sender sent: ${cure}; dropcast then continues`,
+    message: `${message}, so dropcast cannot tell whether the file is what its sender sent: ${cure}; dropcast then continues`,
   };
 }

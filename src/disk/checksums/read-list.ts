@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { isUntouched, versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { FileChangedError, FileVanishedError } from '@dropcast/client';
+import { UnusableListError, listBounds } from '../../routing/list-bounds.ts';
+import type { ListReader } from '../../routing/list-bounds.ts';
+import { openRegular } from '../accepted-file.ts';
+import { errnoOf } from '../errno.ts';
+import { NotInFolderError, inDirectory } from '../held-directory.ts';
+import { UnreadableChecksumError } from './unreadable-checksum.ts';
+
+export interface ReadList {
+  readonly version: FileVersion;
+  /** Of what was read, hex. Null: it was not read to its end, because of `unusable`. */
+  readonly sha256: string | null;
+  readonly unusable: UnusableListError | null;
+}
+
+/**
+ * Reads a checksum file of a folder, through no link. Between two pieces other work has its turn.
+ *
+ * @param unless the version of which nothing is to be read again
+ * @param reader gets the text in pieces
+ * @returns null when no such file is there
+ * @throws {UnreadableChecksumError} the system refuses it
+ */
+export async function readList(
+  {
+    folder,
+    path,
+    unless,
+  }: { readonly folder: string; readonly path: string; readonly unless?: FileVersion | undefined },
+  reader: ListReader,
+): Promise<ReadList | 'as before' | null> {
+  try {
+    return await inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
+      await using file = await openRegular(held.at(posix.basename(path)));
+      const stats = await file.stat({ bigint: true });
+      if (!stats.isFile()) return null;
+      const version = versionOf(stats);
+      if (unless !== undefined && isUntouched(unless, version)) return 'as before';
+      if (stats.size > listBounds.bytes) return { version, sha256: null, unusable: tooLarge() };
+      try {
+        return { version, sha256: await readPieces(file, reader), unusable: null };
+      } catch (error) {
+        if (error instanceof UnusableListError) return { version, sha256: null, unusable: error };
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (isNoFile(error)) return null;
+    throw new UnreadableChecksumError(path, error);
+  }
+}
+
+/** @returns the SHA-256 of the file, hex @throws {UnusableListError} and what the system says */
+async function readPieces(file: FileHandle, reader: ListReader): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  let decoder: TextDecoder | null = null;
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    // Counted: the file may grow, and a file system may say anything about a size.
+    if (position > listBounds.bytes) throw tooLarge();
+    const piece = buffer.subarray(0, bytesRead);
+    hash.update(piece);
+    decoder ??= new TextDecoder(encodingOf(piece));
+    reader.read(decoder.decode(piece, { stream: true }));
+  }
+  if (decoder !== null) reader.read(decoder.decode());
+  reader.end();
+  return hash.digest('hex');
+}
+
+function tooLarge(): UnusableListError {
+  return new UnusableListError(`it is larger than ${listBounds.bytes / 1024 / 1024} MiB`);
+}
+
+/** What the event loop waits for at once: at most 30 ms of CPU under the flags of the unit (`docs/security.md`). */
+const PIECE_BYTES = 16 * 1024;
+
+/** PowerShell writes UTF-16 where nobody asks it not to. Without a mark, every second byte of ASCII is zero. */
+function encodingOf(start: Buffer): string {
+  const [first, second] = start;
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** Nothing is there, or a link, or no regular file. */
+function isNoFile(error: unknown): boolean {
+  const isOther = error instanceof FileVanishedError || error instanceof FileChangedError;
+  return isOther || error instanceof NotInFolderError || isMissing(error);
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,49 @@
+import { posix } from 'node:path';
+import { baseOf, isWithoutDirectory } from './checksum-file.ts';
+import type { ChecksumLine } from './checksum-file.ts';
+import { DigestIndex } from './digest-index.ts';
+import type { IndexedDigest } from './digest-index.ts';
+import { UnusableListError } from './list-bounds.ts';
+
+/** What a checksum file such as `clip.mp4.sha256` or `clip.sha256` says about its video, collected line by line. */
+export class OwnChecksums {
+  readonly #videoName: string;
+  /** Named after this very file, it means it, whatever its sender called it. */
+  readonly #isOnlyFor: boolean;
+  readonly #digests = new DigestIndex();
+  #lines = 0;
+  #hasNamed = false;
+
+  constructor(videoName: string, checksumName: string) {
+    this.#videoName = videoName.normalize();
+    this.#isOnlyFor = posix.parse(checksumName).name.normalize() === this.#videoName;
+  }
+
+  add(line: ChecksumLine): void {
+    this.#lines += 1;
+    if (line.name === null) this.#digests.add(NAMELESS, line);
+    else if (baseOf(line.name) === this.#videoName) this.#digests.add(OWN, line, isWithoutDirectory(line.name));
+    else {
+      this.#hasNamed = true;
+      if (this.#lines === 1) this.#digests.add(FIRST, line);
+    }
+  }
+
+  /** Empty when it is about other files alone. @throws {UnusableListError} it must be about the video, and has no digest of it */
+  found(): readonly IndexedDigest[] {
+    const own = this.#digests.of(OWN);
+    if (own.length > 0) return own;
+    const nameless = this.#digests.of(NAMELESS);
+    if (nameless.length > 0) return nameless;
+    const first = this.#isOnlyFor && this.#lines === 1 ? this.#digests.of(FIRST) : [];
+    if (first.length > 0) return first;
+    if (!this.#isOnlyFor && this.#hasNamed) return [];
+    throw new UnusableListError(
+      this.#lines === 0 ? 'it has no checksum that dropcast can compute' : `none of its lines is for the file`,
+    );
+  }
+}
+
+const OWN = 'own';
+const NAMELESS = 'nameless';
+const FIRST = 'first';
