@@ -26,7 +26,7 @@ export class ChecksumLines implements ListReader {
   #hasSizes = false;
 
   /**
-   * @param checksumName tells the algorithm where a line does not
+   * @param checksumName names the algorithm of lines that do not
    * @param found called for each line that has a digest, or names a file without a usable one
    */
   constructor(checksumName: string, found: (line: ChecksumLine) => void) {
@@ -191,7 +191,7 @@ function valueOf(written: string): string {
   }
 }
 
-/** What was read from a pipe has no name, and one that PowerShell cut off is not known. */
+/** A digest of standard input has no name. A path that PowerShell cut off is unknown. */
 function nameOf(name: string | undefined): string | null {
   if (name === undefined || name === '' || name === '-' || name === 'stdin' || /(?:\.{3}|…)$/u.test(name)) return null;
   return requirePath(name);

@@ -36,7 +36,7 @@ export function requirePath(path: string): string {
   return path;
 }
 
-/** Reads the text of a list in pieces, and keeps no more of it than one line or element. */
+/** Reads the text of a list in pieces, and buffers at most one line or element of it. */
 export interface ListReader {
   /** @throws {UnusableListError} */
   read(piece: string): void;

@@ -45,7 +45,7 @@ export class MediaHashList implements ListReader {
     if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it breaks off before </hashlist>');
   }
 
-  /** @returns where to go on after the tag, or the `<hash>`, that begins here; null: its end was not read yet */
+  /** @returns the position after the tag, or the `<hash>` element, that begins here; null when its end has not been read yet */
   #after(open: number): number | null {
     const text = this.#rest;
     const close = text.indexOf('>', open);

@@ -5,7 +5,7 @@ import { DigestIndex } from './digest-index.ts';
 import type { IndexedDigest } from './digest-index.ts';
 import { UnusableListError } from './list-bounds.ts';
 
-/** What a checksum file such as `clip.mp4.sha256` or `clip.sha256` says about its video, collected line by line. */
+/** The checksums that a file such as `clip.mp4.sha256` or `clip.sha256` has for its video, collected line by line. */
 export class OwnChecksums {
   readonly #videoName: string;
   /** Named after this very file, it means it, whatever its sender called it. */

@@ -83,7 +83,7 @@ describe('the sender says what a file is', () => {
     expect(await found({ [path]: text })).toEqual([expected]);
   });
 
-  test.each(windowsForms)('as %s writes it, beside the file and in a list', async (_what, text) => {
+  test.each(windowsForms)('as %s writes it, next to the file and in a list', async (_what, text) => {
     for (const path of ['DAY1/clip.mp4.sha256', 'DAY1/clip.sha256', 'DAY1/SHA256SUMS.txt'])
       for (const bytes of [text, Buffer.from(text, 'utf16le'), Buffer.from(`\uFEFF${text}`, 'utf16le')])
         expect(await found({ [path]: bytes })).toEqual([['sha256', sha256, path, path.endsWith('.sha256')]]);

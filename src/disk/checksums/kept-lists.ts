@@ -32,7 +32,7 @@ export class KeptLists {
   }
 
   /**
-   * What a list says about a file. One that is not there says nothing.
+   * The checksums that a list has for a file. A missing list has none.
    *
    * @param name as in the index
    * @throws {UnreadableChecksumError}

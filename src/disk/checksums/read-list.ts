@@ -13,7 +13,7 @@ import { UnreadableChecksumError } from './unreadable-checksum.ts';
 
 export interface ReadList {
   readonly version: FileVersion;
-  /** Of what was read, hex. Null: it was not read to its end, because of `unusable`. */
+  /** Of the whole file, hex; null when `unusable` ended the reading. */
   readonly sha256: string | null;
   readonly unusable: UnusableListError | null;
 }
@@ -80,10 +80,10 @@ function tooLarge(): UnusableListError {
   return new UnusableListError(`it is larger than ${listBounds.bytes / 1024 / 1024} MiB`);
 }
 
-/** What the event loop waits for at once: at most 30 ms of CPU under the flags of the unit (`docs/security.md`). */
+/** Each piece blocks the event loop, for at most 50 ms under the flags of the unit (`docs/security.md`). */
 const PIECE_BYTES = 16 * 1024;
 
-/** PowerShell writes UTF-16 where nobody asks it not to. Without a mark, every second byte of ASCII is zero. */
+/** Windows PowerShell writes UTF-16 by default. Without a byte order mark, every second byte of ASCII text is zero. */
 function encodingOf(start: Buffer): string {
   const [first, second] = start;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
