@@ -7,8 +7,9 @@ import { UploadRejectedError } from '../../packages/client/src/errors.ts';
 import { putBody } from '../../packages/client/src/upload/put-body.ts';
 import type { UploadWorld } from '../../packages/client/src/upload/put-body.ts';
 import { seekableOf } from '../../packages/client/src/upload/upload-source.ts';
+import { issueCertificate } from '../../packages/sandbox/src/issue-certificate.ts';
 import { createUploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
-import type { Resolve } from '../../packages/client/src/upload/upload-targets.ts';
+import type { Resolve, UploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
 import { selfSigned } from '../client/certificate.ts';
 import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
 import { startServer } from '../support/server.ts';
@@ -142,6 +143,14 @@ describe('an upload address with a name', () => {
     });
   }
 
+  const targetsOf = (resolve: Resolve, baseUrl = publicService) =>
+    createUploadTargets({ baseUrl, named: new Set(), resolve });
+
+  function worldOf(targets: UploadTargets): UploadWorld {
+    const agent = freshConnections({}, selfSigned.cert);
+    return { agent, userAgent: 'dropcast', targets, refusesExpect: new Set<string>(), keyFor: () => null };
+  }
+
   async function put(folder: ScratchDirectory, url: string, world: UploadWorld, signal = new AbortController().signal) {
     const { name, sizeBytes, openReader } = await seekableOf(await folder.write('clip.mp4', 'the film'));
     await using reader = await openReader();
@@ -176,14 +185,7 @@ describe('an upload address with a name', () => {
         resolve: answering(['203.0.113.50']),
         ownAddresses: () => ['127.0.0.1', '203.0.113.50', '2001:db8::5'],
       });
-      const world = {
-        agent: freshConnections({}, selfSigned.cert),
-        userAgent: 'x',
-        targets,
-        refusesExpect: new Set<string>(),
-        keyFor: () => null,
-      };
-      const error = await refusal(put(folder, `${origin}/u`, world));
+      const error = await refusal(put(folder, `${origin}/u`, worldOf(targets)));
       expect(error).toMatchObject({ code: 'unsafe_upload_address' });
       expect(error.message).toContain('leads to this machine');
     },
@@ -202,42 +204,86 @@ describe('an upload address with a name', () => {
     const { port } = new URL(host.origin);
     const resolve = answering(['203.0.113.9'], ['127.0.0.1']);
     const stop = AbortSignal.timeout(300);
-    const targets = createUploadTargets({ baseUrl: publicService, named: new Set(), resolve });
-    const world = {
-      agent: freshConnections({}, selfSigned.cert),
-      userAgent: 'x',
-      targets,
-      refusesExpect: new Set<string>(),
-      keyFor: () => null,
-    };
-    await refusal(put(folder, `https://rebind.example:${port}/u`, world, stop));
+    await refusal(put(folder, `https://rebind.example:${port}/u`, worldOf(targetsOf(resolve)), stop));
     expect(resolve.asked).toEqual(['rebind.example']);
     expect(host.sockets.size + host.seen.length).toBe(0);
   });
 
-  test('may lead where the service itself is', async () => {
+  test.each([
+    ['where the service itself is', ['127.0.0.1'], true],
+    ['nowhere nearer than the farthest place of the service', ['127.0.0.1', '203.0.113.10'], false],
+    ['nowhere near while a proxy hides where the service is', [null], false],
+    ['nowhere near if the service is where nothing may be sent', ['169.254.169.254'], false],
+  ])('may lead %s, as TLS proved it', async (_, proved, isAllowed) => {
     await using host = await startTlsHost();
     await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);
-    const resolve = answering(['127.0.0.1']);
+    const targets = targetsOf(answering(['127.0.0.1']), 'https://service.example/v1');
+    for (const address of proved) targets.provedAt(address);
     // The certificate is for 127.0.0.1 alone: that it is asked for shows that the connection was made.
-    const service = `https://service.example:${port}/v1`;
-    const error = await refusal(send(folder, `https://upload.example:${port}/u`, resolve, { service }));
-    expect(error).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
-    expect(resolve.asked).toEqual(['upload.example', 'service.example']);
+    const code = isAllowed ? 'ERR_TLS_CERT_ALTNAME_INVALID' : 'unsafe_upload_address';
+    const error = await refusal(put(folder, `https://upload.example:${port}/u`, worldOf(targets)));
+    expect(error).toMatchObject({ code });
+    if (!isAllowed) expect(host.sockets.size + host.seen.length).toBe(0);
   });
 
-  test('waits when it cannot be found out where the service is', async () => {
+  test.each(['http://127.0.0.1', 'http://localhost', 'http://[::1]', 'https://127.0.0.1', 'https://service.example'])(
+    'at %s gets nothing when the name of the service leads to this machine after it was proved elsewhere',
+    async (origin) => {
+      await using host = await startHost(takeAll());
+      await using folder = await scratchDirectory();
+      const { port } = new URL(host.origin);
+      // Its own name server answers for its name: with the address of this machine, as soon as it has named one for the upload.
+      const resolve = answering(['127.0.0.1']);
+      const targets = targetsOf(resolve, 'https://service.example/v1');
+      targets.provedAt('203.0.113.10');
+      const error = await refusal(put(folder, `${origin}:${port}/v1/agent/service/register`, worldOf(targets)));
+      expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
+      expect(host.sockets.size + host.seen.length).toBe(0);
+    },
+  );
+
+  test('gets plain http only from a service whose own address in the configuration is this machine', async () => {
+    await using host = await startHost(takeAll());
     await using folder = await scratchDirectory();
-    const resolve: Resolve = async (hostname) => {
-      if (hostname === 'upload.example') return [{ address: '10.0.0.1', family: 4 }];
-      throw Object.assign(new Error('queryA EAI_AGAIN'), { code: 'EAI_AGAIN' });
-    };
-    const service = 'https://service.example/v1';
-    const error = await refusal(send(folder, 'https://upload.example/u', resolve, { service }));
-    expect(toFailure(error)).toMatchObject({ kind: 'offline', code: 'EAI_AGAIN' });
-    const literal = await refusal(send(folder, 'https://10.0.0.1/u', resolve, { service }));
-    expect(toFailure(literal)).toMatchObject({ kind: 'offline', code: 'EAI_AGAIN' });
+    const targets = targetsOf(answering(['127.0.0.1']), 'https://service.example/v1');
+    // Even proved to be here: it has a name that may lead elsewhere tomorrow.
+    targets.provedAt('127.0.0.1');
+    const error = await refusal(put(folder, `${host.origin}/u`, worldOf(targets)));
+    expect(error).toMatchObject({ code: 'unsafe_upload_address', message: expect.stringContaining('must be https;') });
+    const here = targetsOf(answering(['127.0.0.1']), 'https://localhost/v1');
+    await expect(put(folder, `${host.origin}/u`, worldOf(here))).resolves.toMatchObject({ bytes: 8 });
+    expect(host.seen).toHaveLength(1);
+  });
+
+  test('waits, without a look-up of the service, until an answer proved where that is', async () => {
+    await using folder = await scratchDirectory();
+    const resolve = answering(['10.0.0.1']);
+    const targets = targetsOf(resolve, 'https://service.example/v1');
+    for (const url of ['https://upload.example/u', 'https://10.0.0.1/u']) {
+      const error = await refusal(put(folder, url, worldOf(targets)));
+      expect(toFailure(error)).toMatchObject({ kind: 'offline', code: 'service_not_located' });
+    }
+    expect(resolve.asked).toEqual(['upload.example']);
+    // A public address needs no proof, and a metadata service never gets anything.
+    expect((await targets.admit('https://203.0.113.9/u')).refusal()).toBeNull();
+    await expect(targets.admit('https://169.254.169.254/u')).rejects.toMatchObject({ code: 'unsafe_upload_address' });
+  });
+
+  test('of this machine is refused as soon as the service has answered through a proxy, which hides where it is', async () => {
+    const { ca, cert, key } = await issueCertificate(['service.example'], Date.now());
+    const list: RequestListener = (_, response) => response.end('{"data":[]}');
+    await using service = await startServer(list, { tls: { cert, key } });
+    await using proxy = await startProxy(service.port);
+    await using folder = await scratchDirectory();
+    const proxyEnv = { HTTPS_PROXY: proxy.origin };
+    await using opened = openDaemonClient('https://service.example/v1', { proxyEnv, ca });
+    const path = await folder.write('clip.mp4', 'the film');
+    const send = () => refusal(opened.send(path, 'https://127.0.0.1/u'));
+    expect(await send()).toMatchObject({ code: 'service_not_located' });
+    expect(await opened.client.feeds.list()).toEqual([]);
+    expect(await send()).toMatchObject({ code: 'unsafe_upload_address' });
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
   });
 
   test('is left to the proxy that the operator chose, wherever that is', async () => {

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
 import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
+import { freshConnections, Line } from '../../../packages/client/src/transport/connection.ts';
+import { exchange } from '../../../packages/client/src/transport/exchange.ts';
+import { startProxy } from '../../security/proxy.ts';
 import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
 import { startHost } from '../upload-host.ts';
@@ -108,5 +111,25 @@ describe('connections', () => {
     await opened[Symbol.asyncDispose]();
     expect(await second).toBeInstanceOf(AbortedError);
     await until('the connection is closed', () => host.sockets.size === 0);
+  });
+});
+
+describe('where TLS proved the other side', () => {
+  const linesOf = async (url: URL, proxyEnv = {}): Promise<Line> => {
+    const line = new Line();
+    const agent = freshConnections(proxyEnv, selfSigned.cert);
+    const { signal } = new AbortController();
+    await exchange({ what: 'list feeds', url, method: 'GET', headers: {}, agent, line, signal, timeoutMs: 5_000 });
+    return line;
+  };
+
+  test('is known of a direct connection, and hidden by a proxy or without TLS', async () => {
+    await using host = await startServer((_, response) => response.end('{}'), { tls: selfSigned });
+    await using plain = await startHost((_, response) => response.end('{}'));
+    await using proxy = await startProxy(host.port);
+    expect((await linesOf(new URL(host.origin))).peer).toBe('127.0.0.1');
+    expect((await linesOf(new URL(host.origin), { HTTPS_PROXY: proxy.origin })).peer).toBeNull();
+    expect(proxy.asked).toHaveLength(1);
+    expect((await linesOf(new URL(plain.origin))).peer).toBeNull();
   });
 });

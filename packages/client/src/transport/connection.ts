@@ -53,10 +53,14 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
 /** For each stage of a new connection, in milliseconds. */
 export const connectTimeouts = { lookup: 10_000, connect: 10_000, secureConnect: 10_000 } as const;
 
-/** Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are complete. */
+/**
+ * Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are complete. Also knows
+ * where the other side is.
+ */
 export class Line {
   readonly #up = Promise.withResolvers<void>();
   #isUp = false;
+  #peer: string | null = null;
 
   get isUp(): boolean {
     return this.#isUp;
@@ -67,10 +71,21 @@ export class Line {
     return this.#up.promise;
   }
 
+  /** The address at which TLS has proved the other side; null: it has not, or the connection is a tunnel of a proxy. */
+  get peer(): string | null {
+    return this.#peer;
+  }
+
   attach(request: ClientRequest): void {
     request.once('socket', (socket) => {
-      if (isReady(socket)) this.#rise();
-      else socket.once(socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => this.#rise());
+      if (isReady(socket)) return this.#rise();
+      const isTls = socket instanceof tls.TLSSocket;
+      // A tunnel is handed over when it is complete, with the address of the proxy as its own.
+      const isDirect = socket.connecting;
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        if (isTls && isDirect) this.#peer = socket.remoteAddress ?? null;
+        this.#rise();
+      });
     });
     // If a socket is ready in a way that is not known here: what was written was sent.
     request.once('finish', () => this.#rise());

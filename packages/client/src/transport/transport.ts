@@ -13,6 +13,7 @@ import type { Bandwidth } from '../upload/bandwidth.ts';
 import { putBody } from '../upload/put-body.ts';
 import type { Body, PutOptions, Uploaded, UploadWorld } from '../upload/put-body.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
+import type { UploadTargets } from '../upload/upload-targets.ts';
 
 /** A value that no log and no error shows. */
 export interface Secret {
@@ -55,6 +56,9 @@ export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;
   readonly #userAgent: string;
+  /** Every request to the service carries the key (api-spec section 5); another origin gets it only if a person named it. */
+  readonly #trusted: ReadonlySet<string>;
+  readonly #targets: UploadTargets;
   readonly #refusesExpect = new Set<string>();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -66,6 +70,9 @@ export class Transport implements AsyncDisposable {
     this.#options = options;
     this.#userAgent = options.userAgent ?? 'dropcast';
     this.#agent = freshConnections(options.proxyEnv ?? process.env, options.ca);
+    const { baseUrl, sendKeyTo } = options;
+    this.#trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
+    this.#targets = createUploadTargets({ baseUrl, named: this.#trusted });
   }
 
   /** A signal that fires with the given one, and when the transport is closed. */
@@ -106,27 +113,24 @@ export class Transport implements AsyncDisposable {
   }
 
   #uploadWorld(): UploadWorld {
-    const { apiKey, baseUrl, sendKeyTo, bandwidth } = this.#options;
-    // Every request to the service carries the key (api-spec section 5); another origin gets it only if a person named it.
-    const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
-    const keyFor = (origin: string) => (trusted.has(origin) ? apiKey.reveal() : null);
-    const targets = createUploadTargets({ baseUrl, named: trusted });
+    const { apiKey, bandwidth } = this.#options;
     return {
       agent: this.#agent,
       userAgent: this.#userAgent,
       bandwidth,
-      targets,
+      targets: this.#targets,
       refusesExpect: this.#refusesExpect,
-      keyFor,
+      keyFor: (origin) => (this.#trusted.has(origin) ? apiKey.reveal() : null),
     };
   }
 
-  #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {
+  async #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {
     const url = new URL(`${this.#options.baseUrl}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    return exchange({
+    const line = new Line();
+    const answer = await exchange({
       what: request.operation,
       method: request.method,
       url,
@@ -138,10 +142,12 @@ export class Transport implements AsyncDisposable {
       },
       json: request.json,
       agent: this.#agent,
-      line: new Line(),
+      line,
       signal,
       timeoutMs: timeoutMs ?? this.#options.timeoutMs,
     });
+    if (url.protocol === 'https:') this.#targets.provedAt(line.peer);
+    return answer;
   }
 
   /** Closing the transport waits for what is under way. */

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
+import { ConnectionError, ServiceError, UploadRejectedError } from '../errors.ts';
 import { ownAddresses as askOwnAddresses } from './own-addresses.ts';
 import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
@@ -17,23 +17,31 @@ export interface UploadTarget {
   /** For the connection: resolves the name and judges its addresses in one step, so that no second answer can differ. */
   readonly lookup?: LookupFunction;
   /** Why `lookup` refused, if it did. */
-  refusal(): UploadRejectedError | null;
+  refusal(): ServiceError | null;
 }
 
 /** Decides which upload addresses may be sent to. */
 export interface UploadTargets {
   /**
    * @throws {UploadRejectedError} no file may be sent to this address
-   * @throws {ConnectionError} the service's own name cannot be resolved now, so the address cannot be judged
+   * @throws {ConnectionError} the address is near, and no answer has proved yet where the service is: one request to it tells
    */
   admit(address: string): Promise<UploadTarget>;
+  /**
+   * The service has answered over TLS, which proves that it is at this address.
+   * @param address of the other end of that connection; null: a proxy hides it
+   */
+  provedAt(address: string | null): void;
 }
 
 /**
  * An upload address comes from outside and makes this machine connect to it: it must not become a way into the network behind this
- * machine (server-side request forgery). It must be https, or http on this machine, hold no password, and not lead nearer to this
- * machine than the service itself: a service on the internet may not name an address of the private network or of this machine. An
- * origin that a person named is exempt.
+ * machine (server-side request forgery). It must be https, or http if `baseUrl` itself names this machine, hold no password, and not lead
+ * nearer to this machine than the service: a service on the internet may not name an address of the private network or of this machine.
+ * An origin that a person named is exempt.
+ *
+ * Where the service is, is never looked up, because its own name server answers that: a literal address in `baseUrl` says it, else the
+ * farthest place at which TLS has proved the service since this was created. Behind a proxy that place is unknown and counts as public.
  *
  * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged here.
  *
@@ -47,55 +55,81 @@ export function createUploadTargets(options: {
   readonly resolve?: Resolve;
   readonly ownAddresses?: () => readonly string[];
 }): UploadTargets {
-  const { baseUrl, named, resolve = resolveAll, ownAddresses = askOwnAddresses } = options;
-  const service = new URL(baseUrl).hostname;
+  const { named, resolve = resolveAll, ownAddresses = askOwnAddresses } = options;
+  const service = new URL(options.baseUrl);
+  const proved = new Set<string>();
   const createJudge = () => {
     let own: readonly string[] | null = null;
     const reachFrom = (address: string): Reach => reachHere(address, () => (own ??= ownAddresses()));
-    return async (addresses: readonly string[]): Promise<Reach | null> => {
+    return (addresses: readonly string[]): Reach | null => {
       const found = addresses.map(reachFrom).reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
-      // Resolves the service only if it matters.
-      return found === 'public' || !isNearer(found, await farthest(service, resolve, reachFrom)) ? null : found;
+      if (found === 'public' || found === 'forbidden') return found === 'public' ? null : found;
+      const [first, ...others] = placesOf(service.hostname, proved).map((place) => orPublic(reachFrom(place)));
+      if (first === undefined) throw unproved(service);
+      const ofService = others.reduce((one, other) => (isNearer(one, other) ? other : one), first);
+      return isNearer(found, ofService) ? found : null;
     };
   };
   return {
     admit: async (address) => {
       const url = requireSafe(address);
       if (named.has(url.origin)) return { url, refusal: () => null };
+      requireEncrypted(url, isLoopback(service.hostname));
       const judge = createJudge();
       if (!isAddress(url.hostname)) return guarded(url, resolve, judge);
-      const near = await judge([url.hostname]);
+      const near = judge([url.hostname]);
       if (near !== null) throw tooNear(url, near);
       return { url, refusal: () => null };
     },
+    provedAt: (address) => void proved.add(proved.size < mostPlaces && address !== null ? address : unknownPlace),
   };
 }
 
-/** No file leaves in the clear, and no password from an address is sent. */
+/** Addresses at which the service was proved. A service has a few; beyond this many, another one counts as unknown. */
+const mostPlaces = 100;
+
+/** No address: its reach is `forbidden`, which counts as public. */
+const unknownPlace = '';
+
+/** The addresses of the service: the one that `baseUrl` itself names, or those at which TLS proved it. */
+function placesOf(hostname: string, proved: ReadonlySet<string>): readonly string[] {
+  if (isAddress(hostname)) return [hostname];
+  return isLoopback(hostname) ? ['127.0.0.1'] : [...proved];
+}
+
+/** A service at an address that never takes uploads, or at an unknown one, allows no near one. */
+function orPublic(reach: Reach): Reach {
+  return reach === 'forbidden' ? 'public' : reach;
+}
+
+/** No password from an address is sent. */
 function requireSafe(address: string): URL {
   if (address.length > longestAddress) throw unsafe(`the upload address is longer than ${longestAddress} characters`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null) throw unsafe('the upload address is not a web address');
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
-    throw unsafe(
-      `the upload address must be https, or http on this machine; it is ${url.protocol}//${url.host.slice(0, 260)}`,
-    );
   if (url.username !== '' || url.password !== '') throw unsafe('the upload address contains a user name or password');
   return url;
 }
 
-function guarded(
-  url: URL,
-  resolve: Resolve,
-  judge: (addresses: readonly string[]) => Promise<Reach | null>,
-): UploadTarget {
-  let refused: UploadRejectedError | null = null;
+/** No file leaves in the clear, except to this machine for a service that the configuration itself puts there. */
+function requireEncrypted(url: URL, isServiceHere: boolean): void {
+  if (url.protocol === 'https:' || (isServiceHere && url.protocol === 'http:' && isLoopback(url.hostname))) return;
+  const exception = isServiceHere ? ', or http on this machine' : '';
+  throw unsafe(`the upload address must be https${exception}; it is ${url.protocol}//${url.host.slice(0, 260)}`);
+}
+
+function guarded(url: URL, resolve: Resolve, judge: (addresses: readonly string[]) => Reach | null): UploadTarget {
+  let refused: ServiceError | null = null;
   const find = async (hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> => {
     const found = await resolve(hostname, options);
-    const near = await judge(found.map(({ address }) => address));
-    if (near === null) return found;
-    refused = tooNear(url, near);
-    throw refused;
+    try {
+      const near = judge(found.map(({ address }) => address));
+      if (near === null) return found;
+      throw tooNear(url, near);
+    } catch (error) {
+      if (error instanceof ServiceError) refused = error;
+      throw error;
+    }
   };
   return {
     url,
@@ -119,23 +153,6 @@ async function answer(
   return isForAll ? callback(null, [...found]) : callback(null, first.address, first.family);
 }
 
-/** If a service has several addresses, the most public one counts. */
-async function farthest(hostname: string, resolve: Resolve, reachFrom: (address: string) => Reach): Promise<Reach> {
-  const addresses = isAddress(hostname) ? [hostname] : await addressesOf(hostname, resolve);
-  const reaches = addresses.map(reachFrom).filter((reach) => reach !== 'forbidden');
-  return reaches.reduce<Reach>((one, other) => (isNearer(one, other) ? other : one), reaches[0] ?? 'public');
-}
-
-/** A service that cannot be resolved now must not make an address, and with it a file, fail for good. */
-async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
-  try {
-    return (await resolve(hostname, {})).map(({ address }) => address);
-  } catch (error) {
-    const code = codeOf(error) ?? 'unknown';
-    throw new ConnectionError(false, `${hostname} cannot be resolved: ${code}`, { code, cause: error });
-  }
-}
-
 function resolveAll(hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> {
   return lookup(hostname, { ...options, all: true });
 }
@@ -151,6 +168,12 @@ function tooNear(url: URL, near: Reach): UploadRejectedError {
   return unsafe(
     `the upload address ${url.origin} leads to ${places[near]}, where the service itself is not; allow its origin to receive the key if that is intended`,
   );
+}
+
+/** Passes: the next answer of the service over TLS tells. */
+function unproved(service: URL): ConnectionError {
+  const message = `the upload address is in this network, and ${service.origin} has not answered yet since the start, so it is unknown whether the service is there too`;
+  return new ConnectionError(false, message, { code: 'service_not_located' });
 }
 
 function unsafe(message: string): UploadRejectedError {
