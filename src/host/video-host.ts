@@ -175,13 +175,20 @@ function withoutValue(answer: Answer<unknown>): Answer<null> {
   return answer.ok ? { ok: true, value: null } : answer;
 }
 
+/** Every list, log line and notification repeats what the service says of a video. */
+const longestMessage = 500;
+
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage).toWellFormed()}…` : message;
+}
+
 function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
   return {
     id: video.id,
     ...(video.title !== undefined && video.title !== '' && { title: video.title }),
     status: video.status,
-    ...(video.message !== undefined && { message: video.message }),
+    ...(video.message !== undefined && { message: shortened(video.message) }),
     ...(Number.isFinite(createdAt) && { createdAt }),
     ...(video.duration !== undefined && { duration: video.duration }),
   };

@@ -278,7 +278,7 @@ alongside('once', () => {
     );
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const why = 'Waiting: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
+    const why = 'Waiting: http://127.0.0.1:1 cannot be reached: nothing listens there (ECONNREFUSED)';
     await until('it says why', () => process.output().includes(why));
     const ended = await process.kill('SIGTERM');
     expect(ended.code).toBe(1);

@@ -128,3 +128,12 @@ function partsOf(client: VideoClient): VideoHostParts {
     howToRenewKey: () => 'a new key takes this',
   };
 }
+
+test('what the service says of a video is shortened before it is repeated everywhere', async () => {
+  await using opened = openDaemonClient(base);
+  nock(base)
+    .get('/videos/vid_1')
+    .reply(200, { id: 'vid_1', status: 'failed', error: 'no '.repeat(2_000) });
+  const answer = await hostedBy(opened).get('vid_1', signal);
+  expect(answer).toMatchObject({ ok: true, value: { message: expect.stringMatching(/^[no ]{500}…$/) } });
+});

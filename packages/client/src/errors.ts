@@ -34,6 +34,7 @@ export type ErrorCode = OpenWord<
   | 'read_failed'
   | 'redirect'
   | 'service_error'
+  | 'service_not_located'
   | 'timeout'
   | 'too_new'
   | 'too_old'
@@ -55,7 +56,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   /** HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** How long to wait before the next request, in milliseconds, 1,000 or more, if the other side said so. */
+  /** How long to wait before the next request, in milliseconds, 1,000 to 2,147,483,647, if the other side said so. */
   readonly retryAfterMs: number | undefined;
   /** The service's id of the request, to quote to its support. */
   readonly requestId: string | undefined;

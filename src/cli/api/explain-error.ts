@@ -54,21 +54,6 @@ function adviceOn(error: ServiceError, { keyFrom, baseUrl }: Around['target']): 
     return `; give its support the request id ${error.requestId}`;
   if (error instanceof NotFoundError && new URL(baseUrl).pathname === '/')
     return '; the service address lacks a version such as /v1 at its end';
-  return untrusted.has(error.code) ? '; to trust its certificate, pass --ca FILE' : (unreachable[error.code] ?? '');
+  // The client names the variable wherever the authority of a certificate is not known.
+  return error.message.includes('NODE_EXTRA_CA_CERTS') ? '; or pass --ca FILE' : '';
 }
-
-/** The usual cause of a system error. */
-const unreachable: Readonly<Record<string, string>> = {
-  ECONNREFUSED: '; nothing listens there',
-  ENOTFOUND: '; no host has this name',
-  EPROTO: '; the server there does not speak https',
-};
-
-/** OpenSSL's codes for a certificate that no known authority signed. */
-const untrusted: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);

@@ -87,8 +87,6 @@ function why(error: ServiceError): string {
     return `${message}; the address usually ends with a version, like https://video.example.com/v1`;
   if (error instanceof RateLimitedError) return `the service asks for a pause (429); try again ${pause(error)}`;
   if (status !== undefined && status >= 500) return `the service has a problem of its own (${status}); try again later`;
-  if (error.code === 'ECONNREFUSED') return `${message}; nothing listens there`;
-  if (error.code === 'ENOTFOUND') return `${message}; no host has this name`;
   if (isPassing(error)) return `${message}; check the address, or try again later`;
   return message;
 }

@@ -12,13 +12,14 @@ describe('Retry-After', () => {
     ['0', 1000],
     ['0.2', 1000],
     ['86400', 86_400_000],
-    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ['9'.repeat(400), 2_147_483_647],
     [undefined, undefined],
     ['', undefined],
     ['-1', undefined],
     ['soon', undefined],
     ['NaN', undefined],
     ['1e9', undefined],
+    ['1e309', undefined],
     ['0x10', undefined],
     ['30, 60', undefined],
     ['2026-11-20', undefined],
@@ -48,6 +49,10 @@ describe('Retry-After', () => {
       expect(parseRetryAfter(header, undefined, now)).toBeUndefined();
     },
   );
+
+  test('of a date in eight thousand years is no longer than a timer takes', () => {
+    expect(parseRetryAfter('Fri, 31 Dec 9999 23:59:59 GMT', undefined, now)).toBe(2_147_483_647);
+  });
 
   test('as a date that is over asks for the shortest wait', () => {
     expect(parseRetryAfter('Fri, 20 Nov 2026 11:00:00 GMT', undefined, now)).toBe(1000);

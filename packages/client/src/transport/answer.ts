@@ -18,7 +18,7 @@ import {
 import type { ErrorFacts, ServiceError } from '../errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import type { Scrub } from './scrub.ts';
-import { parseJson, readError } from './answer-body.ts';
+import { parseJson, plain, readError } from './answer-body.ts';
 import type { Reader } from '../wire/reader.ts';
 
 /** An answer as it came over the wire, independent of the HTTP library. */
@@ -31,6 +31,9 @@ export interface Answer {
   /** The service's id of the request, scrubbed. */
   readonly requestId?: string | undefined;
 }
+
+/** Scheme and port around a name of 253 characters, which is all that name servers know. */
+const longestOrigin = 270;
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
@@ -71,7 +74,8 @@ export function readSomething<T>(answer: Answer, read: Reader<T>, what: string):
 /** The error for an answer of the service that is not 2xx. */
 export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
   const { status } = answer;
-  if (status < 400) return redirectError('service', answer, scrub);
+  if (isRedirect(answer)) return redirectError('service', answer, scrub);
+  if (status < 400) return new UnreadableAnswerError(unasked('the service', answer), factsOf(answer, scrub));
   const [message, facts] = describe('the service', answer, scrub, nowMs);
   if (status === 401) return new UnauthorizedError(message, facts);
   if (status === 402) return new PaymentRequiredError(message, facts);
@@ -84,7 +88,8 @@ export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): Servi
 /** The error for an answer of the upload address that is not 2xx. */
 export function uploadError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
   const { status } = answer;
-  if (status < 400) return redirectError('upload address', answer, scrub);
+  if (isRedirect(answer)) return redirectError('upload address', answer, scrub);
+  if (status < 400) return new UploadServerError(unasked('the upload address', answer), factsOf(answer, scrub));
   const [message, facts] = describe('the upload address', answer, scrub, nowMs);
   if ([401, 403, 404, 410].includes(status)) return new AddressDeadError(message, facts);
   if (status === 409) return new UploadConflictError(message, facts);
@@ -93,17 +98,33 @@ export function uploadError(answer: Answer, scrub: Scrub, nowMs: number): Servic
 }
 
 function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [message: string, facts: ErrorFacts] {
-  const { code, message } = readError(answer.status, answer.body, scrub);
+  const packed = packingOf(answer);
+  const { code, message } = readError(answer.status, packed === null ? answer.body : '', scrub);
   const retryAfterMs = waitOf(answer, nowMs);
   const facts = { status: answer.status, code, retryAfterMs, requestId: requestIdOf(answer, scrub) };
   return [`${who} answered ${answer.status} ${code}${message === '' ? '' : `: ${message}`}`, facts];
+}
+
+/** Whether an answer leads elsewhere. 304 is an answer to conditional requests alone, and a status below 200 is none at all. */
+function isRedirect({ status }: Answer): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
+function unasked(who: string, { status }: Answer): string {
+  return `${who} answered ${status}, which is no answer to this request`;
+}
+
+function factsOf(answer: Answer, scrub: Scrub): ErrorFacts {
+  return { status: answer.status, code: 'unreadable_answer', requestId: requestIdOf(answer, scrub) };
 }
 
 /** Shows only the origin of the target: the rest may be signed. */
 function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: Scrub): RedirectError {
   const { location } = answer.headers;
   const target =
-    location !== undefined && URL.canParse(location, answer.url) ? new URL(location, answer.url).origin : 'nowhere';
+    location !== undefined && URL.canParse(location, answer.url)
+      ? new URL(location, answer.url).origin.slice(0, longestOrigin)
+      : 'nowhere';
   return new RedirectError(
     by,
     `the ${by} answered ${answer.status}, a redirect to ${target}, which is never followed`,
@@ -123,7 +144,18 @@ export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
 
 function nonJson(answer: Answer): string {
   if (isEmpty(answer)) return 'an empty body';
+  const packed = packingOf(answer);
+  if (packed !== null)
+    return `a body compressed with ${packed}, although the request rules that out: is there a proxy in between?`;
   return looksLikePage(answer) ? 'a web page, as proxies and login portals send it' : 'a body that is not JSON';
+}
+
+/** How the body is compressed, whether the answer says so or its first bytes do; null if it is not. */
+function packingOf({ headers, body }: Answer): string | null {
+  const named = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (named !== '' && named !== 'identity' && parseJson(body) === undefined) return plain(named, 20);
+  // RFC 1952 section 2.3.1; the second byte is no UTF-8, and was replaced.
+  return body.startsWith('\u001F\uFFFD') ? 'gzip' : null;
 }
 
 function isEmpty(answer: Answer): boolean {

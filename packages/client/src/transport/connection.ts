@@ -5,10 +5,12 @@ import type { Socket } from 'node:net';
 // Not `getCACertificates` by name: an older Node would fail to link it before node-version.ts can say what is missing.
 import * as tls from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
+import type { Agents } from 'got';
 
 import { knowsProxies } from '../node-version.ts';
 import { codeOf, ConnectionError, RequestTimeoutError } from '../errors.ts';
 import type { ServiceError } from '../errors.ts';
+import { whyNoAnswer } from './connection-words.ts';
 
 /** Variables like `HTTPS_PROXY` and `NO_PROXY`. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
@@ -99,19 +101,26 @@ export class Line {
 
 /**
  * Translates an error of got, of which only name, code and message are kept.
- * @param origin of the other side; never the whole address
+ * @param url of the request; the message shows only its origin
+ * @param agents those of the request
  * @throws the error itself if it does not come from got: a bug
  */
-export function connectionFailure(error: unknown, line: Line, origin: string): ServiceError {
+export function connectionFailure(error: unknown, line: Line, url: URL, agents: Agents): ServiceError {
   if (!(error instanceof RequestError)) throw error;
-  const code = codeOf(error.cause) ?? error.code;
+  const isTimeout = error instanceof TimeoutError;
+  const code = isTimeout ? 'timeout' : (codeOf(error.cause) ?? error.code);
+  const message = whyNoAnswer({ cause: error.cause, code, url, proxy: proxyOf(url, agents), isUp: line.isUp });
   const facts = { code, cause: error.cause ?? error };
-  if (error instanceof TimeoutError) {
-    const what = line.isUp ? `${origin} did not answer in time` : `${origin} cannot be reached: no connection in time`;
-    return new RequestTimeoutError(line.isUp, what, { ...facts, code: 'timeout' });
-  }
-  const what = line.isUp ? `the connection to ${origin} broke` : `${origin} cannot be reached`;
-  return new ConnectionError(line.isUp, `${what}: ${code}`, facts);
+  return isTimeout
+    ? new RequestTimeoutError(line.isUp, message, facts)
+    : new ConnectionError(line.isUp, message, facts);
+}
+
+/** The proxy that the environment names for https; the lower case comes first, as in Node. */
+function proxyOf({ protocol }: URL, { https }: Agents): URL | null {
+  if (!knowsProxies || protocol !== 'https:' || !(https instanceof HttpsAgent)) return null;
+  const { proxyEnv = {} } = https.options as { readonly proxyEnv?: ProxyEnvironment };
+  return URL.parse(proxyEnv['https_proxy'] || proxyEnv['HTTPS_PROXY'] || '');
 }
 
 function isReady(socket: Socket): boolean {

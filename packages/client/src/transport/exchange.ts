@@ -46,7 +46,12 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
   try {
     const request = got(url, {
       method: rest.method,
-      headers: { ...rest.headers, ...(json !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...rest.headers,
+        // Without the header, a proxy may compress every answer (RFC 9110 section 12.5.3).
+        'accept-encoding': 'identity',
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+      },
       agent: rest.agent,
       ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
       signal: AbortSignal.any([signal, tooLong.signal]),
@@ -71,7 +76,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
   } catch (error) {
     if (signal.aborted) throw new AbortedError(what, signal);
     if (tooLong.signal.aborted) throw endless(what);
-    throw connectionFailure(error, line, url.origin);
+    throw connectionFailure(error, line, url, rest.agent);
   }
 }
 

@@ -1,5 +1,7 @@
 /** Even a service that says `0` gets a pause. */
 const leastMs = 1000;
+/** 24.8 days: a Node timer for a longer time fires at once. */
+const mostMs = 2_147_483_647;
 
 /**
  * How long an answer asks to wait: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken relative to
@@ -8,7 +10,7 @@ const leastMs = 1000;
  * @param retryAfter the header as it came
  * @param date the `Date` header of the same answer; if it is missing or garbage `nowMs` stands in
  * @param nowMs wall clock, epoch milliseconds
- * @returns milliseconds, 1,000 or more; undefined if the header is absent, negative or garbage
+ * @returns milliseconds, 1,000 to 2,147,483,647; undefined if the header is absent, negative or garbage
  */
 export function parseRetryAfter(
   retryAfter: string | undefined,
@@ -16,14 +18,14 @@ export function parseRetryAfter(
   nowMs: number,
 ): number | undefined {
   const text = retryAfter?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return atLeast(Number(text) * 1000);
+  if (/^\d+(\.\d+)?$/.test(text)) return within(Number(text) * 1000);
   const until = parseHttpDate(text);
   if (until === undefined) return undefined;
-  return atLeast(until - (parseHttpDate(date) ?? nowMs));
+  return within(until - (parseHttpDate(date) ?? nowMs));
 }
 
-function atLeast(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms), leastMs), Number.MAX_SAFE_INTEGER);
+function within(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), leastMs), mostMs);
 }
 
 /**

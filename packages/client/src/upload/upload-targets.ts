@@ -40,8 +40,9 @@ export interface UploadTargets {
  * nearer to this machine than the service: a service on the internet may not name an address of the private network or of this machine.
  * An origin that a person named is exempt.
  *
- * Where the service is, is never looked up, because its own name server answers that: a literal address in `baseUrl` says it, else the
- * farthest place at which TLS has proved the service since this was created. Behind a proxy that place is unknown and counts as public.
+ * The location of the service is never looked up, because its own name server would answer. A literal address in `baseUrl` gives it;
+ * otherwise it is the farthest place at which TLS has proved the service since this was created. Behind a proxy that place is unknown and
+ * counts as public.
  *
  * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged here.
  *

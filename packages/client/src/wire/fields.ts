@@ -13,9 +13,10 @@ export const longestAddress = 8192;
 /** Characters of any other text. */
 const longestText = 65_536;
 
+/** Without control characters and lone surrogates: neither an address nor a ledger returns those as they were. */
 export const Id = z
   .union([z.string(), z.pipe(z.int(), z.transform(String))])
-  .check(z.refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500));
+  .check(z.refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500 && !/[\p{Cc}\p{Cs}]/u.test(id)));
 export const Text = orMissing(textWithin(0, longestText));
 export const Address = orMissing(textWithin(0, longestAddress));
 export const Amount = orMissing(z.number().check(z.nonnegative()));

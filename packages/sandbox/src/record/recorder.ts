@@ -110,7 +110,7 @@ class RecordingDesk {
     this.#around = around;
     const secrets = new KnownSecrets();
     this.#cleaning = { secrets, redacted: new Set(options.redact) };
-    this.#addresses = new UploadAddresses(secrets, around.origin);
+    this.#addresses = new UploadAddresses(secrets, around.origin, around.to);
     this.#trusted = new Set([around.to.origin, ...(options.sendKeyTo ?? []).map(originOf)]);
   }
 

@@ -17,12 +17,17 @@ export interface RealAddress {
 export class UploadAddresses {
   readonly #secrets: KnownSecrets;
   readonly #origin: string;
+  readonly #isServiceHere: boolean;
   readonly #real = new Map<string, RealAddress>();
   readonly #local = new Map<string, string>();
 
-  /** @param origin of the recorder */
-  constructor(secrets: KnownSecrets, origin: string) {
+  /**
+   * @param origin of the recorder
+   * @param service its base address
+   */
+  constructor(secrets: KnownSecrets, origin: string, service: URL) {
     this.#secrets = secrets;
+    this.#isServiceHere = isLoopbackHost(service.hostname);
     this.#origin = origin;
   }
 
@@ -44,9 +49,18 @@ export class UploadAddresses {
 
   #replaced(body: Buffer, name: string, address: string): string | undefined {
     const url = URL.parse(String(parsed(Buffer.from(address, 'latin1').toString())));
-    return url === null || !isSafe(url)
+    return url === null || !this.#isSafe(url)
       ? undefined
       : `${name}${JSON.stringify(this.#origin + this.#localOf(url, videoIdIn(body)))}`;
+  }
+
+  /**
+   * Any other address is for the program to refuse or to follow, as without a recorder: a service elsewhere must not make the recorder
+   * send to this machine.
+   */
+  #isSafe({ protocol, hostname }: URL): boolean {
+    if (isLoopbackHost(hostname)) return this.#isServiceHere && (protocol === 'https:' || protocol === 'http:');
+    return protocol === 'https:';
   }
 
   #localOf(url: URL, videoId: string): string {
@@ -64,11 +78,6 @@ export class UploadAddresses {
 /** Addresses of the recorder as they are recorded: without what only the program knows. */
 export function withoutLocalTokens(text: string): string {
   return text.replaceAll(/(\/uploads\/[^/\s"]+\/\d+)-[\w-]{22}/g, '$1');
-}
-
-/** Any other address is for the program to refuse or to follow, as without a recorder. */
-function isSafe({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
 /** Parts of an address that may be what authorises: those that are named so, and long ones with digits, but for the id of the video. */

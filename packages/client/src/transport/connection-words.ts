@@ -1,0 +1,113 @@
+import { codeOf } from '../errors.ts';
+
+/** A request that got no answer. */
+export interface NoAnswer {
+  /** What the system or a library threw. */
+  readonly cause: unknown;
+  /** The errno name of the system, a code of OpenSSL or Node, or `timeout`. */
+  readonly code: string;
+  readonly url: URL;
+  /** The proxy that the environment names for this address; NO_PROXY may exempt it. */
+  readonly proxy: URL | null;
+  /** The connection was made, with its TLS. */
+  readonly isUp: boolean;
+}
+
+/** Why a request got no answer, and what to do about it, as one sentence without a full stop. Contains no more of an address than its origin. */
+export function whyNoAnswer(failed: NoAnswer): string {
+  const { code, url, proxy, isUp } = failed;
+  if (isUp) return whyBroken(code, url.origin);
+  if (proxy !== null && code === 'ERR_PROXY_TUNNEL') return whyNoTunnel(failed.cause, url, proxy);
+  const why = `${meaningOf(code)} (${code})`;
+  if (proxy !== null && isOfProxy(failed.cause, url, proxy)) {
+    return `the proxy ${proxy.origin} of HTTPS_PROXY cannot be reached: ${why}`;
+  }
+  return `${url.origin} cannot be reached: ${why}${proxy === null ? '' : `; HTTPS_PROXY is ${proxy.origin}`}`;
+}
+
+function whyBroken(code: string, origin: string): string {
+  if (code === 'timeout') return `${origin} did not answer in time`;
+  if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with too many or too long headers (${code})`;
+  if (code.startsWith('HPE_')) return `${origin} sent something that is not valid HTTP (${code})`;
+  return `the connection to ${origin} broke before the answer was complete (${code})`;
+}
+
+/** The proxy was reached and did not pass the connection on. */
+function whyNoTunnel(cause: unknown, { host }: URL, proxy: URL): string {
+  const who = `the proxy ${proxy.origin} of HTTPS_PROXY`;
+  const status = numberOf(cause, 'statusCode');
+  if (status === undefined) return `${who} closed the connection without an answer`;
+  if (status !== 407)
+    return `${who} does not connect to ${host}: it answered ${status}; allow the host there, or add it to NO_PROXY`;
+  return proxy.username === '' && proxy.password === ''
+    ? `${who} wants a user name and password (407); put them before its host, as NAME:PASSWORD@`
+    : `${who} refuses the user name and password in that variable (407)`;
+}
+
+const noRoute = 'there is no route to it; check the network of this machine';
+const noReply = 'it does not answer; a firewall may block the connection';
+const closed = 'the connection was closed while it was set up; a firewall or a proxy may block it';
+const noTls = 'it does not speak https there';
+const forbidden = 'this machine forbids the connection; check its firewall, and IPAddressDeny= of the unit';
+const clock = 'check the clock of this machine with `timedatectl`';
+const untrusted =
+  'its certificate is from an authority that this machine does not trust; if that is your own authority, or that of your proxy, name its file in NODE_EXTRA_CA_CERTS';
+
+/** The usual cause of each code, and what to do. Codes: errno(3), getaddrinfo(3), X509_verify_cert_error_string(3), Node's `errors`. */
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'no host has this name; check the address, and the name server of this machine',
+  EAI_AGAIN: 'its name cannot be resolved at present; check the name server of this machine',
+  ETIMEDOUT: noReply,
+  timeout: noReply,
+  EHOSTUNREACH: noRoute,
+  ENETUNREACH: noRoute,
+  ENETDOWN: noRoute,
+  ECONNRESET: closed,
+  EPIPE: closed,
+  EPERM: forbidden,
+  EACCES: forbidden,
+  EPROTO: noTls,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  CERT_HAS_EXPIRED: `its certificate has expired; ${clock}, or have the certificate renewed`,
+  CERT_NOT_YET_VALID: `its certificate is not valid yet; ${clock}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; check the address',
+  CERT_REVOKED: 'its certificate was revoked',
+  CERT_UNTRUSTED: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+};
+
+function meaningOf(code: string): string {
+  return Object.hasOwn(meanings, code) ? (meanings[code] ?? code) : 'the connection failed';
+}
+
+/** Whether the system failed to reach the proxy, not the other side: its errors name the host or the port that they are about. */
+function isOfProxy(cause: unknown, url: URL, proxy: URL): boolean {
+  const hostname = textOf(cause, 'hostname') ?? textOf(cause, 'address');
+  const isProxyHost = hostname === proxy.hostname.replace(/^\[|\]$/g, '') && proxy.hostname !== url.hostname;
+  const port = numberOf(cause, 'port');
+  return isProxyHost || (port === portOf(proxy) && port !== portOf(url));
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? ({ 'http:': 80 }[protocol] ?? 443) : Number(port);
+}
+
+function textOf(error: unknown, field: string): string | undefined {
+  const value = fieldOf(error, field);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOf(error: unknown, field: string): number | undefined {
+  const value = fieldOf(error, field);
+  return typeof value === 'number' ? value : undefined;
+}
+
+function fieldOf(error: unknown, field: string): unknown {
+  return codeOf(error) === undefined ? undefined : (error as Readonly<Record<string, unknown>>)[field];
+}
