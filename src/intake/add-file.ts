@@ -5,7 +5,7 @@ import { errnoOf } from '../disk/errno.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
-import { isTemporaryName } from '../watch/temporary-name.ts';
+import { leftAloneName } from '../watch/left-alone-names.ts';
 import { folderOf } from './folder-router.ts';
 import type { Accepted } from './intake.ts';
 import type { WatchedFolder } from './watched-folder.ts';
@@ -32,7 +32,9 @@ export async function addFile(
 }
 
 async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
-  if (isTemporaryName(path)) return refused('its name is hidden or temporary: rename it');
+  const leftAlone = leftAloneName(path);
+  if (leftAlone !== null)
+    return refused(`names like ${leftAlone.name} are left alone (${leftAlone.program}): rename it`);
   const found = await look(folder.path, path);
   if ('why' in found) return found;
   if (found.size === 0) return refused('it is empty');

@@ -8,6 +8,7 @@ import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import type { MonotonicClock } from './clock.ts';
 import { containerFlaw } from './container.ts';
 import type { DoneMarkers } from './done-markers.ts';
+import { DownloadParts } from './download-parts.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { errnoOf } from './path-entry.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
@@ -40,6 +41,7 @@ export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>
  * container does not contradict. Never rejects.
  */
 export function createJudge({ folder, clock, writers, markers, limit, isRootSound }: JudgeOptions): Judge {
+  const parts = new DownloadParts(folder.path, clock);
   const veto = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
     const now = clock.elapsed();
     if (file.vetoedSinceMs !== null && now - file.vetoedSinceMs > LONGEST_VETO_MS) return null;
@@ -67,6 +69,8 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     if (awaited !== null) return awaited;
     const vetoed = await veto(file, unchangedMs);
     if (vetoed !== null) return vetoed;
+    const proof = await limit(() => parts.proofFor(file.path));
+    if (proof !== null) return wait(PART_RECHECK_MS, `part of a download: ${JSON.stringify(proof)} is still written`);
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
@@ -87,6 +91,8 @@ export const emptyFlaw = 'the file is empty';
 
 /** For what no event announces: the folder comes back, a mode changes, the sink recovers. */
 export const SLOW_RECHECK_MS = 30_000;
+/** A part is deleted or renamed seconds after the last file of its download was written. */
+const PART_RECHECK_MS = 5_000;
 const FIRST_VETO_RECHECK_MS = 1000;
 const LAST_VETO_RECHECK_MS = 5000;
 /** A writer that keeps a file open for six hours without writing a byte has forgotten it. */

@@ -8,7 +8,7 @@ import type { Inventory } from './inventory.ts';
 import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 import type { RoughStats } from './taken-files.ts';
-import { isTemporaryName } from './temporary-name.ts';
+import { isLeftAlone } from './left-alone-names.ts';
 
 export interface HintsOptions {
   readonly folder: WatchSettings;
@@ -175,7 +175,7 @@ export class Hints implements AsyncDisposable {
   #leavesOut(absolutePath: string): boolean {
     const path = this.#pathOf(absolutePath);
     if (path === '' || path === probeName) return false;
-    return isTemporaryName(path) || this.#nested.has(absolutePath) || this.#options.folder.leavesOut(path);
+    return isLeftAlone(path) || this.#nested.has(absolutePath) || this.#options.folder.leavesOut(path);
   }
 
   #pathOf(absolutePath: string): string {

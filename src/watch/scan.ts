@@ -6,7 +6,7 @@ import { BROKEN_NAME, escapeName } from './broken-name.ts';
 import { probeName } from './event-proof.ts';
 import { errnoOf, findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
-import { isTemporaryName } from './temporary-name.ts';
+import { isLeftAlone } from './left-alone-names.ts';
 
 /** What a scan asks and reports. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
@@ -96,7 +96,7 @@ function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pendin
   const name = entry.name.toString();
   const path = prefix + name;
   if (path === markName || path === probeName) return [];
-  if (isTemporaryName(name)) {
+  if (isLeftAlone(name)) {
     visitor.ignored();
     if (entry.isDirectory() && name.startsWith(`${markName}-`)) visitor.leftBehind(path);
   } else if (entry.isDirectory()) {

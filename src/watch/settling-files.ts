@@ -5,7 +5,7 @@ import type { Wait } from './completeness.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Inventory } from './inventory.ts';
 import type { FileKind, SettlingFile } from './ports.ts';
-import { noteVersion, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
+import { noteVersion, pauseBefore, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface SettlingFilesOptions {
@@ -49,7 +49,7 @@ export class SettlingFiles {
       return false;
     }
     const now = this.#options.clock.elapsed();
-    const file = known ?? startWaiting(path, kind, version, now);
+    const file = known ?? startWaiting(path, kind, version, now, pauseBefore(taken.get(path), version));
     const isChanged = noteVersion(file, version, now);
     waiting.set(path, file);
     // An unchanged file keeps its deadline: it may wait for more than staying unchanged.

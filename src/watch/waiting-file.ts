@@ -1,5 +1,5 @@
 import { isUntouched } from '../pipeline/file/file-version.ts';
-import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { ContentVersion, FileVersion } from '../pipeline/file/file-version.ts';
 import { durationWords } from './duration-words.ts';
 import type { FileKind } from './ports.ts';
 
@@ -29,14 +29,25 @@ export interface WaitingFile {
   why: string | null;
 }
 
-/** A file that is seen for the first time. @param nowMs of the monotonic clock */
-export function startWaiting(path: string, kind: FileKind, version: FileVersion, nowMs: number): WaitingFile {
+/**
+ * A file that is seen for the first time, or that changed after it was taken.
+ *
+ * @param nowMs of the monotonic clock
+ * @param longestGapMs the pause of its writer that is known already; see `pauseBefore`
+ */
+export function startWaiting(
+  path: string,
+  kind: FileKind,
+  version: FileVersion,
+  nowMs: number,
+  longestGapMs = 0,
+): WaitingFile {
   return {
     path,
     kind,
     version,
     sinceMs: nowMs,
-    longestGapMs: 0,
+    longestGapMs,
     lookedAtMs: nowMs,
     busy: false,
     disturbed: false,
@@ -60,6 +71,19 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
   if (isWrite) file.longestGapMs = Math.max(file.longestGapMs, nowMs - file.sinceMs);
   Object.assign(file, { version, sinceMs: nowMs, vetoedSinceMs: null, rejections: 0, why: null });
   return true;
+}
+
+/**
+ * The pause of a writer that continued after its file had been taken: the file grew in its place. Without it, a writer with equal pauses
+ * would send its file once for each of them. The times of modification tell the pause, so a restart forgets nothing.
+ *
+ * @param taken the version that was taken; undefined when none was
+ * @returns milliseconds, 0 when the file is another one or did not grow
+ */
+export function pauseBefore(taken: ContentVersion | undefined, version: FileVersion): number {
+  if (taken === undefined || taken.ino !== version.ino || taken.birthtimeNs !== version.birthtimeNs) return 0;
+  if (taken.size >= version.size) return 0;
+  return Math.max(0, Number(BigInt(version.mtimeNs) - BigInt(taken.mtimeNs)) / 1e6);
 }
 
 /** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to five minutes. */

@@ -157,9 +157,9 @@ describe('a complete file is recorded', () => {
     ['news/a.mp4/../../../key.mp4', 'it is in no watched folder'],
     ['linked/key.mp4', expect.stringMatching(/linked" is a link or not a directory; dropcast follows no links$/)],
     ['news/linked.mp4', 'it is not a regular file'],
-    ['.hidden.mp4', 'its name is hidden or temporary: rename it'],
-    ['news/.hidden/a.mp4', 'its name is hidden or temporary: rename it'],
-    ['a.mp4.part', 'its name is hidden or temporary: rename it'],
+    ['.hidden.mp4', 'names like .* are left alone (any program): rename it'],
+    ['news/.hidden/a.mp4', 'names like .* are left alone (any program): rename it'],
+    ['a.mp4.part', 'names like *.part are left alone (Firefox, yt-dlp and others): rename it'],
   ])('not if it is added by hand and is %s', async (name, why) => {
     await using there = await open(({ file }) => [folderConfig(file('in'))]);
     const { scratch, store } = there;

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
-import { graceMs, requiredMs, startWaiting, noteVersion, whyItWaits } from '../../src/watch/waiting-file.ts';
+import {
+  graceMs,
+  noteVersion,
+  pauseBefore,
+  requiredMs,
+  startWaiting,
+  whyItWaits,
+} from '../../src/watch/waiting-file.ts';
 
 const version: FileVersion = { dev: '1', ino: '2', birthtimeNs: '3', size: 100, mtimeNs: '4', ctimeNs: '5' };
 
@@ -62,4 +69,18 @@ test('a chmod teaches nothing about the pauses of the writer', () => {
 test('what looks unfinished gets ten settle times, at least 30 s', () => {
   expect(graceMs(300)).toBe(30_000);
   expect(graceMs(5000)).toBe(50_000);
+});
+
+test.each<[string, Partial<FileVersion> | null, number]>([
+  ['grew in its place', {}, 6_000],
+  ['was never taken', null, 0],
+  ['is another file now', { ino: '9' }, 0],
+  ['was made anew with the number of the old one', { birthtimeNs: '9' }, 0],
+  ['was overwritten with as many bytes', { size: 200 }, 0],
+  ['has a time of modification before the one that was taken', { mtimeNs: '60000000000' }, 0],
+])('the pause before a file that %s', (_, taken, pauseMs) => {
+  const grown = { ...version, size: 200, mtimeNs: '7000000000' };
+  expect(pauseBefore(taken === null ? undefined : { ...version, mtimeNs: '1000000000', ...taken }, grown)).toBe(
+    pauseMs,
+  );
 });

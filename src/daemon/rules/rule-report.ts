@@ -3,7 +3,7 @@ import { explainRoute } from '../../routing/explain.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { likelyCause } from '../../routing/likely-cause.ts';
 import { compileFilter } from '../../routing/match.ts';
-import { isTemporaryName } from '../../watch/temporary-name.ts';
+import { leftAloneName } from '../../watch/left-alone-names.ts';
 
 /** What the rules of a folder say about a path in it. The file itself need not be there. */
 export interface RuleReport {
@@ -44,8 +44,9 @@ function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: stri
 }
 
 function whyIgnored(router: FolderRouter, path: string): string | null {
-  const temporary = path.split('/').find(isTemporaryName);
-  if (temporary !== undefined) return `the name ${JSON.stringify(temporary)} is hidden, temporary or partial`;
+  const leftAlone = leftAloneName(path);
+  if (leftAlone !== null)
+    return `names like ${leftAlone.name} are left alone: ${JSON.stringify(leftAlone.segment)} is ${leftAlone.reason} (${leftAlone.program})`;
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);

@@ -65,7 +65,7 @@ test.each<[string, RegExp]>([
   ['news/late/clip.mp4', /taken Channel ch_news Title late: clip Feeds feed_news/],
   ['HERE/in/other/clip.mp4', /other\/clip\.mp4 in \/in taken Channel ch_main/],
   ['clip.xyz', /ignored It is ignored: no pattern of include selects it: /],
-  ['.clip.mp4.part', /ignored It is ignored: the name "\.clip\.mp4\.part" is hidden, temporary or partial/],
+  ['.clip.mp4.part', /ignored It is ignored: names like \*\.part are left alone: "\.clip\.mp4\.part" is not finished/],
   ['/etc/passwd', /\/etc\/passwd is in no watched folder/],
   ['../secret.mp4', /\/secret\.mp4 is in no watched folder/],
   ['a\u202eb.mp4', /a\[U\+202E\]b\.mp4/],
