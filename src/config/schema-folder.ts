@@ -73,7 +73,9 @@ export const folder = z.strictObject({
     .describe('Globs for the path relative to the folder; a file must match one of them.'),
   exclude: globs
     .prefault([])
-    .describe('Globs for files to ignore. Hidden, temporary and partial files, recycle bins and snapshots are always ignored.'),
+    .describe(
+      'Globs for files to ignore. Hidden, temporary and partial files, recycle bins and snapshots are always ignored.',
+    ),
   settle: duration('5s', 'A file that has not changed for this long is complete.'),
   done_marker: text
     .prefault('off')
