@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { folderExpect, ruleExpect } from './schema-expect.ts';
+import { includedExtensions } from './media-extensions.ts';
 import { anyDuration, duration, identifier, number, parsed, path, text } from './schema-values.ts';
 import { parsePercent, PERCENT_FORM } from './units.ts';
 
 /** What a folder includes by default. */
-const DEFAULT_INCLUDE = '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}';
+const DEFAULT_INCLUDE = `**/*.{${includedExtensions.join(',')}}`;
 
 const globs = z.array(text);
 

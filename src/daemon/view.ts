@@ -143,6 +143,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
   const folders = (daemon?.folders.status() ?? []).map((folder) => ({
     ...folder,
     why: folder.why ?? whyHeld(daemon, folder.path),
+    left_out: { ...folder.left_out, paths: folder.left_out.paths.slice(0, mostNeeding) },
     accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
   }));
   const live = daemon && asHeld(daemon, held);

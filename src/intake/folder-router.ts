@@ -28,6 +28,8 @@ export interface FolderRouter {
   readonly folder: FolderConfig;
   /** What a path is to us; null: nothing. */
   accepts(path: string): FileKind | null;
+  /** Whether `exclude` takes a path out. */
+  isExcluded(path: string): boolean;
   /** The path of the file that says that this one is complete; null: none is waited for. */
   markerOf(path: string): string | null;
   /** Whether a directory holds nothing but what was put away there. */
@@ -72,6 +74,7 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   return {
     folder,
     accepts,
+    isExcluded: compileFilter(folder.exclude, []),
     markerOf,
     movedBy,
     leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),

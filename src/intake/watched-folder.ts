@@ -22,6 +22,7 @@ import type {
   WatchSettings,
 } from '../watch/ports.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
+import type { LeftOut } from '../watch/left-out.ts';
 import { watchFolder } from '../watch/watcher.ts';
 import { FirstStart } from './first-start.ts';
 import { FolderIntake } from './folder-intake.ts';
@@ -41,6 +42,8 @@ export interface FolderStatus {
   readonly refused: RefusedPath | null;
   /** The first hundred of them. */
   readonly refused_paths: readonly RefusedPath[];
+  /** Files that `include` does not select. */
+  readonly left_out: LeftOut;
   /** What finds files. */
   readonly by: WatchActivity['by'];
   /** Epoch milliseconds; null: no event came since the start. */
@@ -217,13 +220,14 @@ export class WatchedFolder implements AsyncDisposable {
   }
 
   #activity(): Omit<FolderStatus, 'path' | 'state' | 'why' | 'paths' | 'accounts'> {
-    const { by, heardMsAgo, scans, lackMarkers } = this.watcher.activity();
+    const { by, heardMsAgo, scans, lackMarkers, leftOut } = this.watcher.activity();
     const now = Date.now();
     const refused = this.watcher.refused(mostRefused);
     const ago = (ms: number | null): number | null => (ms === null ? null : Math.round(now - ms));
     return {
       refused: refused[0] ?? null,
       refused_paths: refused,
+      left_out: leftOut,
       by,
       last_event_at: ago(heardMsAgo),
       last_scan_at: ago(scans.endedMsAgo),
@@ -282,10 +286,11 @@ export class WatchedFolder implements AsyncDisposable {
       .finally(() => (this.#deciding = null));
   }
 
-  #selection(): Pick<WatchSettings, 'accepts' | 'markerOf' | 'leavesOut'> {
+  #selection(): Pick<WatchSettings, 'accepts' | 'isExcluded' | 'markerOf' | 'leavesOut'> {
     const { router } = this;
     return {
       accepts: (path) => router.accepts(path),
+      isExcluded: (path) => router.isExcluded(path),
       markerOf: (path) => router.markerOf(path),
       leavesOut: (directory) => router.leavesOut(directory),
     };

@@ -2,6 +2,7 @@ import type { Accounts } from './accounts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { RootIdentity } from './root-identity.ts';
 import type { ScanTimes } from './scan-schedule.ts';
+import type { LeftOut } from './left-out.ts';
 
 /**
  * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
@@ -23,6 +24,8 @@ export interface WatchSettings {
   readonly accepts: (path: string) => FileKind | null;
   /** The path of the file that says that this one is complete; `null`: none is waited for. */
   readonly markerOf: (path: string) => string | null;
+  /** Whether `exclude` takes a path out. */
+  readonly isExcluded: (path: string) => boolean;
   /** Whether a directory, relative to the folder, has nothing of ours: it is never entered, and counts as one ignored path. */
   readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
@@ -165,6 +168,7 @@ export interface WatchActivity {
   readonly scans: ScanTimes;
   /** Files that wait until the file is there that says that they are complete. */
   readonly lackMarkers: number;
+  readonly leftOut: LeftOut;
 }
 
 export interface FolderWatcher extends AsyncDisposable {

@@ -2,6 +2,8 @@ import type { Logger } from '../log/logger.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { Hints } from './hints.ts';
 import type { Inventory } from './inventory.ts';
+import { LeftOutFiles } from './left-out.ts';
+import type { LeftOut } from './left-out.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from './path-entry.ts';
 import type { WatchSettings } from './ports.ts';
@@ -36,16 +38,22 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #nested: ReadonlySet<string>;
   #ignored = 0;
+  #leftOut: LeftOut;
   #visited = 0;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#nested = new Set(options.folder.nested);
+    this.#leftOut = new LeftOutFiles(options.folder.isExcluded).summary();
   }
 
   /** Paths that the last scan found and that are not ours. */
   get ignored(): number {
     return this.#ignored;
+  }
+
+  get leftOut(): LeftOut {
+    return this.#leftOut;
   }
 
   /** Files that the scan under way, or the last one, has come to. */
@@ -76,6 +84,7 @@ export class Reconciler {
     const refused = this.#options.refused.beginScan();
     const leftBehind: string[] = [];
     let ignored = 0;
+    const leftOut = new LeftOutFiles(folder.isExcluded);
     let directories = 1;
     this.#visited = 0;
     await scanFolder(
@@ -103,12 +112,16 @@ export class Reconciler {
         },
         leftBehind: (path) => leftBehind.push(path),
         refused: (path, why) => refused.add(path, why),
-        ignored: () => (ignored += 1),
+        ignored: (path) => {
+          ignored += 1;
+          if (path !== undefined) leftOut.add(path);
+        },
       },
       signal,
     );
     refused.end();
     this.#ignored = ignored;
+    this.#leftOut = leftOut.summary();
     this.#options.directories.set(folder.path, directories);
     await this.#options.missing.report(inventory.unfound(), true);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);

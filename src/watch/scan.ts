@@ -23,7 +23,8 @@ export interface ScanVisitor {
   leftBehind(path: string): void;
   /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
   refused(path: string, why: string): void;
-  ignored(): void;
+  /** @param path a file that is not selected; undefined for a directory or a name that is left alone */
+  ignored(path?: string): void;
 }
 
 /**
@@ -106,7 +107,7 @@ function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pendin
   } else if (!entry.isFile()) visitor.refused(path, `it is ${kindOfSpecial(entry)}`);
   else {
     const next = visitor.file(path);
-    if (next === 'ignore') visitor.ignored();
+    if (next === 'ignore') visitor.ignored(path);
     return next === 'look' ? [path] : [];
   }
   return [];

@@ -308,7 +308,7 @@ class Watcher implements FolderWatcher {
   }
 
   activity(): WatchActivity {
-    const { folder, hints, schedule, inventory } = this.#parts;
+    const { folder, hints, schedule, inventory, reconciler } = this.#parts;
     const isDeaf = folder.watch === 'polling' || hints.gap !== null;
     let lackMarkers = 0;
     for (const { lacksMarker } of inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
@@ -317,6 +317,7 @@ class Watcher implements FolderWatcher {
       heardMsAgo: hints.heardMsAgo,
       scans: schedule.times(),
       lackMarkers,
+      leftOut: reconciler.leftOut,
     };
   }
 

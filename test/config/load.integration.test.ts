@@ -47,7 +47,9 @@ describe('a configuration that is right', () => {
       {
         path: join(here.path, 'inbox'),
         key: 'folders[0]',
-        include: ['**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}'],
+        include: [
+          '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac,mts,m2t,trp,m2v,m1v,mpe,vob,3gp,3gpp,3g2,wmv,asf,flv,f4v,ogv,qt,dv,gxf,divx,xvid,aac,aif,aiff,opus,ogg,oga,wma,mp2,m4b}',
+        ],
         exclude: [],
         settleMs: 5000,
         doneMarker: null,

@@ -116,6 +116,16 @@ alongside('commands with a running daemon', () => {
     expect(outside?.stderr).toMatch(/^\/etc\/passwd is outside of every watched folder/);
   });
 
+  test('files that no pattern of include selects are listed, and those that look like video are counted', async () => {
+    await writeFile(inbox('camera.braw'), 'content');
+    await until('a scan left it out', async () => (await run('ls', '--left-out')).stdout.includes('camera.braw'));
+    const listed = await run('ls', '--left-out');
+    expect(listed.stdout).toContain(`${inbox('camera.braw')}\n`);
+    expect(listed.stderr).toContain('1 looks like video: .braw');
+    expect((await run('status')).stdout).toContain('1 looks like video: .braw');
+    expect((await run('doctor')).stdout).toContain('1 looks like video: .braw');
+  });
+
   test('add takes a file without its settle time, and says why it does not take others', async () => {
     const path = station.scratch.file('slow/now.mpg');
     await station.drop(path);

@@ -91,6 +91,7 @@ export class WatchedDirectory implements AsyncDisposable {
       watch: 'auto',
       accepts: (path) => (/\.(mp4|mkv)$/u.test(path) ? 'media' : path.endsWith('.yaml') ? 'sidecar' : null),
       markerOf: () => null,
+      isExcluded: () => false,
       leavesOut: () => false,
       nested: [],
       ...setup.folder,

@@ -528,6 +528,7 @@ describe('what is never offered', () => {
     await writeFile(real.at('clip.mp4.part'), 'content');
     await watched.watcher.start();
     expect(watched.watcher.counts()).toEqual({ seen: 4, settling: 0, offered: 0, ignored: 4, refused: 0 });
+    expect(watched.watcher.activity().leftOut).toMatchObject({ files: 1, media: 0, paths: ['notes.txt'] });
     await writeFile(real.at('nested/late.mp4'), 'content');
     await writeFile(real.at('.cache/late.mp4'), 'content');
     await writeFile(real.at('clip.mp4'), 'content');

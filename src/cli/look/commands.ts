@@ -27,6 +27,7 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
   selecting(json(command('ls', 'list the files, newest first')))
     .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100)
     .option('--after <cursor>', 'the page after this one, as `ls` named it')
+    .option('--left-out', 'list the files that `include` does not select, as of the last scan')
     .option('--counts', 'count the files by state, folder, channel, feed and cause instead')
     .action(async (options: Shared & LsOptions) => (await import('./ls.ts')).ls(shell, options));
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))

@@ -1,7 +1,11 @@
 import type { FilesView } from '../../daemon/files/files-view.ts';
 import { filesOf } from '../../daemon/files/files-view.ts';
 import { queryWords } from '../../daemon/files/query.ts';
-import { queryDaemonOrLedger } from '../control.ts';
+import type { StatusView } from '../../daemon/view.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { leftOutWords } from '../../watch/left-out.ts';
+import { queryDaemonOrLedger, queryRunningDaemon } from '../control.ts';
+import type { DaemonPlace } from '../control.ts';
 import { fileTable, tableOptions } from '../output/file-table.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -16,6 +20,7 @@ export interface LsOptions extends SelectionOptions {
   readonly json?: boolean;
   readonly after?: string;
   readonly counts?: boolean;
+  readonly leftOut?: boolean;
   readonly limit: number;
 }
 
@@ -24,6 +29,7 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   const { after, limit, counts: isCounted = false } = options;
   const { query, selection } = queryGiven(shell, options);
   const config = await requireDaemonPlace(shell, options.config);
+  if (options.leftOut === true) return lsLeftOut(shell, config, options.json === true);
   const asked = new URLSearchParams({ limit: String(limit), ...(isCounted && { counts: '1' }) });
   for (const word of queryWords) if (query[word] !== undefined) asked.set(word, query[word]);
   if (after !== undefined) asked.set('after', after);
@@ -36,6 +42,17 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   else if (view.total === 0) shell.stderr.write('No files found.\n');
   else if (view.counts !== undefined) shell.stdout.write(countsTable(view.counts, shell));
   else printPage(view, shell);
+}
+
+/** The files that no pattern of `include` selects; only the daemon has scanned for them. */
+async function lsLeftOut(shell: Shell, config: DaemonPlace, isJson: boolean): Promise<void> {
+  const { folders } = await queryRunningDaemon<StatusView>(config, '/status?all=1');
+  const all = folders.map(({ path, left_out: leftOut }) => ({ folder: path, ...leftOut }));
+  if (isJson) return printJson({ v: 1, folders: all }, shell.stdout);
+  for (const { folder, paths } of all)
+    for (const path of paths) shell.stdout.write(`${escapeControls(`${folder}/${path}`)}\n`);
+  for (const { folder, ...leftOut } of all.filter(({ files }) => files > 0))
+    shell.stderr.write(`${escapeControls(folder)}: ${leftOutWords(leftOut)}.\n`);
 }
 
 const nothing: FilesView = { v: 1, files: [], settling: [], total: 0, next: null, previous: null, newest: null };

@@ -19,6 +19,7 @@ import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { exitCodes } from '../shell.ts';
+import { leftOutWords } from '../../watch/left-out.ts';
 import type { Shell } from '../shell.ts';
 
 /**
@@ -141,12 +142,16 @@ function uploadLines({ uploads, fleet }: StatusView, colour: boolean): readonly 
   ];
 }
 
-function folderLine({ path, state, why, paths, accounts, refused }: FolderStatus, colour: boolean): string {
+function folderLine(
+  { path, state, why, paths, accounts, refused, left_out: leftOut }: FolderStatus,
+  colour: boolean,
+): string {
   const text = why === null ? state : `${state}: ${escapeControls(why)}`;
   const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
     accounts.unaccounted === 0 ? '' : paint('red', `, ${accounts.unaccounted} in no state`, colour),
-    paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
+    paths.ignored > leftOut.files ? `, ${paths.ignored - leftOut.files} ignored` : '',
+    leftOut.files > 0 ? `, ${leftOutWords(leftOut)}` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
     refused === null
       ? ''

@@ -11,6 +11,7 @@ export function someFolder(some: Partial<FolderStatus> = {}): FolderStatus {
     accounts: sumOfAccounts([]),
     refused: null,
     refused_paths: [],
+    left_out: { files: 0, media: 0, extensions: [], paths: [] },
     by: 'events',
     last_event_at: null,
     last_scan_at: null,

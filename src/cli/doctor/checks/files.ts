@@ -1,4 +1,6 @@
 import { needsYouIn } from '../../../daemon/overview/needs-you-count.ts';
+import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import { leftOutWords } from '../../../watch/left-out.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -10,10 +12,29 @@ export const files: Check = {
   run: async (patient) => {
     const { status } = patient;
     if (status === null) throw new SkippedError('the daemon is not running');
-    const { counts, suspects, waiting } = status;
-    return filesVerdict({ stuck: needsYouIn(counts), suspects, waiting: waiting?.why ?? null }, patient);
+    const { counts, suspects, waiting, folders } = status;
+    return [
+      ...filesVerdict({ stuck: needsYouIn(counts), suspects, waiting: waiting?.why ?? null }, patient),
+      ...folders.flatMap((folder) => leftOutFinding(folder, patient)),
+    ];
   },
 };
+
+/** Files that `include` forgets, perhaps: they look like media, and `exclude` does not name them. */
+export function leftOutFinding(
+  { path, left_out: leftOut }: Pick<FolderStatus, 'path' | 'left_out'>,
+  patient: Pick<Patient, 'service' | 'option'>,
+): readonly Finding[] {
+  if (leftOut.media === 0) return [];
+  return [
+    {
+      level: 'warning',
+      what: `${path}: ${leftOutWords(leftOut)}`,
+      why: 'no pattern of `include` selects them, so they are never uploaded; add the extensions to `include`, or name the files in `exclude`',
+      fix: commandLine(patient, 'ls --left-out'),
+    },
+  ];
+}
 
 export function filesVerdict(
   of: {
