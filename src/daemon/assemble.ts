@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { diskOf, freedBy } from '../disk/disk-of.ts';
+import { isReadable } from '../disk/accepted-file.ts';
 import { mediaDuration } from '../disk/duration/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { requireWatched } from '../disk/watched-file.ts';
@@ -10,6 +11,7 @@ import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
 import { Contents } from '../fleet/contents.ts';
+import { createStoppedFiles } from '../intake/stopped-files.ts';
 import { createLeftBehind } from '../intake/left-behind.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
@@ -123,6 +125,11 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     owner: world.owner,
     roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
+    stoppedFiles: createStoppedFiles({
+      store: ledger,
+      runner: conductor,
+      isReadable: (facts) => isReadable(facts, isWatched),
+    }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

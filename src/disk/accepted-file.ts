@@ -99,6 +99,19 @@ export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
   }
 }
 
+/** Whether an accepted file is at its place, unchanged, and can be opened. */
+export async function isReadable(
+  file: Parameters<typeof requireWatched>[0] & Pick<Facts, 'version'>,
+  isWatched: IsWatched,
+): Promise<boolean> {
+  try {
+    await (await openAccepted(requireWatched(file, isWatched)))[Symbol.asyncDispose]();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 

@@ -11,6 +11,7 @@ import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
 import type { Arrival } from './arrival.ts';
 import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
+import { onReturn } from './stopped-files.ts';
 import { compareContent } from './same-content.ts';
 import type { Read } from './same-content.ts';
 
@@ -144,7 +145,14 @@ async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promis
     if ((await reroute(facts, route, world)) === 'busy') return 'busy';
     return (await world.runner.apply(facts.id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'returned';
   }
+  if ((await goOn(facts, world)) === 'busy') return 'busy';
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
+}
+
+/** What the local disk ended or suspended continues now that its file is there. */
+async function goOn(facts: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Applied> {
+  const event = onReturn(facts);
+  return event === null ? 'ignored' : runner.apply(facts.id, event);
 }
 
 /** It got its row before it settled. No service has it like that, so that it would be uploaded. */
@@ -234,6 +242,7 @@ async function keep(
   const now = await patch(facts, change, isNews ? note : undefined, world);
   if (now === null || isGivenUp(now)) return 'busy';
   if (isBackAsSent(now)) await runner.apply(now.id, { type: 'RETRY' });
+  else await goOn(now, world);
   return isNews ? as : 'known';
 }
 

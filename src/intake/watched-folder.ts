@@ -30,6 +30,7 @@ import type { FolderIntakeWorld } from './folder-intake.ts';
 import { createRouter } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { LeftBehind } from './left-behind.ts';
+import type { StoppedFiles } from './stopped-files.ts';
 
 export interface FolderStatus {
   readonly path: string;
@@ -70,6 +71,7 @@ export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderClaimant | null;
   readonly leftBehind: LeftBehind;
+  readonly stoppedFiles: StoppedFiles;
 }
 
 export interface FolderPlace {
@@ -88,6 +90,7 @@ export class WatchedFolder implements AsyncDisposable {
   readonly #events: Events;
   readonly #logger: Logger;
   readonly #first: FirstStart;
+  readonly #stoppedFiles: StoppedFiles;
   #state: RootState | null = null;
   #isScanned = false;
   #isClosed = false;
@@ -96,11 +99,13 @@ export class WatchedFolder implements AsyncDisposable {
   /** Decides about the files that were there before, once the folder is there. */
   #deciding: Promise<void> | null = null;
   #decideAgain: NodeJS.Timeout | null = null;
+  #lookingAtStopped: Promise<void> | null = null;
 
   constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
     const { path, settleMs, rescanMs, watch } = folder;
     this.#events = world.events;
     this.#logger = world.logger;
+    this.#stoppedFiles = world.stoppedFiles;
     this.router = createRouter(folder, movedBy);
     this.#first = new FirstStart(folder, world.ledger);
     this.intake = new FolderIntake(this.router, this.#first, {
@@ -113,7 +118,7 @@ export class WatchedFolder implements AsyncDisposable {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),
         leftBehind: world.leftBehind,
-        scanned: () => this.#requireAccounts(),
+        scanned: () => this.#scanned(),
         root: (_, state) => this.#changed(state),
       },
       known: world.ledger,
@@ -274,6 +279,7 @@ export class WatchedFolder implements AsyncDisposable {
     await this.watcher[Symbol.asyncDispose]();
     await this.intake[Symbol.asyncDispose]();
     await this.#deciding;
+    await unlessHung(this.#lookingAtStopped ?? Promise.resolve());
   }
 
   /** The folder is there: perhaps for the first time. */
@@ -300,6 +306,16 @@ export class WatchedFolder implements AsyncDisposable {
     const known = this.watcher.counts().offered;
     const progress = known === 0 ? '' : `: ${this.watcher.visited()} found, ${known} known`;
     return `scanning all of its files for the first time${progress}`;
+  }
+
+  #scanned(): void {
+    this.#requireAccounts();
+    if (this.isFrozen) return;
+    this.#lookingAtStopped ??= this.#stoppedFiles(this.path)
+      .catch((err: unknown) =>
+        this.#logger.debug('Files that wait for the disk cannot be looked at', { folder: this.path, err }),
+      )
+      .finally(() => (this.#lookingAtStopped = null));
   }
 
   /** A file that was taken in and that nothing stands for would be lost without a word. */

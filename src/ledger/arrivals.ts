@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { unknownNameCodes } from '../pipeline/file/failure.ts';
+import { unconfirmedCode, unknownNameCodes } from '../pipeline/file/failure.ts';
+import { localFileCodes } from '../pipeline/file/local-trouble.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { allFacts, filesIn, firstFacts } from './row.ts';
@@ -60,6 +61,14 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);
       return (await paths.where(pathKey, '=', words.key(stem)).union(found).execute()).map(({ path }) => path);
     },
+    stoppedByDisk: (folder) =>
+      allFacts(
+        filesIn(db)
+          .where('state', 'in', ['failed', 'retrying'])
+          .where(folderKey, '=', words.key(folder))
+          .where(sql<boolean>`${sql.raw(words.inside.code)} in ${words.texts([unconfirmedCode, ...localFileCodes])}`)
+          .orderBy('seq'),
+      ),
     unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
   };
 }

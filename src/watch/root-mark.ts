@@ -39,7 +39,8 @@ export interface FleetFolders {
 export type FoundMark =
   | { readonly is: 'none' }
   | { readonly is: 'mark'; readonly owner: FolderOwner; readonly text: string }
-  | { readonly is: 'unclear'; readonly why: string };
+  /** `isUnread`: the system refused to read it, so that nothing is known about it. */
+  | { readonly is: 'unclear'; readonly why: string; readonly isUnread?: true };
 
 /** Reads the mark of a folder. A mark is a small regular file. */
 export async function readMark(folder: string): Promise<FoundMark> {
@@ -50,7 +51,7 @@ export async function readMark(folder: string): Promise<FoundMark> {
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { is: 'none' };
-    return { is: 'unclear', why: `it cannot be read (${code})` };
+    return { is: 'unclear', why: `it cannot be read (${code})`, isUnread: true };
   }
 }
 

@@ -35,6 +35,12 @@ export type MarkVerdict =
 export async function judge(folder: string, found: FoundMark, us: FolderClaimant): Promise<MarkVerdict> {
   if (found.is === 'none') return { is: 'free' };
   const path = join(folder, markName);
+  // No advice to remove it: it may well be ours.
+  if (found.is === 'unclear' && found.isUnread === true)
+    return {
+      is: 'foreign',
+      why: `${path} says which dropcast watches it, and ${found.why}; dropcast keeps trying`,
+    };
   if (found.is === 'unclear') return foreign(`${path} may be another dropcast's: ${found.why}`, folder);
   const { owner, text } = found;
   const isHere = owner.host === us.host;

@@ -82,6 +82,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     owner: null,
     roots: noRoots,
     leftBehind: async () => undefined,
+    stoppedFiles: async () => undefined,
     config: { folders: make(scratch) },
     intake,
     ledger: {

@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
+import { isReadable } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
 import { createFolders } from '../../src/intake/folders.ts';
 import type { Folders } from '../../src/intake/folders.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { createLeftBehind } from '../../src/intake/left-behind.ts';
+import { createStoppedFiles } from '../../src/intake/stopped-files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Events } from '../../src/pipeline/events.ts';
@@ -114,6 +116,7 @@ export class Inbox implements AsyncDisposable {
       owner: null,
       roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
+      stoppedFiles: createStoppedFiles({ store: ledger, runner, isReadable: (facts) => isReadable(facts, () => true) }),
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,

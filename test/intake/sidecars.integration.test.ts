@@ -65,6 +65,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     owner: null,
     roots: noRoots,
     leftBehind: async () => undefined,
+    stoppedFiles: async () => undefined,
     tookIn: () => undefined,
     stands: () => undefined,
   };

@@ -1,6 +1,7 @@
 import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import { onReturn } from '../../src/intake/stopped-files.ts';
 import { missingFeed } from '../../src/pipeline/file/reasons.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
@@ -377,6 +378,11 @@ export class MemoryStore implements Stores {
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
     const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
     return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
+  }
+
+  stoppedByDisk(folder: string): Promise<readonly Facts[]> {
+    const isOne = (facts: Facts): boolean => facts.folder === folder && onReturn(facts) !== null;
+    return Promise.resolve(this.rows.filter(isOne));
   }
 
   unrouted(): Promise<readonly Facts[]> {

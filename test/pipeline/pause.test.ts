@@ -32,6 +32,14 @@ describe('the breaker opens', () => {
   });
 });
 
+test.each(['EMFILE', 'ENFILE'])(
+  'too many open files (%s) pause everything for seconds, not for five minutes',
+  (code) => {
+    expect(pauseOf(after([failure('suspended', { code })])).nextProbeAt).toBe(1_000);
+    expect(pauseOf(after([failure('suspended', { code: 'EROFS' })])).nextProbeAt).toBe(300_000);
+  },
+);
+
 describe('a write to the ledger', () => {
   const full = failure('suspended', { code: 'SQLITE_FULL' });
 

@@ -66,9 +66,12 @@ export function isLedgerFailure(code: string): boolean {
   return Object.values(failureCodes).includes(code);
 }
 
-/** Whether a failure with this code ends by itself, mostly within seconds, and nobody has to do anything. */
+/**
+ * Whether a failure with this code mostly ends within seconds, and no one has to do anything: the ledger is away or locked, or this process
+ * or machine has too many open files at the moment (EMFILE, ENFILE).
+ */
 export function passesSoon(code: string): boolean {
-  return code === failureCodes.away || code === failureCodes.busy;
+  return code === failureCodes.away || code === failureCodes.busy || code === 'EMFILE' || code === 'ENFILE';
 }
 
 /** Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them. */

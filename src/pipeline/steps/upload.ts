@@ -142,12 +142,13 @@ async function replace(row: Row, deadSince: number, world: UploadWorld): Promise
 async function check(facts: Facts, world: Pick<UploadWorld, 'local'>): Promise<Failure | null> {
   const missing = await world.local.check(facts);
   if (missing === null || !isAway(missing) || !mayHaveArrived(facts)) return missing;
-  return unconfirmed(missing.message);
+  return unconfirmed(missing.message, missing.code);
 }
 
-const unconfirmed = (why: string): Failure => ({
+const unconfirmed = (why: string, because?: string): Failure => ({
   kind: 'transient',
   code: unconfirmedCode,
+  ...(because !== undefined && { because }),
   message: `the whole file was sent, the service does not show it yet, and it cannot be sent again: ${why}`,
 });
 

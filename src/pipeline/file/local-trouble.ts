@@ -1,0 +1,23 @@
+import { folderAway } from '../pause.ts';
+import type { Failure } from './failure.ts';
+
+/**
+ * Whether a failure ends as soon as the local file can be read again at its place: the file or its folder was away, or could not be read.
+ * Not a bad spot of a disk (EIO): the file is there, and reading it fails again.
+ */
+export function isOfLocalFile({ code, because = code }: Failure): boolean {
+  return localFileCodes.includes(because);
+}
+
+/** The codes of such failures, by which the ledger selects. */
+export const localFileCodes: readonly string[] = [
+  folderAway,
+  'vanished',
+  'ENOENT',
+  'ENOTDIR',
+  'EACCES',
+  'EPERM',
+  'ESTALE',
+  'ENOTCONN',
+  'EHOSTDOWN',
+];
