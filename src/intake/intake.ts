@@ -149,7 +149,7 @@ async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promis
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
 }
 
-/** What the local disk ended or suspended continues now that its file is there. */
+/** A file that the local disk ended or suspended continues now that it is at its place. */
 async function goOn(facts: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Applied> {
   const event = onReturn(facts);
   return event === null ? 'ignored' : runner.apply(facts.id, event);

@@ -16,7 +16,7 @@ const files = Number(process.env['SOAK_FILES'] ?? 60);
 const perSecond = 5;
 const folder = '/inbox';
 
-/** What the row says once the file is put away. */
+/** Changes of a row whose file was put away. */
 const ends = {
   move: (path: string): Partial<Facts> => ({ path: `done/${path}`, disposal: 'moved' }),
   delete: (): Partial<Facts> => ({ disposal: 'deleted' }),

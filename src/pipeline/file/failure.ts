@@ -51,7 +51,7 @@ export interface Failure {
   readonly twin?: string;
   /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
   readonly likeness?: Likeness;
-  /** Of a file that was sent whole, is not confirmed, and cannot be sent again: the code of what keeps it from that. */
+  /** The code of what keeps a file that was sent whole and is not confirmed from being sent again. */
   readonly because?: string;
   /** Of a mismatch: the digests that the file has. Absent: they are not known. */
   readonly digests?: Digests;
