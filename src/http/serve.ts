@@ -1,6 +1,10 @@
 import { chmod } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
+import { RequestsInHand } from './requests-in-hand.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 /** Where a server listens: a port (0 is any free one), or a unix socket of this mode. */
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string; readonly mode: number };
@@ -10,19 +14,27 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Limits for whoever can reach a server. Commands and pages are small, so nobody needs more. */
+/** Limits for everyone who can reach a server. Commands and pages are small, so no caller needs more. */
 export interface HttpLimits {
-  /** Most connections at once, of all callers. */
+  /** Most connections at once, of all callers. Each has one request in hand. */
   readonly connections: number;
-  /** For a whole request, head and body; also how often it is checked. */
+  /** For a whole request, head and body; also how often it is checked, and how long an answer may wait for a reader who reads nothing. */
   readonly requestMs: number;
   readonly headerBytes: number;
+  /** Of all answers together that were made and not read yet. */
+  readonly unreadBytes: number;
 }
 
-const usualLimits: HttpLimits = { connections: 100, requestMs: 10_000, headerBytes: 16 * 1024 };
+const usualLimits: HttpLimits = {
+  connections: 100,
+  requestMs: 10_000,
+  headerBytes: 16 * 1024,
+  unreadBytes: 16 * 1024 * 1024,
+};
 
 /**
- * Serves HTTP.
+ * Serves HTTP. Callers can fill the limits, and no more: each connection has one request in hand, and the event loop begins one request a
+ * turn.
  *
  * @returns once it listens; disposal closes all connections
  * @throws the error of `listen`, such as EADDRINUSE
@@ -32,16 +44,20 @@ export async function serveHttp(
   place: Place,
   limits: Partial<HttpLimits> = {},
 ): Promise<HttpServer> {
-  const { connections, requestMs, headerBytes } = { ...usualLimits, ...limits };
-  const server = createAdaptorServer({
-    fetch,
-    serverOptions: {
+  const { connections, requestMs, headerBytes, unreadBytes } = { ...usualLimits, ...limits };
+  const inHand = new RequestsInHand();
+  const server = createServer(
+    {
       headersTimeout: requestMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: requestMs,
       maxHeaderSize: headerBytes,
+      requireHostHeader: false,
     },
-  });
+    inHand.listener(answering(fetch, new UnreadAnswers(unreadBytes))),
+  );
+  inHand.watch(server);
+  server.setTimeout(requestMs);
   server.maxConnections = connections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -54,12 +70,23 @@ export async function serveHttp(
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
+        server.closeAllConnections();
       }),
   };
 }
 
-/** The mode is set by umask at birth: between listen and chmod nobody else gets in. */
+function answering(fetch: (request: Request) => Response | Promise<Response>, unread: UnreadAnswers): RequestListener {
+  const answer = getRequestListener(fetch);
+  return (request, response) => {
+    // After `requestMs` without a byte in either direction. A silent answer may still be in the making.
+    response.on('timeout', () => {
+      if (response.writableLength > 0) response.destroy();
+    });
+    void answer(request, response).then(() => unread.add(response));
+  };
+}
+
+/** The mode is set by umask at birth: between listen and chmod, no one else gets in. */
 function listenWithMode(mode: number, listen: () => void): void {
   const before = process.umask(0o777 & ~mode);
   listen();

@@ -22,15 +22,50 @@ async function count(received: Request): Promise<Response> {
   return body === null ? new Response('too much', { status: 413 }) : new Response(String(body.length));
 }
 
+const question = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+
+/** More than the buffers of two sockets hold. */
+const large = 'x'.repeat(16 * 1024 * 1024);
+
+type Answer = (received: Request) => Response | Promise<Response>;
+
+function inTwoParts(rest: Promise<void>): Response {
+  const encoder = new TextEncoder();
+  return new Response(
+    new ReadableStream({
+      start: async (controller) => {
+        controller.enqueue(encoder.encode('first'));
+        await rest;
+        controller.enqueue(encoder.encode('second'));
+        controller.close();
+      },
+    }),
+  );
+}
+
+async function textUntilClosed(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+  await once(socket, 'close');
+  return text;
+}
+
 type Target = { readonly port: number; readonly host: string } | { readonly path: string };
 
 describe.each(['a port', 'a unix socket'])('%s', (kind) => {
   let target: Target;
 
-  async function serve(limits?: Partial<HttpLimits>): Promise<HttpServer> {
+  let handled: number;
+
+  async function serve(limits?: Partial<HttpLimits>, answer: Answer = count): Promise<HttpServer> {
     const path = scratch.file('x.sock');
     const place = kind === 'a port' ? { host: '127.0.0.1', port: 0 } : { path, mode: 0o660 };
-    const server = await serveHttp(count, place, limits);
+    handled = 0;
+    const counted: Answer = (received) => {
+      handled += 1;
+      return answer(received);
+    };
+    const server = await serveHttp(counted, place, limits);
     target = kind === 'a port' ? { host: '127.0.0.1', port: server.port } : { path };
     return server;
   }
@@ -88,6 +123,113 @@ describe.each(['a port', 'a unix socket'])('%s', (kind) => {
     await once(refused.resume(), 'close');
     for (const socket of held) socket.destroy();
     await expect.poll(() => post(Buffer.from('x'), {}).catch(() => 'refused')).toBe('1');
+  });
+
+  describe('a connection', () => {
+    test.each([
+      ['questions', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['questions without a host', 'GET / HTTP/1.1\r\n\r\n'],
+      ['questions with an expectation', 'GET / HTTP/1.1\r\nhost: x\r\nexpect: x\r\n\r\n'],
+      ['questions of HTTP/1.0', 'GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n'],
+      ['bodies', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\n\r\n{'],
+      ['bodies in chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n'],
+    ])('with %s that do not wait for an answer gets one answer, and closes', async (_, one) => {
+      await using server = await serve();
+      expect(server).toBeDefined();
+      const socket = await open();
+      const answers = textUntilClosed(socket);
+      socket.write(one.repeat(2_000));
+      expect((await answers).match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+      expect(handled).toBeLessThanOrEqual(1);
+    });
+
+    test('may ask again and again when it waits for the answers', async () => {
+      await using server = await serve();
+      expect(server).toBeDefined();
+      const socket = await open();
+      for (let asked = 1; asked <= 3; asked += 1) {
+        socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
+        const [answer] = (await once(socket, 'data')) as [Buffer];
+        expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+        expect(handled).toBe(asked);
+      }
+      socket.destroy();
+    });
+
+    test('whose answer began may send what it likes: it is dropped, and the answer ends', async () => {
+      const rest = Promise.withResolvers<void>();
+      await using server = await serve({}, (received) =>
+        received.method === 'GET' ? inTwoParts(rest.promise) : count(received),
+      );
+      expect(server).toBeDefined();
+      const socket = await open();
+      const answers = textUntilClosed(socket);
+      socket.write(question);
+      await once(socket, 'data');
+      await new Promise((resolve) => socket.write(question.repeat(2_000), resolve));
+      // By then the server has received the others.
+      await post(Buffer.from('x'), {});
+      rest.resolve();
+      expect(await answers).toMatch(/first[^]*second/);
+      expect(handled).toBe(2);
+    });
+
+    test('that reads no answer is closed', async () => {
+      const closed = Promise.withResolvers<void>();
+      await using server = await serve({ requestMs: 100 }, async ({ signal }) => {
+        signal.addEventListener('abort', () => closed.resolve());
+        return new Response(large);
+      });
+      expect(server).toBeDefined();
+      const socket = await open();
+      socket.write(question);
+      await closed.promise;
+      socket.destroy();
+    });
+  });
+
+  test('keeps a number of bytes that no one reads, and closes the connections that have waited longest', async () => {
+    const closed: number[] = [];
+    await using server = await serve({ unreadBytes: 3.5 * large.length }, async ({ signal }) => {
+      const n = handled;
+      signal.addEventListener('abort', () => closed.push(n));
+      return new Response(large);
+    });
+    expect(server).toBeDefined();
+    const sockets: Socket[] = [];
+    for (let n = 1; n <= 6; n += 1) {
+      const socket = await open();
+      sockets.push(socket);
+      socket.write(question);
+      await expect.poll(() => handled).toBe(n);
+    }
+    await expect.poll(() => closed).toEqual([1, 2, 3]);
+    const last = textUntilClosed(sockets[5] as Socket);
+    sockets[5]?.end();
+    expect((await last).length).toBeGreaterThan(large.length);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('begins one request in each turn of the event loop, however many arrive at once', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    await using server = await serve({}, () => {
+      turns.push(turn);
+      return new Response('');
+    });
+    expect(server).toBeDefined();
+    const sockets = await Promise.all(Array.from({ length: 50 }, open));
+    const clock = setInterval(() => (turn += 1), 0);
+    const count = (): void => {
+      turn += 1;
+      if (turns.length < 50) setImmediate(count);
+    };
+    for (const socket of sockets) socket.write(question);
+    count();
+    await expect.poll(() => turns.length).toBe(50);
+    clearInterval(clock);
+    expect(new Set(turns).size).toBe(50);
+    for (const socket of sockets) socket.destroy();
   });
 
   test('closes all connections when it ends', async () => {

@@ -1,9 +1,10 @@
 import { lstat, realpath, symlink, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { readSocketPath } from '../../config/paths.ts';
 import { serveHttp } from '../../http/serve.ts';
-import type { HttpServer, Place } from '../../http/serve.ts';
+import type { HttpLimits, HttpServer, Place } from '../../http/serve.ts';
 import { controlRoutes, readRoutes } from './routes.ts';
 import type { ControlPorts } from './routes.ts';
 import type { Daemon } from '../daemon.ts';
@@ -15,14 +16,16 @@ export class ControlSocketError extends Error {
 
 /**
  * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user (0600) and takes every
- * command; the one beside it is for its group too (0660) and only answers questions. Callers of one cannot use up the connections of the
- * other.
+ * command; the one next to it is for its group too (0660) and only answers questions. Each has limits of its own, so members of the group
+ * cannot keep the operator out. The answers of the first may be of any size: `ls` lists a million files there.
  *
  * @throws {ControlSocketError} a socket cannot be created
  */
 export async function serveControl(daemon: Daemon, socketPath: string, ports: ControlPorts): Promise<AsyncDisposable> {
   await using making = new AsyncDisposableStack();
-  making.use(await open(controlRoutes(daemon, ports).fetch, { path: socketPath, mode: 0o600 }));
+  making.use(
+    await open(controlRoutes(daemon, ports).fetch, { path: socketPath, mode: 0o600 }, { unreadBytes: Infinity }),
+  );
   const readers = readSocketPath(socketPath);
   making.use(await open(inTurn(readRoutes(daemon, ports).fetch), { path: readers, mode: 0o660 }));
   making.defer(await linkFromStateDir(daemon.config().stateDir, socketPath));
@@ -31,20 +34,30 @@ export async function serveControl(daemon: Daemon, socketPath: string, ports: Co
 
 type Fetch = Parameters<typeof serveHttp>[0];
 
-/** One question after the other: together, those of many members cost no more memory than the largest. */
+/**
+ * One question after the other: together, those of many members cost no more memory than the largest. The rest of the daemon has a turn
+ * of the event loop between two of them.
+ */
 function inTurn(fetch: Fetch): Fetch {
   let last: Promise<unknown> = Promise.resolve();
   return (request) => {
-    const answer = last.then(() => fetch(request));
+    const answer = last.then(async () => {
+      await setImmediate();
+      return request.signal.aborted ? new Response(null) : fetch(request);
+    });
     last = answer.catch(() => undefined);
     return answer;
   };
 }
 
-async function open(fetch: Fetch, place: Place & { path: string }): Promise<HttpServer> {
+async function open(
+  fetch: Fetch,
+  place: Place & { path: string },
+  limits: Partial<HttpLimits> = {},
+): Promise<HttpServer> {
   await removeStale(place.path);
   try {
-    return await serveHttp(fetch, place);
+    return await serveHttp(fetch, place, limits);
   } catch (error) {
     throw new ControlSocketError(`${place.path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

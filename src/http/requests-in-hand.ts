@@ -1,0 +1,73 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What Node's HTTP server calls for each request that it parsed; it is not part of the documented interface. */
+interface ParsedSocket {
+  readonly parser?: { onIncoming?: OnIncoming };
+}
+
+/** @returns what the parser does next; see {@link STOP} */
+type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => number;
+
+/** Makes the parser drop the rest of the bytes that it was given. */
+const STOP = 2;
+
+/**
+ * One request at a time for each connection. Node parses every request in a chunk of 64 KiB, 2,500 of the shortest, and begins all of
+ * them. Here a request that arrives before its predecessor was answered is dropped, and the connection closes after that answer: RFC 9112,
+ * section 9.3.2, has a client repeat it. No browser, proxy or HTTP library that we know of pipelines.
+ *
+ * The requests that remain begin in turn, one in each turn of the event loop: the most that a listener delays the other work by is the
+ * longest single request.
+ */
+export class RequestsInHand {
+  readonly #answers = new WeakMap<Socket, ServerResponse>();
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param server its `requireHostHeader` must be off: Node answers requests without a host itself, and they would not be counted */
+  watch(server: Server): void {
+    // Otherwise Node answers these itself, too.
+    server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+    server.on('connection', (socket: Socket & ParsedSocket) => {
+      const { parser } = socket;
+      const onIncoming = parser?.onIncoming;
+      if (parser === undefined || onIncoming === undefined) return;
+      parser.onIncoming = (request, keepAlive) => {
+        const answer = this.#answers.get(socket);
+        if (answer === undefined) return onIncoming(request, keepAlive);
+        closeAfter(answer);
+        parser.onIncoming = () => STOP;
+        return STOP;
+      };
+    });
+  }
+
+  /** @param answer called for the first request of a connection, and for others after their predecessor's answer */
+  listener(answer: RequestListener): RequestListener {
+    return (request, response) => {
+      const { socket } = request;
+      if (this.#answers.has(socket)) return void socket.destroy();
+      this.#answers.set(socket, response);
+      response.once('close', () => this.#answers.delete(socket));
+      this.#inTurn(() => {
+        if (!socket.destroyed) answer(request, response);
+      });
+    };
+  }
+
+  #inTurn(begin: () => void): void {
+    this.#waiting.push(begin);
+    if (this.#waiting.length === 1) setImmediate(() => this.#next());
+  }
+
+  #next(): void {
+    this.#waiting[0]?.();
+    this.#waiting.shift();
+    if (this.#waiting.length > 0) setImmediate(() => this.#next());
+  }
+}
+
+function closeAfter(answer: ServerResponse): void {
+  if (answer.headersSent) answer.once('finish', () => answer.socket?.destroySoon());
+  else answer.shouldKeepAlive = false;
+}
