@@ -45,7 +45,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'cli'],
-  '@dropcast/pages': ['status', 'packages/sandbox'],
+  '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
   '@dropcast/sandbox': ['cli'],
   chokidar: ['watch'],
   got: ['packages/client', 'status'],

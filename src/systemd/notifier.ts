@@ -1,5 +1,5 @@
 import type { Logger } from '../log/logger.ts';
-import { unsafeCharacters } from '../log/unsafe-characters.ts';
+import { unsafeCharacters } from '@dropcast/pages/unsafe-characters';
 import { openBackend } from './notify-backends.ts';
 import type { NotifyBackend } from './notify-backends.ts';
 

@@ -1,13 +1,12 @@
-/**
- * Text that somebody else chose, made visible and harmless: control characters, and those that change the direction of the
- * text around them, appear as their numbers, `[U+202E]`.
- */
+import { unsafeCharacters } from './unsafe-characters.ts';
+
+/** Text from outside, made visible and harmless: characters that could hide something appear as their numbers, `[U+202E]`. */
 export function visibleText(text: string): string {
-  return text.replaceAll(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, numbered);
+  return text.replace(unsafeCharacters, numbered);
 }
 
 function numbered(character: string): string {
-  return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
+  return `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
 /** As `visibleText`, for several lines. Line breaks and tabs stay as they are: a command that is copied must be the same. */

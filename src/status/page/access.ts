@@ -6,7 +6,7 @@ export type Right = 'look' | 'change';
 /** How long a link works, milliseconds: long enough to copy it into a browser. */
 const LINK_MS = 5 * 60_000;
 
-/** Links that nobody opened. The oldest stops working when there are more. */
+/** Links of one right that no one has opened. The oldest stops working when there are more. */
 const MOST_LINKS = 100;
 
 /** Who may see the page, and change things: programs send the token, browsers a cookie that they get from a link. */
@@ -31,21 +31,26 @@ export function createPageAccess(token: string, now: () => number = () => perfor
     look: sessionOf(token, 'look'),
     change: sessionOf(token, 'change'),
   };
-  /** By the digests of codes; `until` is when they stop working. */
-  const codes = new Map<string, { readonly right: Right; readonly until: number }>();
+  /**
+   * When codes stop working, by their digests. Each right has its own, since every member of the group may make links for looking: those
+   * push out no link for changing.
+   */
+  const codes: Readonly<Record<Right, Map<string, number>>> = { look: new Map(), change: new Map() };
   return {
     makeCode: (right) => {
       const code = randomBytes(24).toString('base64url');
-      codes.set(digest(code).toString('hex'), { right, until: now() + LINK_MS });
-      const [oldest] = codes.keys();
-      if (codes.size > MOST_LINKS && oldest !== undefined) codes.delete(oldest);
+      const ofRight = codes[right];
+      ofRight.set(digest(code).toString('hex'), now() + LINK_MS);
+      const [oldest] = ofRight.keys();
+      if (ofRight.size > MOST_LINKS && oldest !== undefined) ofRight.delete(oldest);
       return code;
     },
     redeem: (code) => {
       const key = digest(code).toString('hex');
-      const found = codes.get(key);
-      codes.delete(key);
-      return found !== undefined && now() < found.until ? sessions[found.right] : null;
+      const right = codes.change.has(key) ? 'change' : 'look';
+      const until = codes[right].get(key);
+      codes[right].delete(key);
+      return until !== undefined && now() < until ? sessions[right] : null;
     },
     rightOf: (authorization, cookie) => {
       const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];

@@ -19,6 +19,17 @@ test('of many links that nobody opens the newest hundred work', () => {
   expect(codes.map((code) => access.redeem(code) !== null)).toEqual(codes.map((_, index) => index > 0));
 });
 
+test.each(['look', 'change'] as const)(
+  'however many links to %s are made, those with the other right work',
+  (right) => {
+    const access = createPageAccess('the-token');
+    const other = right === 'look' ? 'change' : 'look';
+    const code = access.makeCode(other);
+    for (let n = 0; n < 1_000; n += 1) access.makeCode(right);
+    expect(access.rightOf(null, access.redeem(code))).toBe(other);
+  },
+);
+
 test('the cookie stays good after a restart, not after a new token', () => {
   const before = createPageAccess('the-token');
   const cookie = before.redeem(before.makeCode('look'));
