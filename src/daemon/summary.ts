@@ -4,6 +4,7 @@ import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
 import { createsWait } from './files/file-view.ts';
+import { awaited } from './words/stop-words.ts';
 import { pauseWords } from './words/pause-words.ts';
 import { uploadsStart } from './outlook/upload-times.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
@@ -27,6 +28,8 @@ export interface Summary {
   readonly frozen: number;
   /** Why everything, or all that needs a new record, waits; or null. */
   readonly waiting: string | null;
+  /** What it waits for, in short (`for the key`), when nothing at all can be sent. */
+  readonly awaited?: string;
   /** Of the last hour. */
   readonly requests: { readonly used: number; readonly limit: number };
 }
@@ -59,6 +62,7 @@ export function createSummary(parts: {
     const of = (state: string): number => counts[state] ?? 0;
     const uploading = conductor.uploads().length;
     const { used, limit } = gate.snapshot();
+    const pause = conductor.pause();
     const queued = of('queued') + Math.max(0, of('awaiting upload') - uploading);
     return {
       states: counts,
@@ -71,7 +75,8 @@ export function createSummary(parts: {
       needsYou: needsYouIn(counts),
       done: of('done'),
       frozen: folders.frozen(),
-      waiting: fleet?.whyAway() ?? conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
+      waiting: fleet?.whyAway() ?? pause?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
+      ...(pause !== null && { awaited: awaited(pause) }),
       requests: { used, limit },
     };
   };

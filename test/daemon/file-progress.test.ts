@@ -209,7 +209,7 @@ describe('a file in line says when it starts:', () => {
       1,
       '1 file of its folder is before it; starts in about 2 min',
     ],
-    ['not, while all waits', { conductor: { pause: () => paused } }, 1, 'paused: uploads wait: no answer'],
+    ['not, while all waits', { conductor: { pause: () => paused } }, 1, 'waits for the upload host'],
     [
       'not, when its folder has enough',
       { conductor: { noSlot: () => 'folder' } },

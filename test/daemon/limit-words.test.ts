@@ -54,7 +54,7 @@ test.for<[Limit, string | null]>([
   ['upload slots', 'Limited by upload slots: all 4 are in use'],
   ['upload window', 'Limited by uploads.window: all 4 are in use'],
   ['publish quiet', 'Limited by publish.quiet: all 4 are in use'],
-  ['pause', 'Paused: all 4 are in use'],
+  ['pause', 'Waiting: all 4 are in use'],
   ['nothing', null],
 ])('%s is named as a person knows it', ([limit, sentence]) => {
   expect(limitSentence({ limited_by: limit, why: 'all 4 are in use' })).toBe(sentence);

@@ -66,7 +66,7 @@ test.each<[string, DropcastEvent, string | null]>([
     'info Waiting for its turn: rules or sidecar changed',
   ],
   ['a failed file before its failure is told', change({}, { end: 'failed', endedAt: 1 }), null],
-  ['a failure with a next attempt', failed({ notBefore: inMinutes(3) }), 'warn It was transient; tried again at 17:03'],
+  ['a failure with a next attempt', failed({ notBefore: inMinutes(3) }), 'warn It was transient; next try at 17:03'],
   ['a last failure', failed({ end: 'failed' }), 'error It was transient; failed: `dropcast retry` tries it again'],
   ['a duplicate', failed({ end: 'skipped' }, failure('duplicate')), 'info It was duplicate; skipped'],
   [
@@ -84,16 +84,32 @@ test.each<[string, DropcastEvent, string | null]>([
     { type: 'feed', feed: 'feed_a', files: 1, failure: failure('permanent') },
     'warn Feed feed_a was not published with 1 video: it was permanent',
   ],
-  ['a pause', { type: 'paused', pause }, 'warn All work waits: no answer from video.example.com; tried again at 17:02'],
+  ['a pause', { type: 'paused', pause }, 'warn All work waits: no answer from video.example.com; next try at 17:02'],
   [
     'an account that is refused',
     { type: 'paused', pause: { ...pause, kind: 'suspended', why: 'wrong key' } },
-    'error All work waits: wrong key; tried again at 17:02',
+    'error All work waits: wrong key; next try at 17:02',
   ],
+  ...(
+    [
+      ['a service that was away', pause, 'The service is reachable again'],
+      [
+        'a key that was refused',
+        { ...pause, kind: 'suspended', code: 'unauthorized' },
+        'The service accepts the key again',
+      ],
+      ['an upload host that was away', { ...pause, holds: 'uploads' }, 'Files can be uploaded again'],
+      ['a full disk', { ...pause, kind: 'suspended', code: 'ENOSPC' }, 'This machine works again'],
+    ] as const
+  ).map(([what, each, text]): [string, DropcastEvent, string] => [
+    `the end of ${what}, and no more than that,`,
+    { type: 'resumed', pause: each },
+    `info ${text}`,
+  ]),
   [
-    'the end of a pause',
-    { type: 'resumed', pause: { ...pause, holds: 'uploads' } },
-    'info Uploads go on, after: no answer from video.example.com',
+    'a failure whose message begins with an address',
+    failed({ end: 'failed' }, failure('offline', { message: 'http://127.0.0.1:1 cannot be reached' })),
+    'error http://127.0.0.1:1 cannot be reached; failed: `dropcast retry` tries it again',
   ],
   ['a folder', { type: 'folder', folder: '/in', state: 'watching', why: null }, 'info The folder is watched'],
   [

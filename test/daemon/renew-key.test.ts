@@ -6,9 +6,11 @@ function sentence(file: string, apiKeyFrom: SecretOrigin): string {
   return howToRenewKey({ file, service: { apiKeyFrom } } as Config);
 }
 
-test('a credential takes a restart of the very service', () => {
-  expect(sentence('/etc/dropcast/dropcast.yaml', 'credential')).toContain('`sudo systemctl restart dropcast`');
-  expect(sentence('/etc/dropcast/news.yaml', 'credential')).toContain('`sudo systemctl restart dropcast@news`');
+test('the key of an installed service is changed with one command; another credential takes a restart', () => {
+  expect(sentence('/etc/dropcast/dropcast.yaml', 'credential')).toContain('`sudo dropcast setup --key-file - --force`');
+  expect(sentence('/etc/dropcast/news.yaml', 'credential')).toContain(
+    '`sudo dropcast setup --instance news --key-file - --force`',
+  );
   expect(sentence('/opt/x.yaml', 'credential')).toContain('`sudo systemctl restart dropcast`');
 });
 

@@ -144,12 +144,9 @@ test('only files that have yet to be sent wait for an upload host', () => {
     conductor: { ...daemon.conductor, pause: () => ({ ...pause, holds: 'everything' }) },
   } as unknown as Daemon;
   const of = (one: Daemon, stage: Partial<Facts>) => viewOf(one, someFacts({ ...stage, id: 'f_9' })).why;
-  expect([of(held, {}), of(held, created)]).toEqual([
-    'paused: uploads wait: no answer',
-    'paused: uploads wait: no answer',
-  ]);
+  expect([of(held, {}), of(held, created)]).toEqual(['waits for the upload host', 'waits for the upload host']);
   expect(of(held, ready)).toBe('waiting to publish several at once');
-  expect(of(away, ready)).toBe('paused: uploads wait: no answer');
+  expect(of(away, ready)).toBe('waits for the service');
 });
 
 test('an upload says when all bytes have left and only the answer is missing', () => {

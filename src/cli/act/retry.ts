@@ -51,7 +51,7 @@ function linesOf(result: RetryResult, channel: string | undefined): readonly str
   const { files, planned, mend, retried, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
-  if (files === 0) lines.push('Nothing to retry.');
+  if (files === 0) lines.push(waited === null ? 'Nothing to retry.' : 'No failed file needs a retry.');
   else if (planned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
   else lines.push(`Retrying ${counted(files, 'file')}${to}: ${retried.join(', ')}`);
   if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);

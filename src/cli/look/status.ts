@@ -50,13 +50,7 @@ function overview(view: StatusView, shell: Shell): string {
   const lines = [headline(view, colour), ...hostLines(view.fleet, Date.now(), colour), countLine(view)];
   if (view.waiting !== null) {
     const next = formatRelative(view.waiting.next_probe_at, Date.now());
-    lines.push(
-      paint(
-        'yellow',
-        `Waiting (${view.waiting.kind}): ${escapeControls(view.waiting.why)}; next check ${next}`,
-        colour,
-      ),
-    );
+    lines.push(paint('yellow', `Waiting: ${escapeControls(view.waiting.why)}; next try ${next}`, colour));
   }
   for (const pause of view.paused) {
     const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
@@ -118,7 +112,8 @@ function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): stri
 
 /** `Limited by the request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
 function outlookLine(outlook: NonNullable<StatusView['outlook']>): readonly string[] {
-  const sentence = limitSentence(outlook);
+  // What stops everything has a line of its own.
+  const sentence = outlook.limited_by === 'pause' ? null : limitSentence(outlook);
   if (sentence === null) return [];
   const { done_at: doneAt } = outlook;
   const done = doneAt === null ? '' : ` Done at about ${clockTime(doneAt, Date.now())}.`;

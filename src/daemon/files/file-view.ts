@@ -7,6 +7,7 @@ import type { Daemon } from '../daemon.ts';
 import type { FleetView } from '../../fleet/fleet-view.ts';
 import { workerOf } from '../fleet/all-hosts.ts';
 import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
+import { awaited } from '../words/stop-words.ts';
 import { pauseWords } from '../words/pause-words.ts';
 import { clockTime } from '../words/clock-time.ts';
 import { deletionWords } from '../words/deletion-words.ts';
@@ -277,7 +278,7 @@ function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined)
   const held = isBeforeUpload(state) ? conductor.pauses.holds(facts.folder) : null;
   if (held !== null) return pauseWords(held, Date.now());
   const pause = conductor.pause();
-  if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `waits ${awaited(pause)}`;
   const elsewhere = isBeforeUpload(state) ? waitsElsewhere(daemon.fleet, facts.folder, foldersOf(daemon)) : null;
   if (elsewhere !== null) return elsewhere.why;
   const startAt = isBeforeUpload(state) ? times.startAt() : null;

@@ -14,6 +14,6 @@ export function reasonWords(file: FileView, now: number): string {
 
 /** Pure: what happens next, with its time; null when nothing does, or `why` says it. */
 export function nextWords(file: FileView, now: number): string | null {
-  if (file.not_before !== null) return `tried again at ${clockTime(file.not_before, now)}`;
+  if (file.not_before !== null) return `next try at ${clockTime(file.not_before, now)}`;
   return progressWords(file, now);
 }

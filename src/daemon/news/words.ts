@@ -3,8 +3,10 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isHeldByRules, wasThereBefore } from '../../pipeline/file/reasons.ts';
 import { size } from '../words/amounts.ts';
+import { capitalised } from '../words/capitalised.ts';
 import { clockTime } from '../words/clock-time.ts';
 import { pauseWords } from '../words/pause-words.ts';
+import { overWords } from '../words/stop-words.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 
@@ -43,14 +45,12 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
       return ofFeed(event);
     case 'paused':
       return { ...aboutNothing, ...pausedWords(event.pause, now) };
-    case 'resumed': {
-      const what = event.pause.holds === 'uploads' ? 'Uploads go on' : 'All work goes on';
-      return { ...aboutNothing, level: 'info', type: 'resumed', text: `${what}, after: ${event.pause.why}` };
-    }
+    case 'resumed':
+      return { ...aboutNothing, level: 'info', type: 'resumed', text: overWords(event.pause) };
     case 'operator-pause':
       return { ...aboutNothing, ...operatorWords(event, now), type: 'operator-pause', folder: event.pause.folder };
     case 'refusal':
-      return { type: 'refusal', ...about(event.facts), ...warn(sentence(event.why)) };
+      return { type: 'refusal', ...about(event.facts), ...warn(capitalised(event.why)) };
     case 'folder':
       return { ...aboutNothing, ...ofFolder(event), type: 'folder', folder: event.folder, state: event.state };
     case 'name':
@@ -75,7 +75,11 @@ function operatorWords(event: Extract<DropcastEvent, { type: 'operator-pause' }>
   const { pause, is, by } = event;
   const what = pause.folder === null ? 'Everything' : 'The folder';
   if (is === 'set') return info(`${what} is ${pauseWords(pause, now)}; what runs is finished`);
-  return info(by === null ? `${what} goes on: its pause is over` : `${what} goes on, by ${by}`);
+  return info(
+    by === null
+      ? `${what} is no longer paused: the pause is over`
+      : `${what} is no longer paused: ${by} ended the pause`,
+  );
 }
 
 function about({ id, folder, path, ...facts }: Facts): Pick<News, 'file' | 'folder' | 'path' | 'state'> {
@@ -150,11 +154,11 @@ function ofFailure({ facts, failure, next }: Extract<DropcastEvent, { type: 'fai
   const isEnd = failure.kind === 'duplicate' || failure.kind === 'vanished';
   const words = facts.end === null ? retryWords(facts, next, now) : (endWords[facts.end] ?? facts.end);
   const level = isEnd ? 'info' : facts.end === 'failed' || failure.kind === 'bug' ? 'error' : 'warn';
-  return { type: 'failure', ...about(facts), level, text: `${sentence(failure.message)}; ${words}` };
+  return { type: 'failure', ...about(facts), level, text: `${capitalised(failure.message)}; ${words}` };
 }
 
 function retryWords({ notBefore }: Facts, next: string, now: number): string {
-  return notBefore === null ? next : `tried again at ${clockTime(notBefore, now)}`;
+  return notBefore === null ? next : `next try at ${clockTime(notBefore, now)}`;
 }
 
 const endWords: Readonly<Record<string, string>> = {
@@ -180,12 +184,12 @@ function ofFeed({ feed, files, failure }: Extract<DropcastEvent, { type: 'feed' 
 
 function pausedWords({ kind, holds, why, nextProbeAt }: Pause, now: number): Words & Pick<News, 'type'> {
   const what = holds === 'uploads' ? 'All uploads wait' : 'All work waits';
-  const text = `${what}: ${why}; tried again at ${clockTime(nextProbeAt, now)}`;
+  const text = `${what}: ${why}; next try at ${clockTime(nextProbeAt, now)}`;
   return { level: kind === 'suspended' ? 'error' : 'warn', type: 'paused', text };
 }
 
 function nameWords({ kind, name, isKnown }: Extract<DropcastEvent, { type: 'name' }>): Words {
-  if (isKnown) return info(`The service has the ${kind} ${name}; what waited for it goes on`);
+  if (isKnown) return info(`The service has the ${kind} ${name}; what waited for it may resume`);
   const waits = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
   return { level: 'error', text: `The service has no ${kind} ${name}; ${waits}` };
 }
@@ -199,7 +203,3 @@ function ofFolder({ state, why }: Extract<DropcastEvent, { type: 'folder' }>): W
 
 const info = (text: string): Words => ({ level: 'info', text });
 const warn = (text: string): Words => ({ level: 'warn', text });
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

@@ -32,7 +32,7 @@ const names: Readonly<Record<Limit, string | null>> = {
   'request budget': 'Limited by the request budget',
   'processing at the service': 'Limited by processing at the service',
   'publish quiet': 'Limited by publish.quiet',
-  pause: 'Paused',
+  pause: 'Waiting',
   nothing: null,
 };
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { Daemon } from '../daemon.ts';
 import { asHeld, createsWait, viewOf } from '../files/file-view.ts';
+import { awaited } from '../words/stop-words.ts';
 import { pauseWords, resumeCommand } from '../words/pause-words.ts';
 import { deafTargetViews } from '../message-targets.ts';
 import { fleetStatusOf } from '../fleet/host-view.ts';
@@ -186,7 +187,7 @@ function compose(
 
 function stoppedBy({ conductor }: OverviewDaemon, now: number): { readonly why: string; readonly next: string } | null {
   const pause = conductor.pause();
-  if (pause !== null) return { why: pause.why, next: `tried again at ${clockTime(pause.nextProbeAt, now)}` };
+  if (pause !== null) return { why: pause.why, next: `next try at ${clockTime(pause.nextProbeAt, now)}` };
   const byPerson = conductor.pauses.all();
   return byPerson && { why: pauseWords(byPerson, now), next: `${resumeCommand(byPerson)} ends that` };
 }
@@ -201,7 +202,7 @@ function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly P
       : [
           {
             what: pause.holds,
-            why: `${pause.why}; next check at ${clockTime(pause.nextProbeAt, now)}`,
+            why: `${awaited(pause)}; next try at ${clockTime(pause.nextProbeAt, now)}`,
             since: pause.since,
             until: pause.nextProbeAt,
           },

@@ -86,9 +86,10 @@ export function toTell(
 ): { readonly conditions: Conditions; readonly messages: readonly Message[] } {
   const next: Record<string, Condition> = {};
   const messages: Message[] = [];
+  const stoppers = Object.values(conditions).filter(({ trouble, isOn }) => isOn && stopping.has(trouble.kind));
   for (const [cause, remembered] of Object.entries(conditions)) {
     const condition = { ...remembered, tellings: remembered.tellings.filter((at) => at <= now && now - at < hourMs) };
-    const message = messageOf(condition, now);
+    const message = messageOf(condition, now, stoppers);
     if (message !== null) messages.push(message);
     const after = message === null ? condition : told(condition, now);
     // What is over stays until nobody can take its return for something new.
@@ -97,7 +98,10 @@ export function toTell(
   return { conditions: next, messages };
 }
 
-function messageOf(condition: Condition, now: number): Message | null {
+/** While one of these lasts, nothing is sent, whatever else is over. */
+const stopping: ReadonlySet<NewsKind> = new Set(['paused', 'key_refused']);
+
+function messageOf(condition: Condition, now: number, stoppers: readonly Condition[]): Message | null {
   const { trouble, isOn, changedAt, told, tellings } = condition;
   const last = tellings.at(-1);
   if (last !== undefined && now - last < minuteMs) return null;
@@ -119,7 +123,7 @@ function messageOf(condition: Condition, now: number): Message | null {
     of: trouble.kind,
     level: 'info',
     title: trouble.overTitle,
-    body: '',
+    body: stoppers.map((still) => `Still: ${still.trouble.title}.`).join('\n'),
   };
 }
 

@@ -2,6 +2,7 @@ import { basename, extname } from 'node:path/posix';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import { causeOf } from '../../daemon/overview/causes.ts';
 import type { Cause } from '../../daemon/overview/causes.ts';
+import { wholeSentence } from '../../daemon/words/capitalised.ts';
 import type { Message } from './message.ts';
 
 /** A file that something happened to. */
@@ -42,7 +43,7 @@ function needsYou(files: readonly FileNews[], at: number): Message {
   // As the page and status say it.
   const common = commonCause(files);
   const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
-  const body = [[why, ...steps].map(sentence).join(' '), ...names(files)];
+  const body = [[why, ...steps].map(wholeSentence).join(' '), ...names(files)];
   const title = files.length === 1 ? `${nameOf(first)} needs you` : `Needs you: ${common.title}`;
   return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at });
 }
@@ -112,10 +113,4 @@ function more(n: number, what: string): readonly string[] {
 
 function nameOf(file: FileNews | undefined): string {
   return basename(file?.path ?? '');
-}
-
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  const begun = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
-  return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

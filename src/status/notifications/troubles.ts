@@ -1,4 +1,7 @@
+import { wholeSentence } from '../../daemon/words/capitalised.ts';
 import { clockTime } from '../../daemon/words/clock-time.ts';
+import { obstacleOf, overWords } from '../../daemon/words/stop-words.ts';
+import type { Obstacle } from '../../daemon/words/stop-words.ts';
 import type { Sight } from '../../daemon/fleet/sights.ts';
 import type { Host, SeenFolder } from '../../fleet/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -113,40 +116,44 @@ function ofSilent({ name, heardAt }: Pick<Host, 'name' | 'heardAt'>, now: number
   };
 }
 
-function ofPause({ kind, holds, why, code }: Pause): Trouble {
-  if (kind === 'suspended' && holds === 'everything' && !/^[A-Z]/.test(code))
-    return {
-      cause: 'key',
-      kind: 'key_refused',
-      holdMs: 0,
-      title: 'The service refuses the account or key: all work waits',
-      body: sentence(why),
-      overTitle: 'The service accepts the key again: all work goes on',
-    };
-  const what = holds === 'uploads' ? 'uploads wait' : 'all work waits';
+function ofPause(pause: Pause): Trouble {
+  const obstacle = obstacleOf(pause);
+  const what = pause.holds === 'uploads' ? 'uploads wait' : 'all work waits';
+  const isRefused = obstacle === 'key' || obstacle === 'account';
+  const advice = isRefused
+    ? ''
+    : obstacle === 'machine'
+      ? ' dropcast keeps trying.'
+      : ' Nothing to do: dropcast keeps trying.';
   return {
-    cause: holds === 'uploads' ? 'uploads paused' : 'paused',
-    kind: 'paused',
-    holdMs: 5 * minuteMs,
-    title: `${kind === 'offline' ? 'The service cannot be reached' : 'This machine needs help'}: ${what}`,
-    body: `${sentence(why)} dropcast tries again by itself.`,
-    overTitle: `${holds === 'uploads' ? 'Uploads go' : 'All work goes'} on`,
+    // Each of its own: what ends one says nothing of the others.
+    cause: obstacle,
+    kind: isRefused ? 'key_refused' : 'paused',
+    holdMs: isRefused ? 0 : 5 * minuteMs,
+    title: `${titles[obstacle]}: ${what}`,
+    body: `${sentence(pause.why)}${advice}`,
+    overTitle: overWords(pause),
   };
 }
 
+const titles: Readonly<Record<Obstacle, string>> = {
+  key: 'The service refuses the key',
+  account: 'The service refuses the account',
+  service: 'The service cannot be reached',
+  'upload host': 'The upload host takes no files',
+  machine: 'This machine needs help',
+};
+
 function ofUnknown({ kind, name }: UnknownName): Trouble {
   const what = `${kind} ${escapeControls(name)}`;
-  const [wait, go] =
-    kind === 'channel'
-      ? ['files that go there wait', 'files that go there go on']
-      : ['videos wait to be published there', 'it is published'];
+  const wait = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
   return {
     cause: `unknown ${kind}: ${name}`,
     kind: 'needs_you',
     holdMs: minuteMs,
     title: `The service has no ${what}: ${wait}`,
     body: 'Create it there, or correct the rules and run dropcast reload.',
-    overTitle: `The service has the ${what}: ${go}`,
+    overTitle: `The service has the ${what} now`,
   };
 }
 
@@ -186,7 +193,5 @@ function ofBudget(limit: number): Trouble {
 }
 
 function sentence(text: string): string {
-  const escaped = escapeControls(text);
-  const begun = escaped.charAt(0).toUpperCase() + escaped.slice(1);
-  return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
+  return wholeSentence(escapeControls(text));
 }

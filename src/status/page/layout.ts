@@ -39,13 +39,15 @@ export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Pr
 
 /** How dropcast is, in a few words, and where more is said about it. */
 function healthOf(
-  { waiting, frozen, needsYou, uploading, queued, settling }: Summary,
+  { waiting, awaited, frozen, needsYou, uploading, queued, settling }: Summary,
   unmetDeliveries: number,
 ): {
   readonly kind: BadgeKind;
   readonly words: string;
   readonly path: string;
 } {
+  // The overview has the whole reason, and what to do.
+  if (awaited !== undefined) return { kind: 'bad', words: `Waiting ${awaited}`, path: '/' };
   if (waiting !== null) return { kind: 'bad', words: `Waiting: ${waiting}`, path: '/' };
   if (frozen > 0) return { kind: 'bad', words: `${counted(frozen, 'folder')} not available`, path: '/folders' };
   if (needsYou > 0)

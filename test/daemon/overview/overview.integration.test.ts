@@ -231,10 +231,10 @@ test('when nothing can be sent, the sentence says why and when it is tried again
   const { sentence, pauses } = await opened.overview();
   expect(sentence).toMatchObject({
     level: 'stopped',
-    text: 'Nothing can be sent: no answer; tried again at 12:11; 1 folder is frozen.',
+    text: 'Nothing can be sent: no answer; next try at 12:11; 1 folder is frozen.',
   });
   expect(pauses).toEqual([
-    { what: 'everything', why: 'no answer; next check at 12:11', since: noon, until: noon + minute },
+    { what: 'everything', why: 'for the service; next try at 12:11', since: noon, until: noon + minute },
   ]);
 });
 

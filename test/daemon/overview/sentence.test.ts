@@ -16,7 +16,7 @@ const idle: Health = {
   live: 0,
 };
 const done = (files: number, failed = 0) => ({ today: { done: files, failed, bytes: 1 }, live: files });
-const away = { why: 'the service does not answer', next: 'tried again at 14:32' };
+const away = { why: 'the service does not answer', next: 'next try at 14:32' };
 
 test.each<[Partial<Health>, string, string]>([
   [{}, 'ok', 'No file has come yet.'],
@@ -41,11 +41,11 @@ test.each<[Partial<Health>, string, string]>([
   [{ following: 2, needsYou: 1 }, 'attention', '2 on the service; 1 needs you.'],
   [{ frozenFolders: 1 }, 'attention', 'No file has come yet; 1 folder is frozen.'],
   [{ uploading: 2, frozenFolders: 2, needsYou: 7 }, 'attention', 'Uploading 2; 2 folders are frozen; 7 need you.'],
-  [{ stopped: away }, 'stopped', 'Nothing can be sent: the service does not answer; tried again at 14:32.'],
+  [{ stopped: away }, 'stopped', 'Nothing can be sent: the service does not answer; next try at 14:32.'],
   [
     { stopped: away, waiting: 5, needsYou: 2 },
     'stopped',
-    'Nothing can be sent: the service does not answer; tried again at 14:32; 2 need you.',
+    'Nothing can be sent: the service does not answer; next try at 14:32; 2 need you.',
   ],
 ])('%o is %s: %s', (other, level, text) => {
   expect(sentenceOf({ ...idle, ...other })).toEqual({ level, text });

@@ -172,3 +172,13 @@ test('a telling from before a clock was set back neither counts nor holds up the
   expect(Object.keys(toTell(told.conditions, 71 * minute).conditions)).toEqual(['key']);
   expect(toTell(told.conditions, 72 * minute).conditions).toEqual({});
 });
+
+test('the end of an outage is no all-clear while the key is refused: the message says what still stops everything', () => {
+  const outage = { ...away, cause: 'service', kind: 'paused' as const, title: 'no service', overTitle: 'service ok' };
+  const begun = toTell(looked({}, [outage], 0), minute);
+  const both = toTell(looked(begun.conditions, [refused], 2 * minute), 2 * minute);
+  const over = toTell(both.conditions, 3 * minute);
+  expect(over.messages.map(({ title, body }) => [title, body])).toEqual([['service ok', 'Still: key refused.']]);
+  const fixed = toTell(looked(over.conditions, [], 4 * minute), 5 * minute);
+  expect(fixed.messages.map(({ title, body }) => [title, body])).toEqual([['key ok', '']]);
+});

@@ -30,18 +30,28 @@ describe('what can be wrong with the daemon as a whole', () => {
         kind: 'paused',
         minutes: 5,
         title: 'The service cannot be reached: all work waits',
-        over: 'All work goes on',
+        over: 'The service is reachable again',
       },
     ],
     [
       'no upload host takes anything',
       seenBy({ pause: pause({ holds: 'uploads' }) }),
-      { kind: 'paused', minutes: 5, title: 'The service cannot be reached: uploads wait', over: 'Uploads go on' },
+      {
+        kind: 'paused',
+        minutes: 5,
+        title: 'The upload host takes no files: uploads wait',
+        over: 'Files can be uploaded again',
+      },
     ],
     [
       'the disk is full',
       seenBy({ pause: pause({ kind: 'suspended', code: 'ENOSPC' }) }),
-      { kind: 'paused', minutes: 5, title: 'This machine needs help: all work waits', over: 'All work goes on' },
+      {
+        kind: 'paused',
+        minutes: 5,
+        title: 'This machine needs help: all work waits',
+        over: 'This machine works again',
+      },
     ],
     [
       'the key is refused',
@@ -49,14 +59,19 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'key_refused',
         minutes: 0,
-        title: 'The service refuses the account or key: all work waits',
-        over: 'The service accepts the key again: all work goes on',
+        title: 'The service refuses the key: all work waits',
+        over: 'The service accepts the key again',
       },
     ],
     [
       'an upload host refuses',
       seenBy({ pause: pause({ kind: 'suspended', holds: 'uploads', code: 'forbidden' }) }),
-      { kind: 'paused', minutes: 5, title: 'This machine needs help: uploads wait', over: 'Uploads go on' },
+      {
+        kind: 'paused',
+        minutes: 5,
+        title: 'The upload host takes no files: uploads wait',
+        over: 'Files can be uploaded again',
+      },
     ],
     [
       'a folder is away',
@@ -70,7 +85,7 @@ describe('what can be wrong with the daemon as a whole', () => {
         kind: 'needs_you',
         minutes: 1,
         title: 'The service has no channel c: files that go there wait',
-        over: 'The service has the channel c: files that go there go on',
+        over: 'The service has the channel c now',
       },
     ],
     [
@@ -80,7 +95,7 @@ describe('what can be wrong with the daemon as a whole', () => {
         kind: 'needs_you',
         minutes: 1,
         title: 'The service has no feed f: videos wait to be published there',
-        over: 'The service has the feed f: it is published',
+        over: 'The service has the feed f now',
       },
     ],
     ...(
@@ -117,6 +132,12 @@ describe('what can be wrong with the daemon as a whole', () => {
     ]);
   });
 
+  test('a message that begins with an address begins with that address', () => {
+    const seen = seenBy({ pause: pause({ why: 'http://127.0.0.1:8787 cannot be reached' }) });
+    const [trouble] = troublesOf({ ...nothing, ...seen }, noon);
+    expect(trouble?.body).toMatch(/^http:/);
+  });
+
   test('each has a cause of its own, and names cannot write to a terminal', () => {
     const seen = seenBy({
       pause: pause({ why: '\u001B[2Jboom' }),
@@ -150,14 +171,16 @@ describe('what can be wrong with the hosts of a fleet', () => {
   test('a service that none can reach is one trouble; which hosts see it is said while some do', () => {
     const title = 'The service cannot be reached: all work waits';
     const away = { pause: pause() };
-    expect(told(on('a', away), on('b', away))).toEqual([['paused', title, 'All work goes on']]);
-    expect(told(on('a'), on('b', away), on('c', away))).toEqual([['paused', `b, c: ${title}`, 'All work goes on']]);
+    expect(told(on('a', away), on('b', away))).toEqual([['service', title, 'The service is reachable again']]);
+    expect(told(on('a'), on('b', away), on('c', away))).toEqual([
+      ['service', `b, c: ${title}`, 'The service is reachable again'],
+    ]);
   });
 
   test('a machine that needs help is that of its host', () => {
     const full = { pause: pause({ kind: 'suspended', code: 'ENOSPC' }) };
     expect(told(on('a'), on('b', full))).toEqual([
-      ['on b: paused', 'b: This machine needs help: all work waits', 'b: All work goes on'],
+      ['on b: machine', 'b: This machine needs help: all work waits', 'b: This machine works again'],
     ]);
   });
 
@@ -176,7 +199,7 @@ describe('what can be wrong with the hosts of a fleet', () => {
   test.each([
     ['on b: folder: /in', 'b'],
     ['silent b:', 'b'],
-    ['paused', null],
+    ['service', null],
     ['folder: /on b: /in', null],
   ])('the host of %j is %j', (cause, host) => expect(hostOfCause(cause)).toBe(host));
 });
