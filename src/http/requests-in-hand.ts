@@ -46,7 +46,10 @@ export class RequestsInHand {
   listener(answer: RequestListener): RequestListener {
     return (request, response) => {
       const { socket } = request;
-      if (this.#answers.has(socket)) return void socket.destroy();
+      if (this.#answers.has(socket)) {
+        socket.destroy();
+        return;
+      }
       this.#answers.set(socket, response);
       response.once('close', () => this.#answers.delete(socket));
       this.#inTurn(() => {
