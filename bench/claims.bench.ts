@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { budgetTable } from '../src/fleet/shared-budget.ts';
 import { serverTable } from '../src/ledger/postgres/failover.ts';
+import { lockTable } from '../src/ledger/postgres/locks.ts';
 import { playBudget } from '../test/fleet/simulation/budget.ts';
 import type { Bench, Measured, Size } from './bench.ts';
 import { openMember } from './fleet/member.ts';
@@ -38,7 +39,7 @@ async function round(_build: unknown, size: Size): Promise<Measured> {
   await server.ask(`
     CREATE SCHEMA dropcast; ${budgetTable};
     CREATE TABLE dropcast.file (id text PRIMARY KEY, seq bigint NOT NULL);
-    ${serverTable}
+    ${serverTable} ${lockTable}
     INSERT INTO dropcast.file SELECT 'f_' || n, n FROM generate_series(1, 100000) n`);
   await using stack = new AsyncDisposableStack();
   const members: Member[] = [];

@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss';
 import type { Db, JobWithMetadata } from 'pg-boss';
 import { notifyOf } from './hints.ts';
-import { locks } from '../ledger/postgres/migrations.ts';
+import { lockQuery } from '../ledger/postgres/locks.ts';
 import type { Ask, PostgresPool } from '../ledger/postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 
@@ -93,7 +93,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   boss.on('error', broke);
   // Two hosts that start at the same time would both make pg-boss's tables.
   await pool.transaction(async (ask) => {
-    await ask('SELECT pg_advisory_xact_lock($1)', [locks.jobs]);
+    await ask(lockQuery('jobs'));
     await boss.start();
     await boss.createQueue(name, queueOptions);
   });
@@ -181,7 +181,8 @@ function attemptOf({ job, attempt }: Grant): { readonly id: string; readonly ret
 
 /**
  * pg-boss sends some statements together with their own BEGIN and COMMIT. If one of them fails, the connection would go on in a broken
- * transaction: they get ours instead. Both would fill the log of PostgreSQL with warnings.
+ * transaction: they get ours instead. Both would fill the log of PostgreSQL with warnings. Its advisory lock is replaced as well, because
+ * any role can take that (`locks.ts`).
  */
 function ownDatabaseOf(pool: Pick<PostgresPool, 'rows' | 'transaction'>): Db {
   const one = databaseOf(pool.rows);
@@ -189,7 +190,8 @@ function ownDatabaseOf(pool: Pick<PostgresPool, 'rows' | 'transaction'>): Db {
     executeSql: (text, values) => {
       const inside = /^\s*BEGIN;(.*)COMMIT;\s*$/is.exec(text)?.[1];
       if (inside === undefined) return one.executeSql(text, values);
-      return pool.transaction((ask) => databaseOf(ask).executeSql(inside, values));
+      const locked = inside.replace(/SELECT pg_advisory_xact_lock\([^;]*\)(?=;)/, lockQuery('boss'));
+      return pool.transaction((ask) => databaseOf(ask).executeSql(locked, values));
     },
   };
 }

@@ -42,11 +42,11 @@ export interface SqlWords {
   beforeInsert(facts: Facts, instead: string | null): Work<void>;
   /** Every column that is written, in words of SQL. */
   readonly allColumns: string;
-  /** Columns of a row beside its facts. */
-  beside(facts: Facts): StoredRow;
+  /** Columns of a row in addition to its facts. @param before the row as it is, where there is one */
+  beside(facts: Facts, before?: StoredRow): StoredRow;
   /** Each row of the table `queue` with those rows of `file` whose numbers a subquery tells of it. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** Whether a host wrote a row last. */
+  /** Whether a host sent a file, or wrote its row last while it is not sent. */
   isOfHost(name: string): RawBuilder<boolean>;
   /** Whether nobody else holds a row that waits. */
   mayBeTaken(): RawBuilder<boolean>;

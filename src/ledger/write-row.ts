@@ -38,7 +38,7 @@ export function* saveFacts(words: RowWords, given: Facts, note: string | undefin
   }
   const saved: Facts = { ...facts, rev: facts.rev + 1 };
   yield* noteRequests(tokensOf(before), saved);
-  yield* update(before, { ...rowOf(saved), ...words.beside(saved) });
+  yield* update(before, { ...rowOf(saved), ...words.beside(saved, before) });
   if (before['state'] !== stateOf(saved) || note !== undefined) {
     const isAnother = JSON.stringify(saved.lastFailure) !== before['last_failure'];
     yield* addHistory(saved, note ?? null, isAnother || standing.includes(stateOf(saved)) ? saved.lastFailure : null);

@@ -7,7 +7,9 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
+import { openSharedRows } from '../../src/ledger/postgres/open.ts';
 import { openPool } from '../../src/ledger/postgres/pool.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
 import { needs } from '../support/needs.ts';
 import { startCluster, type Cluster } from '../support/postgres/cluster.ts';
 import { findPostgres } from '../support/postgres/programs.ts';
@@ -22,7 +24,10 @@ function blocks(language: string): readonly string[] {
 
 test('the page is followed: server, roles, members, backup and restore', needs('postgres', 'bash'), async () => {
   await using cluster = await theServer();
-  await asTheSuperuser(cluster);
+  const [roles = [], grants = []] = Object.values(
+    Object.groupBy(blocks('sql'), (block) => (block.includes('USAGE') ? 'b' : 'a')),
+  );
+  await asTheSuperuser(cluster, 'postgres', roles);
   await using scratch = await scratchDirectory();
   const config = await theMember(scratch, cluster);
   expect(config.hostName).toBe('ingest1');
@@ -30,8 +35,17 @@ test('the page is followed: server, roles, members, backup and restore', needs('
   if (config.ledger === null) throw new Error('no ledger');
 
   await using pool = await openPool(config.ledger, { hostName: config.hostName });
-  await pool.rows('create schema dropcast');
-  await pool.rows(`create table dropcast.file as select 'clip.mp4' as path`);
+  await using member = await openSharedRows(pool, {
+    place: config.ledger,
+    stateDir: scratch.file('state'),
+    hostName: config.hostName,
+    visible: () => null,
+    repaired: () => undefined,
+    settles: () => undefined,
+    moved: () => undefined,
+  });
+  await member.insert(someFacts());
+  await asTheSuperuser(cluster, 'dropcast', grants);
   expect(await pool.rows('select ssl from pg_stat_ssl where pid = pg_backend_pid()')).toEqual([{ ssl: true }]);
 
   await expectReaderOnlyReads(config);
@@ -64,12 +78,10 @@ function theServer(): Promise<Cluster> {
   });
 }
 
-async function asTheSuperuser(cluster: Cluster): Promise<void> {
-  const client = new Client({ connectionString: cluster.socketUrlOf('postgres') });
+async function asTheSuperuser(cluster: Cluster, database: string, sql: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: cluster.socketUrlOf(database) });
   await client.connect();
-  for (const statement of blocks('sql')
-    .flatMap((block) => block.split(/;\n/))
-    .filter((one) => one.trim() !== ''))
+  for (const statement of sql.flatMap((block) => block.split(/;\n/)).filter((one) => one.trim() !== ''))
     await client.query(statement);
   await client.end();
 }

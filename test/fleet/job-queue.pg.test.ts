@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openJobQueue } from '../../src/fleet/job-queue.ts';
+import { lockTable } from '../../src/ledger/postgres/locks.ts';
 import { openPool } from '../../src/ledger/postgres/pool.ts';
 import { needs } from '../support/needs.ts';
 import { startCluster } from '../support/postgres/cluster.ts';
@@ -8,6 +9,8 @@ import { placeAt } from '../support/postgres/place.ts';
 test('a member writes no warnings into the log of PostgreSQL', needs('postgres'), async () => {
   await using cluster = await startCluster();
   await using pool = await openPool(placeAt(cluster.url), { hostName: 'ingest1' });
+  await pool.rows('CREATE SCHEMA dropcast');
+  await pool.rows(lockTable);
   await using queue = await openJobQueue({
     pool,
     name: 'file',

@@ -4,6 +4,7 @@ import type { JobQueue } from '../../src/fleet/job-queue.ts';
 import { createLeases } from '../../src/fleet/leases.ts';
 import type { Leases } from '../../src/fleet/leases.ts';
 import { serverTable } from '../../src/ledger/postgres/failover.ts';
+import { lockTable } from '../../src/ledger/postgres/locks.ts';
 import { openPool } from '../../src/ledger/postgres/pool.ts';
 import type { PostgresPool } from '../../src/ledger/postgres/pool.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
@@ -35,6 +36,7 @@ export async function openLeaseFleet(files: number): Promise<LeaseFleet> {
   await client.query('create schema dropcast');
   await client.query('create table dropcast.file (id text primary key, seq bigint not null)');
   await client.query(serverTable);
+  await client.query(lockTable);
   await client.query(`insert into dropcast.file select 'f_' || n, n from generate_series(1, $1::int) n`, [files]);
   const moved = stack.move();
   return {

@@ -25,7 +25,7 @@ import { priorityOf } from '../../pipeline/file/queue.ts';
 export interface FileView {
   readonly id: string;
   readonly state: string;
-  /** The host of the fleet that works on it or wrote its row last; null on a single host. */
+  /** The host of the fleet that sent it, or while it is not sent, that works on it or did so last; null on a single host. */
   readonly host: string | null;
   /** Absolute. */
   readonly path: string;
@@ -174,8 +174,13 @@ export function viewOf(
   writers: ReadonlyMap<string, string> = new Map(),
 ): FileView {
   if (daemon === null) return fileView(facts);
-  const host = hostOf(daemon, facts.id) ?? writers.get(facts.id) ?? null;
+  const host = (isSent(facts) ? null : hostOf(daemon, facts.id)) ?? writers.get(facts.id) ?? null;
   return fileView(facts, { host, ...liveOf(daemon, facts, places) });
+}
+
+/** From then on, the host that follows it on the service is of no interest. */
+function isSent({ uploadedAt }: Facts): boolean {
+  return uploadedAt !== null;
 }
 
 /** Who works on it now. */
@@ -241,7 +246,11 @@ function elsewhereOf(fleet: FleetView, facts: Facts, writers: ReadonlyMap<string
     .known()
     .find(({ name }) => name === worker)
     ?.doing.work.find((work) => work.id === id);
-  return { host: worker, isHeld: true, sent: told?.upload?.sentBytes ?? 0 };
+  return {
+    host: isSent(facts) ? (writers.get(id) ?? worker) : worker,
+    isHeld: true,
+    sent: told?.upload?.sentBytes ?? 0,
+  };
 }
 
 function queueOf({ before, startsInMs }: Standing): FileView['queue'] {

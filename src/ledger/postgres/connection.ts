@@ -16,7 +16,7 @@ import type { SqlWords } from '../words.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { Together, Write } from './group-commit.ts';
 import { isConflict } from './why-away.ts';
-import { locks } from './migrations.ts';
+import { lockQuery } from './locks.ts';
 import type { Ask, PostgresPool } from './pool.ts';
 import { settled, whichDatabase } from './outcome.ts';
 import type { Sent } from './outcome.ts';
@@ -129,7 +129,7 @@ async function inTransaction(
     const last: Query[] = [];
     if (fence !== undefined) await requireHeld(ask, fence, writes);
     for (const { work } of writes) results.push(await doWork(ask, work(), last));
-    const lock = last.length > 0 ? `, pg_advisory_xact_lock(${locks.history})::text, ${shortIdleTime}` : '';
+    const lock = last.length > 0 ? `, (${lockQuery('history')}), ${shortIdleTime}` : '';
     const [found] = await ask<{ now: string; xid: string }>(
       `SELECT ${whichDatabase} AS now, pg_current_xact_id()::text AS xid, pg_notify('${channel}', $1)::text${lock}`,
       [host],

@@ -3,20 +3,13 @@ import { LedgerError } from '../ledger-error.ts';
 import type { Ask, PostgresPool } from './pool.ts';
 import { steps as ours } from './steps.ts';
 import type { Step } from './steps.ts';
+import { isThereAlready } from './why-away.ts';
 
 /** The tables of a ledger are in a schema of their own: the database may have others. */
 export const ledgerSchema = 'dropcast';
 
 /** The schema that this dropcast knows. */
 export const knownSchema = ours.length;
-
-/** Of the advisory locks: 'drop', then what for. */
-export const locks = {
-  migration: 0x64726f7000000001n,
-  history: 0x64726f7000000002n,
-  insert: 0x64726f7000000003n,
-  jobs: 0x64726f7000000004n,
-} as const;
 
 interface Migration {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
@@ -34,13 +27,19 @@ interface Migration {
  * @throws {LedgerError} with the reason; nothing of the step that failed was done
  */
 export async function migrate(migration: Migration): Promise<void> {
-  const { steps = ours } = migration;
-  for (;;) {
+  const { steps = ours, pool } = migration;
+  for (let tries = 1; ; tries += 1) {
     const { schema } = await identify(migration);
     if (schema >= steps.length) return;
-    await explained(() => migration.pool.transaction((ask) => doNext(ask, migration)));
+    const mayRepeat = schema === 0 && tries < mostTries;
+    await explained(() => pool.transaction((ask) => doNext(ask, migration, schema === 0))).catch((error: unknown) => {
+      if (!mayRepeat || !isThereAlready(error)) throw error;
+    });
   }
 }
+
+/** Another host that makes the first tables at the same time is faster once. */
+const mostTries = 3;
 
 /**
  * Checks, before anything is changed, that there is nothing yet, or a ledger that this dropcast may work on.
@@ -78,13 +77,14 @@ async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<
   return { schema };
 }
 
-async function doNext(ask: Ask, migration: Migration): Promise<void> {
+/** @param isFirst whether there are no tables to lock yet: of two hosts that make them at once, PostgreSQL lets one fail */
+async function doNext(ask: Ask, migration: Migration, isFirst: boolean): Promise<void> {
   const { steps = ours } = migration;
-  await ask('SELECT pg_advisory_xact_lock($1)', [locks.migration]);
-  // Another host may have done it meanwhile.
+  if (!isFirst) await ask(`LOCK TABLE ${ledgerSchema}.schema_step IN EXCLUSIVE MODE`);
+  // Another host may have done it in the meantime.
   const { schema } = await identifyBy(ask, migration);
   const step = steps[schema];
-  if (step === undefined) return;
+  if (step === undefined || isFirst !== (schema === 0)) return;
   if (schema === 0) await makeSchema(ask, migration);
   else await requireNobodyTooOld(ask, step);
   await ask(`SET LOCAL search_path TO ${ledgerSchema}`);

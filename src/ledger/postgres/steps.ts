@@ -1,6 +1,7 @@
 import { needsPerson } from '../needs-person.ts';
 import { isInLine } from '../words.ts';
 import { serverTable } from './failover.ts';
+import { lockTable } from './locks.ts';
 
 /** A numbered change of the tables. A released step never changes: append one. */
 export interface Step {
@@ -161,4 +162,6 @@ export const steps: readonly Step[] = [
   );
   `,
   },
+  // A release that knows only the advisory locks would not wait for one that locks rows.
+  { needsAtLeast: 2, text: lockTable },
 ];

@@ -40,6 +40,12 @@ export function isConflict(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && (cause.code === '40P01' || cause.code === '40001');
 }
 
+/** Whether a statement made what another session had just made: a schema, a table or a row. @param error of pg, or as the pool throws it */
+export function isThereAlready(error: unknown): boolean {
+  const codes: readonly unknown[] = ['42P06', '42P07', '23505'];
+  return error instanceof Error && 'code' in error && codes.includes(error.code);
+}
+
 /** Five letters and digits, of which errno names have none. */
 function isSqlState(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);

@@ -12,7 +12,7 @@ import { ask } from '../work.ts';
 import { derivedColumns, derivedOf } from './derived.ts';
 import { isSettled, settling } from './failover.ts';
 import { keyOf, startOf } from './index-key.ts';
-import { locks } from './migrations.ts';
+import { lockQuery } from './locks.ts';
 import { withoutNul } from './statement.ts';
 
 /** The columns that the writer fills from the facts of a row: see `derivedOf`. */
@@ -69,11 +69,15 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     },
     forWrite: ' FOR UPDATE',
     allColumns,
-    beside: (facts) => ({ ...derivedOf(facts), host }),
+    // Once a file is sent, any member may follow it on the service: the row keeps the one that sent it.
+    beside: (facts, before) => {
+      const isSent = before !== undefined && before['uploaded_at'] !== null;
+      return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };
+    },
     kept: withoutNul,
     *beforeInsert(facts, instead) {
       // One lock for all of them: of two hosts that add many files, none waits for the other in a ring.
-      const [found] = yield* ask(`SELECT pg_advisory_xact_lock(${locks.insert})::text, (${isSettled})::int AS settled`);
+      const [found] = yield* ask(lockQuery('insert', `, (${isSettled})::int AS settled`));
       if (found?.['settled'] !== 1) throw new LedgerUnavailableError('busy', { sentence: settling });
       const [known] = yield* ask(sameVersion, [...sameVersionOf(facts), instead ?? '']);
       if (known !== undefined) throw new AlreadyKnownError(`${facts.folder}/${facts.path} was added by another host`);

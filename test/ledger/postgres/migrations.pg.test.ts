@@ -33,7 +33,7 @@ async function openDatabase(): Promise<Database> {
 const schemaOf = async ({ pool }: Database): Promise<unknown> =>
   (await pool.rows('SELECT count(*) AS n, max(step) AS step FROM dropcast.schema_step'))[0];
 
-const adding: Step = { text: 'ALTER TABLE file ADD COLUMN colour text', needsAtLeast: 1 };
+const adding: Step = { text: 'ALTER TABLE file ADD COLUMN colour text', needsAtLeast: steps.length };
 const dropping: Step = { text: 'ALTER TABLE file DROP COLUMN host', needsAtLeast: steps.length + 1 };
 
 test('two hosts that start at once make the tables once', async () => {

@@ -66,7 +66,7 @@ async function openDatabase() {
 async function empty(pool: PostgresPool): Promise<void> {
   const [found] = await pool.rows<{ names: string | null }>(
     `select string_agg(format('%I.%I', schemaname, tablename), ', ') as names from pg_tables
-      where schemaname = '${ledgerSchema}' and tablename not in ('schema_step', 'identity', 'server')`,
+      where schemaname = '${ledgerSchema}' and tablename not in ('schema_step', 'identity', 'server', 'lock')`,
   );
   if (found?.names) await pool.rows(`truncate ${found.names} restart identity`);
 }

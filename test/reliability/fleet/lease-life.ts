@@ -3,6 +3,7 @@ import type { Leases } from '../../../src/fleet/leases.ts';
 import { openJobQueue } from '../../../src/fleet/job-queue.ts';
 import type { JobQueue } from '../../../src/fleet/job-queue.ts';
 import { serverTable } from '../../../src/ledger/postgres/failover.ts';
+import { lockTable } from '../../../src/ledger/postgres/locks.ts';
 import { openPool } from '../../../src/ledger/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/ledger/postgres/pool.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
@@ -39,6 +40,7 @@ export async function openLeaseTables(): Promise<void> {
     await askPostgres('CREATE SCHEMA dropcast');
     await askPostgres('CREATE TABLE dropcast.file (id text PRIMARY KEY, seq bigint, state text NOT NULL)');
     await askPostgres(serverTable);
+    await askPostgres(lockTable);
     const process = machine.bootBeside('first', Infinity);
     let isOver = false;
     const opened = process.run(() => openHost('first')).then(({ close }) => close());

@@ -53,6 +53,8 @@ interface Where {
 
 /** Of what a member printed: enough to say why it did not start. */
 const mostSaid = 4_000;
+/** Three members start at once, each in a process of its own. */
+const startsWithinMs = 120_000;
 
 class Member implements DemoMember {
   readonly name: string;
@@ -91,7 +93,16 @@ class Member implements DemoMember {
     child.once('exit', () =>
       ready.reject(new CommandError(`${this.name} did not start:\n${this.#said.trim()}`, exitCodes.failed)),
     );
-    await ready.promise;
+    const late = setTimeout(() => {
+      child.kill('SIGKILL');
+      ready.reject(
+        new CommandError(
+          `${this.name} was not ready after ${startsWithinMs / 1_000} s:\n${this.#said.trim()}`,
+          exitCodes.failed,
+        ),
+      );
+    }, startsWithinMs);
+    await ready.promise.finally(() => clearTimeout(late));
   }
 
   kill(): void {

@@ -44,6 +44,14 @@ export class FleetCourse {
     return this.#senders.get(path) ?? [];
   }
 
+  /** Who has the file of a dead member now. An upload may be over before anyone looks, so the host of its row counts as well. */
+  heir(file: DemoFile, dead: string): string | null {
+    const host = this.#now.get(file.path)?.host ?? null;
+    const last = this.senders(file).at(-1) ?? host;
+    if (last !== dead) return last;
+    return host === dead ? null : host;
+  }
+
   view({ path }: DemoFile): FileView | null {
     return this.#now.get(path) ?? null;
   }

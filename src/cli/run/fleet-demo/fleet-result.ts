@@ -43,11 +43,14 @@ export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shel
     { title: 'TAKEN OVER FROM' },
   ];
   const rows = files.map((file) => {
-    const senders = course.senders(file);
+    const seen = course.senders(file);
+    const host = course.view(file)?.host ?? null;
+    // The row says who sent it, also where the upload was over before anyone looked.
+    const senders = host === null || seen.at(-1) === host ? seen : [...seen, host];
     return [
       file.name,
       course.view(file)?.state ?? 'unknown',
-      senders.at(-1) ?? course.view(file)?.host ?? UNKNOWN,
+      senders.at(-1) ?? UNKNOWN,
       String(Math.max(1, senders.length)),
       senders.length > 1 ? senders.slice(0, -1).join(', ') : '',
     ];

@@ -106,9 +106,15 @@ export function cutOff(process: Process): void {
 /** The functions that tell the time, in statements of the program: the clock of the server is the machine's. */
 const clocks = /\b(?:pg_catalog\.)?(?:clock_timestamp|statement_timestamp|transaction_timestamp|now)\(\)/g;
 
-/** What waits for another process, and not for the server. */
-const advisoryLock = /^\s*select pg_(advisory_(?:xact_)?lock\([^)]*\))/i;
+/**
+ * What waits for the transaction of another process, and not for the server: who makes or changes tables, and who locks a row of `dropcast.lock`.
+ * The row `history` is left out: it is locked at the end of a transaction that holds others, which ends without waiting.
+ */
+const waitsForOther =
+  /^\s*(?:create schema (dropcast)\b|lock table (dropcast)\.)|select name\b[^;]* from dropcast\.lock where name = '(insert|jobs|boss)'/is;
 const lookForLockMs = 20;
+/** Connections by the lock that they have until their transaction ends. */
+const locked = new Map<string, Connection>();
 
 /** In a database of its own, once. @param file with the time in seconds, which the server may read */
 export const prepareDatabase = (file: string): string => `
@@ -255,7 +261,11 @@ class Connection {
     const real = this.#real;
     if (real === null) return { error: terminated() };
     showTime();
-    if (advisoryLock.test(statement.text)) await this.#waitForLock(statement);
+    const lock = waitsForOther
+      .exec(statement.text)
+      ?.slice(1)
+      .find((name) => name !== undefined);
+    if (lock !== undefined) await this.#waitForLock(lock);
     // Nobody waits with a real server: time would stand still for everybody.
     if (this.process?.isDead === true) return never();
     if (this.#real !== real) return { error: terminated() };
@@ -268,24 +278,26 @@ class Connection {
     this.#answering = answer;
     const result = await answer;
     if (/^\s*(?:begin|start transaction)/i.test(text)) this.#isInTransaction = true;
-    if (/^\s*(?:commit|rollback|end)\b/i.test(text)) this.#isInTransaction = false;
+    if (/^\s*(?:commit|rollback|end)\b/i.test(text)) {
+      this.#isInTransaction = false;
+      this.#unlock();
+    }
     return result;
   }
 
   #answering: Promise<unknown> = Promise.resolve();
 
   /** In the machine's time: who has the lock may need some of it before it gives it back. */
-  async #waitForLock({ text, values }: Statement): Promise<void> {
-    const tried = `select pg_try_${advisoryLock.exec(text)?.[1]} as is_ours`;
-    for (;;) {
-      const real = this.#real;
-      if (real === null || isLast(this.process)) return;
-      const answer = queried<Row>(real, tried, values);
-      this.#answering = answer.catch(() => undefined);
-      const { rows } = await answer;
-      if (rows[0]?.['is_ours'] === true) return;
+  async #waitForLock(name: string): Promise<void> {
+    while (this.#real !== null && !isLast(this.process)) {
+      const holder = locked.get(name);
+      if (holder === undefined || holder === this) return void locked.set(name, this);
       await this.#host.time.sleep(lookForLockMs, this.process);
     }
+  }
+
+  #unlock(): void {
+    for (const [name, holder] of locked) if (holder === this) locked.delete(name);
   }
 
   async #hearNothing({ patienceMs }: Statement): Promise<never> {
@@ -306,7 +318,8 @@ class Connection {
     this.#real = null;
     if (real === null) return;
     await standStill(this.#answering);
-    await queried(real, 'ROLLBACK; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all()');
+    await queried(real, 'ROLLBACK; UNLISTEN *; RESET ALL');
+    this.#unlock();
     free.push(real);
   }
 
