@@ -22,9 +22,6 @@ import {
 } from '@dropcast/client';
 import { believedWait } from './budget-window.ts';
 
-/** After a whole file got no answer: the service may still be taking it in, and is asked before anything is sent again. */
-const unansweredMs = 60_000;
-
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 
 /**
@@ -35,7 +32,7 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof AbortedError) return stopped;
   if (!(error instanceof ServiceError)) return localFailure(error);
   const [kind, inDoubt] = verdictOf(error);
-  const retryAfterMs = error.code === 'no_answer' ? unansweredMs : error.retryAfterMs;
+  const { retryAfterMs } = error;
   return {
     kind,
     code: error.code,
@@ -50,7 +47,8 @@ function verdictOf(error: ServiceError): Verdict {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) {
     return error.sent ? ['transient', true] : ['offline'];
   }
-  if (error instanceof RedirectError) return [error.by === 'service' ? 'suspended' : 'permanent'];
+  // A login portal redirects every PUT until somebody logs in: no file's fault.
+  if (error instanceof RedirectError) return [error.by === 'service' ? 'suspended' : 'transient'];
   return answerVerdict(error) ?? uploadVerdict(error) ?? ['bug'];
 }
 

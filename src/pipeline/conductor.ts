@@ -3,6 +3,7 @@ import type { Pace } from './estimate.ts';
 import type { Facts } from './file/facts.ts';
 import { stateOf } from './file/facts.ts';
 import { failureOfMachine } from './file/failure.ts';
+import type { Failure } from './file/failure.ts';
 import type { FileEvent } from './file/machine.ts';
 import { queuedOf } from './file/queue.ts';
 import { isTakenOver } from './file/rows.ts';
@@ -58,6 +59,13 @@ export interface Conductor {
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /**
+   * Asks whether the service still has the video of a file that is done. If not, the file is held, as if that had been found while it was
+   * processed.
+   *
+   * @returns `there`, `applied` when it is held now, another word when its row could not be written, or why the service cannot say
+   */
+  checkVideo(facts: Facts): Promise<Applied | 'there' | Failure>;
   /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
   putAwayAgain(id: string): Promise<boolean | null>;
   /** Which channels and feeds the service has. */
@@ -105,7 +113,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     }
     if (names.isDue()) rounds.start('names', () => names.look(signal));
     await lanes.pump();
-    uploadHosts.tidy();
+    await uploadHosts.tidy();
     if (turn !== null) rounds.startRemote(withTurn(turn));
   };
 
@@ -187,6 +195,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       breaker.probeNow();
       uploadHosts.tryNow();
       release();
+    },
+    checkVideo: async ({ id, videoId }) => {
+      const status = await parts.host.status(videoId ?? '', signal);
+      if (status.ok) return 'there';
+      return status.failure.kind === 'gone' ? runner.apply(id, { type: 'REMOTE_GONE' }) : status.failure;
     },
     putAwayAgain: async (id) => {
       const isTried = await rounds.putAwayAgain(id);

@@ -1,5 +1,7 @@
+import type { Facts } from './file/facts.ts';
+import { webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { Answer, NameKind, VideoHost, VideoLibrary } from './file/ports.ts';
+import type { Answer, NameKind, SendHooks, VideoHost, VideoLibrary } from './file/ports.ts';
 import type { Breaker } from './pause.ts';
 import type { ServiceNames } from './service-names.ts';
 import type { UploadHosts } from './upload-hosts.ts';
@@ -12,7 +14,7 @@ export function judgedService(
   { host, library }: { readonly host: VideoHost; readonly library: VideoLibrary },
   verdicts: {
     readonly breaker: Pick<Breaker, 'judge'>;
-    readonly uploadHosts: Pick<UploadHosts, 'judge'>;
+    readonly uploadHosts: Pick<UploadHosts, 'judge' | 'believe' | 'isBelieved'>;
     readonly names: Pick<ServiceNames, 'refused' | 'whyNot' | 'worked'>;
     /** Fires when the daemon is asked to stop: no verdict is waited for then. */
     readonly stopping: AbortSignal;
@@ -29,6 +31,14 @@ export function judgedService(
     if (answer.ok || signal.aborted) return answer;
     return { ok: false, failure: await breaker.judge(answer.failure, AbortSignal.any([signal, stopping])) };
   };
+  /** After a web page in answer to a whole file: some hosts report success like that. */
+  const hasArrived = async (facts: Facts, signal: AbortSignal): Promise<boolean> => {
+    if (uploadHosts.isBelieved(facts)) return true;
+    const status = await host.status(facts.videoId ?? '', signal);
+    if (!status.ok || status.value === 'pending' || status.value === 'failed') return false;
+    uploadHosts.believe(facts);
+    return true;
+  };
   return {
     host: {
       create: async (facts, token, signal) => {
@@ -39,8 +49,16 @@ export function judgedService(
       },
       status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
       send: async (facts, hooks) => {
-        const answer = await host.send(facts, hooks);
-        return hooks.signal.aborted ? answer : uploadHosts.judge(facts, answer);
+        let sent: string | null = null;
+        const beforeLastPart: SendHooks['beforeLastPart'] = async (hash, also) => {
+          await hooks.beforeLastPart(hash, also);
+          sent = hash;
+        };
+        const answer = await host.send(facts, { ...hooks, beforeLastPart });
+        if (hooks.signal.aborted) return answer;
+        const sha256 = isPage(answer) ? sent : null;
+        const isThere = sha256 !== null && (await hasArrived(facts, hooks.signal));
+        return uploadHosts.judge(facts, isThere ? { ok: true, value: { sha256 } } : answer, hooks.isFirstUse);
       },
       remove: (videoId, signal, priority) => judged(host.remove(videoId, signal, priority), signal),
       amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
@@ -61,6 +79,10 @@ export function judgedService(
       },
     },
   };
+}
+
+function isPage(answer: Answer<unknown>): boolean {
+  return !answer.ok && answer.failure.code === webPageCode;
 }
 
 interface Refusal {

@@ -4,7 +4,7 @@ import { failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Facts } from './file/facts.ts';
 import type { MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, Elsewhere, PauseStore, QueueStore } from './file/ports.ts';
+import type { Budget, Clock, Elsewhere, PauseStore, QueueStore, VideoHost } from './file/ports.ts';
 import { judgedService } from './judged-service.ts';
 import type { Loop } from './loop.ts';
 import { createOperatorPauses } from './operator-pauses.ts';
@@ -55,6 +55,8 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
 
 /** Everything that moves files on. */
 export interface Parts {
+  /** The service, with a verdict on each failure. */
+  readonly host: VideoHost;
   readonly uploads: Uploads;
   readonly pauses: OperatorPauses;
   readonly breaker: Breaker;
@@ -109,7 +111,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
 
   const runner = createRunner({
     ...world,
-    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads }, stopping),
+    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads, uploadHosts }, stopping),
     policy: policyOf(world.clock, retry),
     ended,
     stuck: (id, error) => {
@@ -121,7 +123,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     {
       ...world,
       runner,
-      mayCreate: () => unconfirmed.mayRisk(),
+      mayCreate: async () => uploadHosts.mayCreate() && (await unconfirmed.mayRisk()),
       isPaused: (folder) => pauses.holds(folder) !== null,
       uploadHosts,
       onEnd: (id, wasOurs) => {
@@ -160,7 +162,19 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     wake: () => loop.wake(),
     ringAt: (name, at) => loop.ringAt(name, at),
   });
-  return { uploads, pauses, breaker, names, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
+  return {
+    host: service.host,
+    uploads,
+    pauses,
+    breaker,
+    names,
+    uploadHosts,
+    unconfirmed,
+    runner,
+    lanes,
+    retries,
+    rounds,
+  };
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {

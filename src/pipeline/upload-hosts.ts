@@ -1,11 +1,14 @@
 import { offlineProbeMs } from './file/backoff.ts';
 import type { Events, Pause } from './events.ts';
 import type { Facts } from './file/facts.ts';
-import { isOfHost } from './file/failure.ts';
+import { isOfHost, refusedAddressesCode, webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { Answer, Clock } from './file/ports.ts';
+import type { Answer, Clock, FileStore } from './file/ports.ts';
 
 type Upload = Pick<Facts, 'id' | 'uploadUrl'>;
+
+/** What a PUT was sent to. */
+type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
 
 /** A circuit breaker for each host that takes uploads: while one is away its files wait, and one of them finds out whether it is back. */
 export interface UploadHosts {
@@ -13,16 +16,32 @@ export interface UploadHosts {
   isOpen(upload: Upload): boolean;
   /** The same for a file that is sent at once: it finds out for the others. */
   admit(upload: Upload): boolean;
-  /** What became of a PUT. @returns the answer as it counts: a failure of the host costs the file no attempt */
-  judge<T>(upload: Upload, answer: Answer<T>): Answer<T>;
+  /**
+   * What became of a PUT.
+   *
+   * @param isFirstUse whether nothing was sent to the address before
+   * @returns the answer as it counts: a failure of the host costs the file no attempt
+   */
+  judge<T>(upload: Sent, answer: Answer<T>, isFirstUse?: boolean): Answer<T>;
+  /** A host took a file although it answered with a web page: from now on such an answer is a success there. */
+  believe(upload: Upload): void;
+  isBelieved(upload: Upload): boolean;
+  /** Whether the address of a file was refused only because its host refused every new address: it may work again. */
+  isSpared(upload: Upload): boolean;
+  /** False while the only known upload host refuses every new address: each further record would be of no use. */
+  mayCreate(): boolean;
   /** Nobody works on the file any more. */
   ended(id: string): void;
   /** The next try at each host that is away is due at once. */
   tryNow(): void;
   /** Why uploads wait, or null. */
   pause(): Pause | null;
-  /** Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes. @returns hosts still known */
-  tidy(): number;
+  /**
+   * Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes.
+   *
+   * @returns hosts still known @throws what the ledger throws
+   */
+  tidy(): Promise<number>;
 }
 
 /** Times are those of the monotonic clock. */
@@ -35,6 +54,10 @@ interface Outage {
   /** The file that finds out. */
   trying: string | null;
   isTold: boolean;
+  /** The host refuses every new address. */
+  readonly isRefusal: boolean;
+  /** A file that may be sent waits for it, as of the last turn of the loop. */
+  isWanted: boolean;
 }
 
 interface Host {
@@ -42,6 +65,10 @@ interface Host {
   lastSuccess: { readonly id: string; readonly at: number } | null;
   /** When a file failed there last. */
   readonly failedAt: Map<string, number>;
+  /** Files whose new address was refused since the host last took a file, and when their records were made. */
+  readonly refused: Map<string, number>;
+  /** Those of them that met a host that refused every new address, and when their records were made: these are kept. */
+  readonly spared: Map<string, number>;
 }
 
 /** One short failure may be a file's: people are told of the second in a row, and of a long wait at once. */
@@ -50,24 +77,37 @@ const longWaitMs = 10_000;
 
 const mostRemembered = 1_000;
 
-/** How long a try may be due that no file makes: they were deleted, or the service had their bytes all along. */
-const unwantedMs = 60_000;
+/** An address is new for so long after its record was made. */
+const newForMs = 60_000;
+
+/** So many files whose new addresses are refused show that the host refuses all (design 5.5). */
+const refusalsOfHost = 2;
+
+/** For so long after its record was made, a refused address is the host's fault while the host refuses all. Then it may have expired. */
+const sparedForMs = 60 * 60_000;
+
+/** Between two tries where each may send a whole file for nothing. */
+const costlyProbeMs = 60_000;
 
 /** @param isBack called when a host that was away has taken a file */
 export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
+  readonly store: Pick<FileStore, 'load'>;
   isBack(): void;
   /** A host may be tried again at this time of the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
 }): UploadHosts {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
+  /** Origins whose web pages are successes. In memory: after a restart, the first file is asked about again. */
+  const believed = new Set<string>();
+  let lastTaken: string | null = null;
 
   /** Only hosts where something failed are remembered: a service may have one for each file. */
   const hostOf = (upload: Upload): Host => {
     const origin = originOf(upload.uploadUrl);
-    const host = hosts.get(origin) ?? { outage: null, lastSuccess: null, failedAt: new Map<string, number>() };
+    const host = hosts.get(origin) ?? newHost();
     hosts.set(origin, host);
     return host;
   };
@@ -80,10 +120,13 @@ export function createUploadHosts(world: {
   };
 
   const succeeded = ({ id, uploadUrl }: Upload): void => {
-    const host = hosts.get(originOf(uploadUrl));
+    lastTaken = originOf(uploadUrl);
+    const host = hosts.get(lastTaken);
     if (host === undefined) return;
     host.lastSuccess = { id, at: clock.elapsed() };
     host.failedAt.delete(id);
+    host.refused.clear();
+    host.spared.delete(id);
     if (host.outage === null) return;
     close(host);
     world.isBack();
@@ -103,22 +146,57 @@ export function createUploadHosts(world: {
     // Others that were under way when it began say nothing new.
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
-    const waitMs = Math.max(failure.retryAfterMs ?? 0, offlineProbeMs(tries - 1));
+    const isRefusal = failure.code === refusedAddressesCode;
+    const leastMs = isRefusal || failure.code === webPageCode ? costlyProbeMs : offlineProbeMs(tries - 1);
+    const waitMs = Math.max(failure.retryAfterMs ?? 0, leastMs);
     const isTold = outage?.isTold === true;
     host.outage = {
-      failure: outage?.failure ?? failure,
+      failure: outage?.isRefusal === isRefusal ? outage.failure : failure,
       since: outage?.since ?? clock.elapsed(),
       tries,
       nextTryAt: clock.elapsed() + waitMs,
       trying: null,
       isTold: isTold || tries >= triesUntilTold || waitMs >= longWaitMs,
+      isRefusal,
+      isWanted: true,
     };
     world.ringAt?.(originOf(uploadUrl), host.outage.nextTryAt);
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
+  /** Whether the refusal of one address is the host's. @returns the failure as it counts */
+  const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
+    if (failure.kind !== 'address dead') return failure;
+    const host = hostOf(upload);
+    const { outage, refused, spared } = host;
+    const { id, uploadStartedAt } = upload;
+    const createdAt = upload.createdAt ?? 0;
+    const usedAfterMs = (uploadStartedAt ?? Infinity) - createdAt;
+    const isNew = isFirstUse && usedAfterMs >= 0 && usedAfterMs <= newForMs;
+    if (isNew) refused.set(id, createdAt);
+    const refusesAll = outage?.isRefusal === true || refused.size >= refusalsOfHost;
+    if (refusesAll) for (const [each, at] of refused) spared.set(each, at);
+    else spared.delete(id);
+    if (refusesAll && isSpared(upload)) {
+      const message = `${originOf(upload.uploadUrl)} refuses every new upload address: ${failure.message}`;
+      return { ...failure, kind: 'offline', code: refusedAddressesCode, message };
+    }
+    if (!isNew) refused.delete(id);
+    // Old enough to have expired: it proves nothing about the host.
+    if (outage?.trying === id) outage.nextTryAt = clock.elapsed() + costlyProbeMs;
+    return failure;
+  };
+
+  const isYoung = (createdAt: number): boolean => clock.now() - createdAt < sparedForMs;
+
+  const isSpared = ({ id, uploadUrl }: Upload): boolean => {
+    const createdAt = hosts.get(originOf(uploadUrl))?.spared.get(id);
+    return createdAt !== undefined && isYoung(createdAt);
+  };
+
   const isOpen = (upload: Upload): boolean => {
     const outage = outageOf(upload);
+    if (outage !== null) outage.isWanted = true;
     if (outage === null || outage.trying === upload.id) return true;
     return outage.trying === null && outage.nextTryAt <= clock.elapsed();
   };
@@ -131,16 +209,30 @@ export function createUploadHosts(world: {
       if (isAdmitted && outage !== null) outage.trying = upload.id;
       return isAdmitted;
     },
-    judge: (upload, answer) => {
+    judge: (upload, answer, isFirstUse = false) => {
       if (answer.ok) succeeded(upload);
-      if (answer.ok || !isOfHost(answer.failure)) return answer;
+      if (answer.ok) return answer;
+      const failure = ofRefusal(upload, answer.failure, isFirstUse);
+      if (!isOfHost(failure)) return answer;
       const host = hostOf(upload);
       if (isOfFile(host, upload)) return answer;
-      failed(host, upload, answer.failure);
+      failed(host, upload, failure);
       // It may be the one that finds out.
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
-      return { ok: false, failure: { ...answer.failure, kind: 'offline', retryAfterMs } };
+      return { ok: false, failure: { ...failure, kind: 'offline', retryAfterMs } };
     },
+    believe: (upload) => {
+      if (believed.size >= mostRemembered) believed.clear();
+      believed.add(originOf(upload.uploadUrl));
+      succeeded(upload);
+    },
+    isBelieved: ({ uploadUrl }) => believed.has(originOf(uploadUrl)),
+    isSpared,
+    mayCreate: () =>
+      ![...hosts].some(([origin, { outage, spared }]) => {
+        const isOnlyHost = lastTaken === null || lastTaken === origin;
+        return isOnlyHost && outage?.isRefusal === true && spared.values().some(isYoung);
+      }),
     ended: (id) => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
@@ -152,18 +244,37 @@ export function createUploadHosts(world: {
       const [first] = told.toSorted((one, other) => one.since - other.since);
       return first === undefined ? null : pauseOf(first, clock);
     },
-    tidy: () => {
+    tidy: async () => {
       for (const [origin, host] of hosts) {
         const { outage, failedAt } = host;
-        if (outage !== null && outage.trying === null && outage.nextTryAt + unwantedMs < clock.elapsed()) {
+        if (outage !== null && !(await isNeeded(origin, host, outage)) && host.outage === outage) {
           close(host);
           failedAt.clear();
         }
-        if (host.outage === null && (failedAt.size === 0 || hosts.size > mostRemembered)) hosts.delete(origin);
+        const remembered = failedAt.size + host.refused.size + host.spared.size;
+        if (host.outage === null && (remembered === 0 || hosts.size > mostRemembered)) hosts.delete(origin);
       }
       return hosts.size;
     },
   };
+
+  /** Whether a file still waits for a host that is away. Files that failed there and wait for their next try are in no lane. */
+  async function isNeeded(origin: string, { failedAt }: Host, outage: Outage): Promise<boolean> {
+    const { isWanted } = outage;
+    outage.isWanted = false;
+    if (isWanted || outage.trying !== null) return true;
+    for (const id of failedAt.keys()) {
+      const facts = await world.store.load(id);
+      const isWaiting = facts !== null && facts.end === null && facts.uploadedAt === null;
+      if (isWaiting && originOf(facts.uploadUrl) === origin) return true;
+      failedAt.delete(id);
+    }
+    return false;
+  }
+}
+
+function newHost(): Host {
+  return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Map(), spared: new Map() };
 }
 
 function originOf(address: string | null): string {

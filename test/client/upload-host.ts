@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, type RunningServer } from '../support/server.ts';
@@ -49,9 +50,9 @@ export async function startHost(handler: Handler, { onExpect }: HostOptions = {}
 }
 
 /** Takes the whole body, then answers. */
-export function takeAll(status = 200, body = ''): Handler {
+export function takeAll(status = 200, body: string | Buffer = '', headers: OutgoingHttpHeaders = {}): Handler {
   return (request, response) => {
     request.resume();
-    request.on('end', () => response.writeHead(status).end(body));
+    request.on('end', () => response.writeHead(status, headers).end(body));
   };
 }

@@ -17,6 +17,8 @@ function open(...rows: readonly Partial<Facts>[]) {
   return { store, daemon, names };
 }
 
+const ignored = failure('permanent', { code: 'ignored' });
+
 describe('records that may be empty', () => {
   test('are listed with title, time and file, also when only a crash tells of the request', async () => {
     const { store } = open({ intent: 't2', suspects: ['t1'] });
@@ -39,8 +41,12 @@ describe('records that may be empty', () => {
     ['vanished', { sha256: 'aa' }, /after all of it may have been sent: look/],
     ['failed', { lastFailure: failure('permanent') }, /failed: a retry replaces/],
     ['held', {}, /held: a retry replaces/],
-    ['skipped', {}, /a person ignored the file before it was sent: dropcast deletes/],
-    ['skipped', { sha256: 'aa' }, /a person ignored the file after all of it may have been sent: look/],
+    ['skipped', { lastFailure: ignored }, /a person ignored the file before it was sent: dropcast deletes/],
+    [
+      'skipped',
+      { sha256: 'aa', lastFailure: failure('duplicate') },
+      /a duplicate after all of it may have been sent: look/,
+    ],
   ] as const)('are those of a file that is %s', async ([end, other, why]) => {
     const { store } = open({ ...created, end, ...other });
     expect((await suspectsOf(store, null)).suspects).toEqual([

@@ -12,7 +12,7 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.PaymentRequiredError('m', { status: 402 }), { kind: 'suspended' }],
   [new errors.ForbiddenError('m', { status: 403 }), { kind: 'suspended' }],
   [new errors.RedirectError('service', 'm', { status: 302 }), { kind: 'suspended' }],
-  [new errors.RedirectError('upload address', 'm', { status: 302 }), { kind: 'permanent' }],
+  [new errors.RedirectError('upload address', 'm', { status: 302 }), { kind: 'transient' }],
   [new errors.NotFoundError('m', { status: 404 }), { kind: 'gone' }],
   [new errors.RateLimitedError('m', { status: 429, retryAfterMs: 5000 }), { kind: 'throttled', retryAfterMs: 5000 }],
   [new errors.RateLimitedError('m', { retryAfterMs: 86_400_000 }), { kind: 'throttled', retryAfterMs: 3_600_000 }],
@@ -30,11 +30,8 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.UploadRejectedError('m', facts), { kind: 'permanent' }],
   [new errors.UploadServerError('m', facts), { kind: 'transient', inDoubt: true }],
   [new errors.UploadStalledError('m', facts), { kind: 'transient', inDoubt: true }],
-  // The service may still be taking it in: nobody is in a hurry to send it again.
-  [
-    new errors.UploadStalledError('m', { code: 'no_answer' }),
-    { kind: 'transient', inDoubt: true, retryAfterMs: 60_000 },
-  ],
+  [new errors.UploadStalledError('m', { code: 'no_answer' }), { kind: 'transient', inDoubt: true, code: 'no_answer' }],
+  [new errors.UnreadableAnswerError('m', { status: 200, code: 'web_page' }), { kind: 'transient', inDoubt: true }],
   [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
   [
     new LedgerUnavailableError('disk full'),

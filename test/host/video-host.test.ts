@@ -109,6 +109,7 @@ test.for([
       signal,
       onProgress: () => undefined,
       alsoHash: [],
+      isFirstUse: true,
       beforeLastPart: async () => undefined,
     });
     expect(asked).toMatchObject([{ stallTimeoutMs, answerTimeoutMs }]);

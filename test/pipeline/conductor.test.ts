@@ -154,7 +154,9 @@ describe('files of the same content', () => {
   test('take its place also when dropcast was stopped right after it had failed', async () => {
     const skipped = { end: 'skipped', lastFailure: failure('duplicate', { twin: 'f_1' }) } as const;
     const rows = three.map((row, n) =>
-      n === 0 ? { ...row, ...uploaded, end: 'failed' as const, remoteStatus: 'failed' } : { ...row, ...skipped },
+      n === 0
+        ? { ...row, ...uploaded, videoId: 'vid_0', end: 'failed' as const, remoteStatus: 'failed' }
+        : { ...row, ...skipped },
     );
     const { conductor, store, until } = openFailing(rows, 0, 'failed');
     await until(async () => (await conductor.isIdle()) && store.states().includes('done'));

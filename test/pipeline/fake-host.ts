@@ -15,6 +15,7 @@ export class FakeHost {
   /** Set by a test: what happens to the videos before somebody looks at them. */
   beforeLook: () => void = () => undefined;
   sending = 0;
+  #created = 0;
   mostSending = 0;
 
   readonly host: VideoHost = {
@@ -22,7 +23,7 @@ export class FakeHost {
       const refused = this.failing.get(`create in ${facts.plan?.channel ?? ''}`);
       if (refused !== undefined) return { ok: false, failure: refused };
       return this.#answer('create', () => {
-        const videoId = `vid_${this.videos.size + 1}`;
+        const videoId = `vid_${(this.#created = Math.max(this.#created, this.videos.size) + 1)}`;
         this.videos.set(videoId, { title: facts.plan?.title ?? '', status: 'pending' });
         return { videoId, uploadUrl: `u:${videoId}`, status: 'pending' };
       });

@@ -1,23 +1,34 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
+import type { Answer } from '../../src/pipeline/file/ports.ts';
 import { createUploadHosts } from '../../src/pipeline/upload-hosts.ts';
 import { hour, minute } from './running-core.ts';
-import { failure } from './some-facts.ts';
+import { MemoryStore } from './memory-store.ts';
+import { created, failure, someFacts } from './some-facts.ts';
 import { TestClock } from './test-clock.ts';
 
 function open() {
   const clock = new TestClock(1_000_000);
   const told: DropcastEvent[] = [];
+  const store = new MemoryStore();
   const hosts = createUploadHosts({
     clock,
+    store,
     events: { emit: (event) => void told.push(event) },
     isBack: () => undefined,
   });
-  return { ...hosts, clock, types: () => told.map(({ type }) => type) };
+  return { ...hosts, clock, store, types: () => told.map(({ type }) => type) };
 }
 
-const at = (host: string, id = 'f_1') => ({ id, uploadUrl: `https://${host}.example/${id}` });
+const at = (host: string, id = 'f_1') =>
+  someFacts({
+    ...created,
+    id,
+    uploadUrl: `https://${host}.example/${id}`,
+    createdAt: 1_000_000,
+    uploadStartedAt: 1_000_001,
+  });
 const fails = (why: Partial<Failure> = {}) => ({ ok: false, failure: failure('offline', why) }) as const;
 const succeeds = { ok: true, value: null } as const;
 
@@ -34,24 +45,36 @@ test('one short failure is no news', () => {
   expect([pause(), types()]).toEqual([null, []]);
 });
 
-test('an outage that no file waits for any more is over, and is told to be', () => {
-  const { admit, judge, ended, pause, tidy, clock, types } = open();
+test('an outage ends once no file needs the host any more, and is reported to be over', async () => {
+  const { admit, judge, ended, pause, tidy, store, clock, types } = open();
+  await store.insert(at('one'));
   for (let tries = 0; tries < 2; tries += 1) {
     admit(at('one'));
     judge(at('one'), fails());
     ended('f_1');
     clock.advance(5_000);
   }
-  tidy();
+  for (let turns = 0; turns < 3; turns += 1) await tidy();
   expect(pause()).not.toBeNull();
   // Its only file was deleted, or the service had its bytes all along.
-  clock.advance(10 * minute);
-  tidy();
+  Object.assign(store.rows, [{ ...at('one'), end: 'vanished' }]);
+  await tidy();
+  await tidy();
   expect([pause(), types()]).toEqual([null, ['paused', 'resumed']]);
   expect(admit(at('one', 'f_2'))).toBe(true);
 });
 
-test('an outage goes on while a file finds out whether it is over, however long that takes', () => {
+test('an outage goes on while another file waits for the host', async () => {
+  const { isOpen, judge, pause, tidy } = open();
+  judge(at('one'), fails({ retryAfterMs: hour }));
+  for (let turns = 0; turns < 3; turns += 1) {
+    isOpen(at('one', 'f_2'));
+    await tidy();
+  }
+  expect(pause()).not.toBeNull();
+});
+
+test('an outage goes on while a file finds out whether it is over, however long that takes', async () => {
   const { admit, judge, pause, tidy, clock } = open();
   judge(at('one'), fails());
   clock.advance(1_000);
@@ -60,11 +83,11 @@ test('an outage goes on while a file finds out whether it is over, however long 
   clock.advance(2_000);
   admit(at('one'));
   clock.advance(hour);
-  tidy();
+  await tidy();
   expect(pause()).not.toBeNull();
 });
 
-test('a host is forgotten when no file fails there any more: a service may have one for each file', () => {
+test('a host is forgotten when no file fails there any more: a service may have one for each file', async () => {
   const { admit, judge, ended, tidy, clock } = open();
   for (let n = 0; n < 1_000; n += 1) {
     const upload = at(`h${n}`, `f_${n}`);
@@ -76,5 +99,105 @@ test('a host is forgotten when no file fails there any more: a service may have 
     clock.advance(1_000);
   }
   clock.advance(10 * minute);
-  expect(tidy()).toBe(0);
+  await tidy();
+  expect(await tidy()).toBe(0);
+});
+
+test('failures of one moment count as one: the host is tried again a second later', () => {
+  const { admit, judge, isOpen, clock, types } = open();
+  const unanswered = { ok: false, failure: failure('transient', { code: 'no_answer', inDoubt: true }) } as const;
+  for (const id of ['f_1', 'f_2', 'f_3', 'f_4']) admit(at('one', id));
+  const waits = ['f_1', 'f_2', 'f_3', 'f_4'].map((id) => {
+    const answer = judge(at('one', id), unanswered);
+    return answer.ok ? null : answer.failure.retryAfterMs;
+  });
+  expect(waits).toEqual([1_000, 1_000, 1_000, 1_000]);
+  clock.advance(1_000);
+  expect([isOpen(at('one', 'f_5')), types()]).toEqual([true, []]);
+});
+
+describe('a host that refuses new addresses', () => {
+  const refuses = { ok: false, failure: failure('address dead', { status: 403, message: 'answered 403' }) } as const;
+  const kind = (answer: Answer<unknown>): string => (answer.ok ? 'ok' : answer.failure.kind);
+
+  test('of one file leaves it to that file: its address may be dead', () => {
+    const { judge, isOpen, isSpared, mayCreate } = open();
+    expect(kind(judge(at('one'), refuses, true))).toBe('address dead');
+    expect([isOpen(at('one', 'f_2')), isSpared(at('one')), mayCreate()]).toEqual([true, false, true]);
+  });
+
+  test('of two files waits: both keep their records, nothing is created, and one line says so', () => {
+    const { judge, isOpen, isSpared, mayCreate, pause, types, clock } = open();
+    judge(at('one'), refuses, true);
+    expect(kind(judge(at('one', 'f_2'), refuses, true))).toBe('offline');
+    expect([isSpared(at('one')), isSpared(at('one', 'f_2'))]).toEqual([true, true]);
+    expect([isOpen(at('one')), mayCreate(), types()]).toEqual([false, false, ['paused']]);
+    expect(pause()?.why).toBe('uploads wait: https://one.example refuses every new upload address: answered 403');
+    clock.advance(minute);
+    expect(isOpen(at('one'))).toBe(true);
+  });
+
+  test('is tried with one file at a time, which keeps its record', () => {
+    const { judge, admit, ended, isOpen, isSpared, clock, types } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    for (let tries = 0; tries < 5; tries += 1) {
+      clock.advance(minute);
+      expect([admit(at('one')), isOpen(at('one', 'f_2'))]).toEqual([true, false]);
+      expect(kind(judge(at('one'), refuses))).toBe('offline');
+      ended('f_1');
+    }
+    expect([isSpared(at('one')), types()]).toEqual([true, ['paused']]);
+  });
+
+  test('goes on with the same records once it takes a file', () => {
+    const { judge, isOpen, isSpared, mayCreate, types } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    judge(at('one'), succeeds);
+    expect([isOpen(at('one', 'f_2')), isSpared(at('one', 'f_2')), mayCreate()]).toEqual([true, true, true]);
+    expect(types()).toEqual(['paused', 'resumed']);
+    expect(kind(judge(at('one', 'f_2'), refuses))).toBe('address dead');
+    expect(isSpared(at('one', 'f_2'))).toBe(false);
+  });
+
+  test.each([
+    [
+      'the first of them was taken in between',
+      (hosts: ReturnType<typeof open>) => hosts.judge(at('one', 'f_9'), succeeds),
+    ],
+    ['the files go to different hosts', null],
+  ])('is not found at fault when %s', (_name, between) => {
+    const hosts = open();
+    hosts.judge(at(between === null ? 'two' : 'one'), refuses, true);
+    between?.(hosts);
+    expect(kind(hosts.judge(at('one', 'f_2'), refuses, true))).toBe('address dead');
+  });
+
+  test('is not found at fault for addresses that were used before, or that are old', () => {
+    const { judge } = open();
+    judge(at('one'), refuses, true);
+    expect(kind(judge(at('one', 'f_2'), refuses, false))).toBe('address dead');
+    expect(kind(judge({ ...at('one', 'f_3'), uploadStartedAt: 1_000_000 + 61_000 }, refuses, true))).toBe(
+      'address dead',
+    );
+  });
+
+  test('gets a new record after an hour: the address may have expired by then', () => {
+    const { judge, admit, isSpared, mayCreate, clock } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    clock.advance(hour);
+    admit(at('one'));
+    expect(kind(judge(at('one'), refuses))).toBe('address dead');
+    expect([isSpared(at('one')), mayCreate()]).toEqual([false, true]);
+  });
+
+  test('does not keep files from getting records when another host takes files', () => {
+    const { judge, mayCreate } = open();
+    judge(at('two'), succeeds);
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    expect(mayCreate()).toBe(true);
+  });
 });

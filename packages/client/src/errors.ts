@@ -44,6 +44,7 @@ export type ErrorCode = OpenWord<
   | 'upload_conflict'
   | 'video_failed'
   | 'wait_timeout'
+  | 'web_page'
   | 'wrong_signature'
 >;
 

@@ -1,7 +1,8 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { stateOf } from '../../pipeline/file/facts.ts';
-import { isIgnored, waitsForChannel } from '../../pipeline/file/reasons.ts';
+import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
+import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
+import { isUnsure } from '../../pipeline/steps/bury.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
@@ -49,7 +50,7 @@ export async function retry(
     v: 1,
     planned: isPlanned,
     files: done.length,
-    requests: done.reduce((sum, facts) => sum + requestsOf(facts), 0),
+    requests: requestsFor(daemon, done),
     retried: done.map(({ id }) => id),
     refused: answers.refused,
     left: answers.left,
@@ -65,12 +66,35 @@ async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answe
     for (const facts of await daemon.ledger.waitingForDisk(100_000)) yield { facts, name: null };
 }
 
-/** A new record for what has none; a video that failed, and a record that stayed empty, is deleted first. */
+/**
+ * What the retry costs until the files are done: the requests of each file, one for each feed, and those that ask how far all the videos
+ * are. At most; where videos fail once more, the service is asked why for each.
+ */
+function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
+  const sent = files.filter((facts) => !isLeftOnDisk(facts));
+  if (sent.length === 0) return 0;
+  const { processingMs } = daemon.conductor.pace();
+  const { intervalMs } = daemon.config().poll;
+  const polls = Math.ceil((processingMs ?? 0) / intervalMs) + 1;
+  const feeds = new Set(sent.flatMap(({ plan }) => plan?.publish ?? []));
+  return sent.reduce((sum, facts) => sum + requestsOf(facts), polls + feeds.size);
+}
+
+/** One asks how its video is, or why it failed. */
+const toFinish = 1;
+const toCreate = 1;
+/** DELETE, then GET until the answer is 404, and a GET of the list: a service that answers 404 to everything has deleted nothing. */
+const toDelete = 3;
+
 function requestsOf(facts: Facts): number {
-  if (isLeftOnDisk(facts)) return 0;
-  if (facts.videoId === null || facts.lastFailure?.kind === 'gone') return 1;
-  const isEmpty = facts.end !== null && facts.uploadedAt === null;
-  return facts.remoteStatus === 'failed' || isEmpty ? 3 : 0;
+  const { videoId, lastFailure, remoteStatus, uploadedAt, end } = facts;
+  const isGone = lastFailure?.kind === 'gone' || (lastFailure?.kind === 'unclear' && videoId === null);
+  if (videoId === null || isGone) return toCreate + toFinish;
+  // Its video is asked for first, and a 404 is checked with the list.
+  if (end === 'done') return 2 + toCreate + toFinish;
+  const isEmpty = end !== null && uploadedAt === null && !mayHaveArrived(facts);
+  if (remoteStatus === 'failed' || isEmpty) return (isUnsure(facts) ? 1 : 0) + toDelete + toCreate + toFinish;
+  return uploadedAt === null || saysNothingArrived(facts) ? 1 + toFinish : toFinish;
 }
 
 function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {
@@ -86,7 +110,10 @@ function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {
 function whyNot({ facts, name }: WantedFile, { force = false, channel }: RetryWanted): string | null {
   const refusal = channel === undefined ? null : whyNotElsewhere(facts);
   if (refusal !== null) return refusal;
-  return name === null ? (whyLeft(facts, force) ?? whyNoRetry(facts)) : (whyNoRetry(facts) ?? whyUseless(facts, force));
+  if (name === null) return whyLeft(facts, force) ?? whyNoRetry(facts);
+  // The operator knows more of a file that is named than its row does: that its video was deleted, or that a login page took it.
+  if (isDone(facts) || (stateOf(facts) === 'processing' && saysNothingArrived(facts))) return null;
+  return whyNoRetry(facts) ?? whyUseless(facts, force);
 }
 
 /** The channel of a video cannot be changed (api-spec 4.1). */
@@ -105,7 +132,12 @@ interface How {
 }
 
 /** The step that failed a moment ago may still hold the row: worth waiting for. */
-async function rearm(daemon: Daemon, facts: Facts, how: How): Promise<string | null> {
+async function rearm(daemon: Daemon, wanted: Facts, how: How): Promise<string | null> {
+  const asked = isDone(wanted) ? await daemon.conductor.checkVideo(wanted) : null;
+  if (asked === 'there') return 'done, and the service still has its video: nothing to retry';
+  if (asked !== null && typeof asked !== 'string')
+    return `the service cannot say whether it has its video: ${asked.message}`;
+  const facts = asked === null ? wanted : ((await daemon.ledger.load(wanted.id)) ?? wanted);
   const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
   const watched = daemon.config().folders.map(({ path }) => path);
   const elsewhere = isLeftOnDisk(facts) ? whyElsewhere(daemon.fleet, facts.folder, watched) : null;
@@ -137,6 +169,10 @@ async function putAwayAgain({ conductor }: Daemon, { id }: Facts): Promise<Appli
   const isTried = await conductor.putAwayAgain(id);
   if (isTried === null) return 'busy';
   return isTried ? 'applied' : 'ignored';
+}
+
+function isDone(facts: Facts): boolean {
+  return stateOf(facts) === 'done' && !isLeftOnDisk(facts);
 }
 
 /** The video is done, but its local file could not be deleted or moved. */

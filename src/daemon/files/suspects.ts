@@ -1,6 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
-import { mayHaveArrived, unbound, withoutToken } from '../../pipeline/file/facts.ts';
+import { mayHaveArrived, unbound, videoOfSuspect, withoutToken } from '../../pipeline/file/facts.ts';
 import type { End, Facts } from '../../pipeline/file/facts.ts';
+import { isIgnored } from '../../pipeline/file/reasons.ts';
 import type { Daemon } from '../daemon.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
@@ -41,8 +42,12 @@ export async function suspectsOf(ledger: SuspectLedger, daemon: Pick<Daemon, 'ro
     unanswered.map(async ({ token, fileId, title, at }) => {
       const facts = await ledger.load(fileId);
       const path = facts === null ? '' : `${facts.folder}/${facts.path}`;
-      const why = 'no usable answer came to the create request: it may have made a record';
-      return { name: token, video_id: null, title, created: at, file: fileId, path, why };
+      const videoId = videoOfSuspect(token);
+      const why =
+        videoId === null
+          ? 'no usable answer came to the create request: it may have made a record'
+          : 'all of the file may have been sent to it before the file got another record: look at the video on the service';
+      return { name: token, video_id: videoId, title, created: at, file: fileId, path, why };
     }),
   );
   return { v: 1, suspects: [...asked, ...(await ledger.abandoned(ends, mostListed)).map(viewOf)] };
@@ -55,17 +60,21 @@ function viewOf(facts: Facts): SuspectView {
   return { name, video_id: name, title, created: createdAt, file: id, path: `${folder}/${path}`, why: whyLeft(facts) };
 }
 
-/** What left the record of a file without use. A skipped one with a record is ignored. */
+/** What left the record of a file without use. */
 const leftWhen: Partial<Readonly<Record<End, string>>> = {
   superseded: 'the file changed',
   vanished: 'the file disappeared',
-  skipped: 'a person ignored the file',
 };
 
 function whyLeft(facts: Facts): string {
-  const what = leftWhen[facts.end ?? 'failed'];
-  if (what === undefined) return `the file is ${facts.end}: a retry replaces this record`;
-  if (mayHaveArrived(facts)) return `${what} after all of it may have been sent: look at the video on the service`;
+  const mayHave = mayHaveArrived(facts);
+  if (facts.end === 'failed' || facts.end === 'held')
+    return mayHave
+      ? `the file is ${facts.end}, and all of it may have been sent: look at the video on the service`
+      : `the file is ${facts.end}: a retry replaces this record`;
+  const skipped = isIgnored(facts) ? 'a person ignored the file' : 'the file turned out to be a duplicate';
+  const what = leftWhen[facts.end ?? 'skipped'] ?? skipped;
+  if (mayHave) return `${what} after all of it may have been sent: look at the video on the service`;
   return `${what} before it was sent: dropcast deletes the record`;
 }
 

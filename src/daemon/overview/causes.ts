@@ -106,6 +106,33 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
     next: both('Retry: dropcast waits again, and uploads nothing twice.'),
     actions: ['retry', 'ignore'],
   },
+  not_received: {
+    is: says(
+      'was sent, but the service says that nothing has arrived',
+      'were sent, but the service says that nothing has arrived',
+    ),
+    next: says(
+      'Check the network for a login page or a proxy, then retry: dropcast asks the service, then sends the file again.',
+      'Check the network for a login page or a proxy, then retry: dropcast asks the service, then sends them again.',
+    ),
+    actions: ['retry', 'ignore'],
+  },
+  not_confirmed: {
+    is: says(
+      'may have arrived, but the service does not show it and the upload address stopped working',
+      'may have arrived, but the service does not show them and their upload addresses stopped working',
+    ),
+    next: says(
+      'Look at the video on the service. A retry sends the file to a new record.',
+      'Look at the videos on the service. A retry sends each file to a new record.',
+    ),
+    actions: ['retry', 'ignore'],
+  },
+  video_id_taken: {
+    is: says("got the id of another file's video", "got the ids of other files' videos"),
+    next: both('Look on the service, then retry.'),
+    actions: ['retry', 'ignore'],
+  },
   import_in_doubt: {
     is: both('may have been imported: the service did not answer'),
     next: says(

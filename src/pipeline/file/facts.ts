@@ -43,7 +43,7 @@ export interface Facts {
   readonly createdAt: number | null;
   /** Set before the first byte of the first PUT to this video: from then on the service is asked before a repeat. */
   readonly uploadStartedAt: number | null;
-  /** SHA-256 (hex) of the body, written before the last part of it is released. Null: no complete body ever left. */
+  /** SHA-256 (hex) of the body, written before the last part of it is released. Null: no complete body left that was not refused. */
   readonly sha256: string | null;
   readonly uploadedAt: number | null;
   /** When the service's time to finish began; a `retry` restarts it. */
@@ -125,6 +125,22 @@ export function newFacts(
     disposal: null,
   };
 }
+
+/**
+ * Names a record in `suspects` that its file gave up although all of the file may have arrived there. Such a record is never deleted:
+ * a person looks.
+ */
+export function givenUpRecord(videoId: string): string {
+  return `${givenUpPrefix}${videoId}`;
+}
+
+/** The video id of a suspect that `givenUpRecord` made; null: it is the token of a create request. */
+export function videoOfSuspect(suspect: string): string | null {
+  return suspect.startsWith(givenUpPrefix) ? suspect.slice(givenUpPrefix.length) : null;
+}
+
+/** No token has a colon: see `newToken`. */
+const givenUpPrefix = 'video:';
 
 /** Tokens of requests that may have left a record without bytes behind, the one of the present intent included. */
 export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly string[] {

@@ -103,6 +103,12 @@ export const twinCode = 'twin_under_way';
 /** Code of 'the whole file was sent, the service does not show it, and what lies there is not what was sent'. */
 export const unconfirmedCode = 'unconfirmed';
 
+/** Code of 'the answer to the PUT is a web page', as the client has it. Whether the file arrived, only the service can say. */
+export const webPageCode = 'web_page';
+
+/** Code of 'an upload host refuses every new upload address'. */
+export const refusedAddressesCode = 'addresses_refused';
+
 /** Code of 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
@@ -129,8 +135,11 @@ export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
   if (kind === 'offline') return true;
   if (kind !== 'transient') return false;
   if (status === undefined) return inDoubt === true;
-  return status >= 500 || status === 408 || status === 429 || code === 'unreadable_answer';
+  return status >= 500 || status === 408 || status === 429 || isOfMiddlebox.has(code);
 }
+
+/** Answers of something between here and the host: a login portal, a proxy. */
+const isOfMiddlebox: ReadonlySet<string> = new Set(['unreadable_answer', webPageCode, 'redirect']);
 
 /** Whether the local file is no longer the one that was accepted. */
 export function isAway({ kind }: Failure): boolean {

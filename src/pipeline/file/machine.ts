@@ -19,6 +19,7 @@ import {
   notAdopted,
   rearmed,
   remoteFailed,
+  saysNothingArrived,
   waitsForChannel,
   wasThereBefore,
 } from './reasons.ts';
@@ -130,6 +131,7 @@ const machineSetup = setup({
     leftOff: ({ context }, { at }: { at: FileState }) => stateOf(context.facts) === at,
     isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
+    saysNothingArrived: ({ context }) => saysNothingArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
     waitsForChannel: ({ context: { facts } }) => waitsForChannel(facts) && facts.videoId === null,
@@ -252,6 +254,7 @@ export const fileMachine = machineSetup.createMachine({
         'address dead': counted,
         replacing: { target: 'queued', actions: 'succeed' },
         'started over': { target: 'queued', actions: 'succeed' },
+        duplicate: { target: 'skipped', actions: takeFailure },
         ...setbacks,
       },
     },
@@ -277,7 +280,14 @@ export const fileMachine = machineSetup.createMachine({
           notTheVideo,
           { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
         ],
-        GIVE_UP: [notTheVideo, { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } }],
+        GIVE_UP: [
+          notTheVideo,
+          {
+            target: 'failed',
+            actions: { type: 'takeFailure', params: ({ context }) => ({ failure: gaveUp(context.facts) }) },
+          },
+        ],
+        RETRY: { guard: 'saysNothingArrived', target: 'resuming', actions: 'rearm' },
       },
     },
     'awaiting publish': {
@@ -293,7 +303,16 @@ export const fileMachine = machineSetup.createMachine({
         ],
       },
     },
-    done: { type: 'final', entry: end('done') },
+    done: {
+      entry: end('done'),
+      on: {
+        REMOTE_GONE: {
+          target: 'held',
+          actions: ['reopen', { type: 'takeFailure', params: { failure: deletedOnService } }],
+        },
+        '*': {},
+      },
+    },
     retrying: {
       on: {
         GO: { target: 'resuming', actions: 'clearBackoff' },

@@ -119,6 +119,8 @@ export interface CreatedRecord {
 
 export interface SendHooks {
   readonly signal: AbortSignal;
+  /** Whether nothing was sent to the address before. */
+  readonly isFirstUse: boolean;
   onProgress(sentBytes: number): void;
   /** What to compute of the body, beside its SHA-256. */
   readonly alsoHash: readonly HashName[];

@@ -14,6 +14,9 @@ export type ReasonCode =
   | 'not_found'
   | 'processing_failed'
   | 'gave_up'
+  | 'not_received'
+  | 'not_confirmed'
+  | 'video_id_taken'
   | 'import_in_doubt'
   | 'upload_address_dead';
 
@@ -46,29 +49,53 @@ export const fresh = {
   lastFailure: null,
 } as const satisfies Partial<Facts>;
 
+/** A person wants a file sent again of which all may have arrived, although the service still says `pending`. */
+const sentAgain: Failure = {
+  kind: 'transient',
+  code: 'sent_again',
+  message: 'retry: the service is asked first; the file is sent again if nothing has arrived',
+};
+
+export function isSentAgain({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
+  return lastFailure?.code === sentAgain.code;
+}
+
+/** Whether the service says that nothing has arrived although its upload address reported success. */
+export function saysNothingArrived({ remoteStatus, uploadUrl, sha256, readyAt }: Facts): boolean {
+  return remoteStatus === 'pending' && uploadUrl !== null && sha256 !== null && readyAt === null;
+}
+
 /**
  * What changes when a file that ended or waits is to begin again. A failed video is deleted before it is replaced
- * (design 5.5); one that somebody deleted is simply let go.
+ * (design 5.5); one that somebody deleted is simply let go. Where all of the file may have arrived, the service is asked before it is
+ * sent again.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
   if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
     return { ...fresh, onDuplicate: 'upload' };
-  if (failure?.kind === 'gone' || failure?.kind === 'unclear') {
-    return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
+  if (failure?.kind === 'gone' || (failure?.kind === 'unclear' && facts.videoId === null)) {
+    return { ...fresh, ...unbound, suspects: suspectsOf(facts), ...unpublished(facts) };
   }
   if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
-  if (facts.uploadedAt !== null) return { ...fresh, processingSince: now };
-  return { ...fresh, processingSince: null, ...withAnotherRecord(facts, now) };
+  if (facts.uploadedAt === null) return { ...fresh, processingSince: null, ...withAnotherRecord(facts) };
+  if (!saysNothingArrived(facts)) return { ...fresh, processingSince: now };
+  const uploadStartedAt = facts.uploadStartedAt ?? now;
+  return { ...fresh, uploadedAt: null, processingSince: null, uploadStartedAt, lastFailure: sentAgain };
+}
+
+/** A file that was done begins anew. One that was moved stays where it is. */
+function unpublished({ disposal }: Facts): Partial<Facts> {
+  return { published: {}, amendment: null, disposal: disposal === 'moved' ? disposal : null };
 }
 
 /**
- * While a file stood still, another with its content may have been uploaded. It looks for that only on its way to a record, so it gives
- * up the one that it has: at once while that is empty for sure, else as if the upload address were dead.
+ * While a file stood still, another with its content may have been uploaded. The step of create looks for that, so the file gives up a
+ * record that is empty for certain. A record that may have all of the file is asked about, and never deleted.
  */
-function withAnotherRecord(facts: Facts, now: number): Partial<Facts> {
+function withAnotherRecord(facts: Facts): Partial<Facts> {
   if (facts.end === null || facts.videoId === null) return {};
-  return mayHaveArrived(facts) ? { addressDeadAt: facts.addressDeadAt ?? facts.endedAt ?? now } : { dying: true };
+  return mayHaveArrived(facts) ? { lastFailure: sentAgain } : { dying: true };
 }
 
 /** Why it ended, when no failure says so better. */
@@ -209,8 +236,21 @@ export const deletedOnService: Reason = {
   message: 'the video was deleted on the service; `dropcast retry` uploads it again',
 };
 
-export const gaveUp: Reason = {
-  kind: 'permanent',
-  code: 'gave_up',
-  message: 'the service did not finish processing in time; `dropcast retry` waits again',
-};
+/** The service did not finish in `poll.give_up_after`. */
+export function gaveUp(facts: Facts): Reason {
+  if (saysNothingArrived(facts)) return notReceived('the file was sent');
+  return {
+    kind: 'permanent',
+    code: 'gave_up',
+    message: 'the service did not finish processing in time; `dropcast retry` waits again',
+  };
+}
+
+/** @param what was done, as the beginning of a sentence */
+export function notReceived(what: string): Reason {
+  return {
+    kind: 'permanent',
+    code: 'not_received',
+    message: `${what}, but the service says that nothing has arrived (pending); \`dropcast retry\` asks again, then sends the file again`,
+  };
+}

@@ -31,7 +31,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   duplicate: any,
   vanished: any,
   changed: any,
-  unclear: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
+  unclear: 'see code',
   mismatch: { takes: 'named', because: 'they differ from the checksums of their sender, or these cannot be read' },
   // A new version may have mended it.
   bug: any,
@@ -47,7 +47,10 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   not_found: any,
   processing_failed: any,
   gave_up: any,
-  import_in_doubt: any,
+  not_received: any,
+  not_confirmed: { takes: 'named', because: 'all of them may have arrived: look on the service first' },
+  video_id_taken: any,
+  import_in_doubt: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
   upload_address_dead: any,
 };
 

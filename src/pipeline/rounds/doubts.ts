@@ -1,4 +1,4 @@
-import { withoutToken } from '../file/facts.ts';
+import { videoOfSuspect, withoutToken } from '../file/facts.ts';
 import type { Clock, FileStore, LeftoverStore, RemoteVideo, UnansweredCreate, VideoLibrary } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
 
@@ -40,7 +40,9 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld): Doub
 
   const doubtful = async (): Promise<readonly UnansweredCreate[]> => {
     const now = clock.now();
-    const settled = (await store.unanswered()).filter(({ at }) => at < now - settledMs || at > now);
+    const settled = (await store.unanswered()).filter(
+      ({ token, at }) => videoOfSuspect(token) === null && (at < now - settledMs || at > now),
+    );
     const imports = await Promise.all(settled.map(isImport));
     return settled.filter((_, index) => imports[index] === false);
   };

@@ -5,7 +5,16 @@ import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
-import type { Answer, Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type {
+  Answer,
+  Budget,
+  Clock,
+  CreatedRecord,
+  LeftoverStore,
+  LocalFiles,
+  Receipts,
+  VideoHost,
+} from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 import { bury, isUnsure } from './bury.ts';
 import { findTwin } from './duplicates.ts';
@@ -13,6 +22,9 @@ import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
 export interface CreateWorld extends TwinWorld {
+  readonly store: TwinWorld['store'] & Pick<LeftoverStore, 'hasVideo'>;
+  /** Ids of videos whose rows are about to be written. */
+  readonly binding: Set<string>;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly budget: Pick<Budget, 'take'>;
@@ -38,6 +50,9 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     return isOnlyCopy ? keep(row, 'the local file is missing') : setback(missing);
   }
   if (row.facts.dying) {
+    // What the service calls failed is replaced. Anything else may have arrived since it was marked.
+    if (mayHaveArrived(row.facts) && row.facts.remoteStatus !== 'failed')
+      return keep(row, 'it may have all of the file');
     const isFull = await hasBytes(row.facts, signal, world);
     if (!isFull.ok) return setback(isFull.failure);
     if (isFull.value) return keep(row, 'the service has all of it');
@@ -78,8 +93,24 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   // Nothing cuts this request: an answer on its way is worth more than a quick exit, and the client has its own timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
   if (!answer.ok) return unanswered(row, answer.failure);
-  if (answer.value.uploadUrl !== null || facts.sourceUrl !== null) return bind(row, answer.value, world);
-  return giveUp(row, answer.value, world);
+  const { videoId, uploadUrl } = answer.value;
+  if (world.binding.has(videoId) || (await world.store.hasVideo(videoId))) return refuseId(row, videoId);
+  if (uploadUrl === null && facts.sourceUrl === null) return giveUp(row, answer.value, world);
+  world.binding.add(videoId);
+  return bind(row, answer.value, world).finally(() => world.binding.delete(videoId));
+}
+
+/**
+ * Another file has this video: a byte that is sent there, or a deletion, would hit it. A service that is restored, or a proxy that repeats
+ * an answer, does that.
+ */
+async function refuseId(row: Row, videoId: string): Promise<Outcome> {
+  await row.write({ intent: null, suspects: suspectsOf(row.facts) });
+  return setback({
+    kind: 'unclear',
+    code: 'video_id_taken',
+    message: `the service gave the file the id of another file's video (${videoId}), so nothing was sent: look on the service, then run \`dropcast retry\``,
+  } satisfies Reason);
 }
 
 /** Nothing can be sent to a record without an upload address. Its id is known, so it is deleted before another is created. */

@@ -1,4 +1,13 @@
-import type { Budget, Elsewhere, FileStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import type {
+  Budget,
+  Elsewhere,
+  FileStore,
+  LeftoverStore,
+  LocalFiles,
+  Receipts,
+  VideoHost,
+  Clock,
+} from '../file/ports.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
@@ -7,10 +16,11 @@ import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 import { uploadFile } from './upload.ts';
+import type { UploadHosts } from '../upload-hosts.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface StepsWorld {
-  readonly store: Pick<FileStore, 'twins'>;
+  readonly store: Pick<FileStore, 'twins'> & Pick<LeftoverStore, 'hasVideo'>;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;
@@ -19,6 +29,7 @@ export interface StepsWorld {
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
   readonly uploads: Uploads;
+  readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared'>;
   readonly names: Pick<ServiceNames, 'whyNot'>;
   uploadsStartAt(): number | null;
   newToken(): string;
@@ -39,6 +50,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
   const create = {
     ...world,
     passing,
+    binding: new Set<string>(),
     local: {
       ...world.local,
       // Before the request is paid for: those that wait for a channel cost nothing.
@@ -49,10 +61,10 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
     } satisfies Pick<Budget, 'take'>,
   };
-  const upload = { ...world, onProgress: world.uploads.progressed };
+  const upload = { ...world, passing, onProgress: world.uploads.progressed };
   return {
     creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),
-    uploading: (row, signal) => uploadFile(row, signal, upload),
+    uploading: (row, signal) => uploadFile(row, signal, upload).finally(() => passing.delete(row.facts.id)),
   };
 }
 

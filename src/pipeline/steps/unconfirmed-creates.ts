@@ -1,3 +1,4 @@
+import { videoOfSuspect } from '../file/facts.ts';
 import type { Clock, Elsewhere, LeftoverStore, UnansweredCreate } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -37,7 +38,9 @@ export function createUnconfirmedCreates(world: {
     mayRisk: async () => {
       const before = until;
       // One that a step works on may still get its answer.
-      const unanswered = (await store.unanswered()).filter((each) => !isUnderWay(each));
+      const unanswered = (await store.unanswered()).filter(
+        (each) => videoOfSuspect(each.token) === null && !isUnderWay(each),
+      );
       until = waitUntil(
         unanswered.map(({ at }) => at),
         clock.now(),

@@ -1,21 +1,26 @@
 import { alsoNeeded } from '../file/checksums.ts';
-import { mayHaveArrived, unbound } from '../file/facts.ts';
+import { givenUpRecord, mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway, outsideWindowCode, unconfirmedCode } from '../file/failure.ts';
+import { isAway, outsideWindowCode, refusedAddressesCode, unconfirmedCode, webPageCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
+import { isSentAgain, notReceived } from '../file/reasons.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import { believed } from '../file/stored-time.ts';
 import type { Row } from '../file/rows.ts';
+import type { UploadHosts } from '../upload-hosts.ts';
+import { findTwin } from './duplicates.ts';
+import type { TwinWorld } from './duplicates.ts';
 import { proveContent } from './prove-content.ts';
 
-export interface UploadWorld {
+export interface UploadWorld extends TwinWorld {
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly receipts: Receipts;
   readonly clock: Clock;
+  readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared'>;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
   /** Told how many bytes have left; 0 when the upload begins. */
@@ -27,6 +32,9 @@ export interface UploadWorld {
  * PUT whose answer was lost (design 5.5).
  */
 export const addressGraceMs = 60_000;
+
+/** How long the service is asked whether it has what may have arrived at an address that is dead by now. Then a person looks. */
+export const doubtMs = 15 * 60_000;
 
 /** How often one file's video is replaced before a person is asked. */
 const mostReplacements = 3;
@@ -40,12 +48,27 @@ const mostReplacements = 3;
  * @throws what the ledger or the receipts throw
  */
 export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
-  const { uploadStartedAt, videoId, addressDeadAt } = row.facts;
+  const { uploadStartedAt, videoId, addressDeadAt, lastFailure } = row.facts;
   if (uploadStartedAt === null) return send(row, signal, world);
   const status = await world.host.status(videoId ?? '', signal);
   if (!status.ok) return status.failure.kind === 'gone' ? lost(row, status.failure) : setback(status.failure);
-  if (status.value !== 'pending') return arrived(row, { remoteStatus: status.value }, world);
-  return addressDeadAt === null ? send(row, signal, world) : replace(row, addressDeadAt, world);
+  if (status.value !== 'pending') {
+    if (lastFailure?.code === webPageCode && status.value !== 'failed') world.uploadHosts.believe(row.facts);
+    return arrived(row, { remoteStatus: status.value }, world);
+  }
+  if (isSentAgain(row.facts)) {
+    // While it stood still, a copy of it may have been uploaded.
+    const twin = await findTwin(row.facts, signal, world);
+    if (twin?.kind === 'duplicate') return setback(twin);
+  }
+  if (addressDeadAt === null || world.uploadHosts.isSpared(row.facts)) return send(row, signal, world);
+  const now = world.clock.now();
+  const since = believed(addressDeadAt, now);
+  // The clock was set back: the wait begins again, and once.
+  if (since < addressDeadAt) await row.write({ addressDeadAt: since });
+  const deadMs = now - since;
+  if (!mayHaveArrived(row.facts)) return replace(row, deadMs, world);
+  return isSentAgain(row.facts) ? giveUpOnRecord(row) : setback(inDoubt(deadMs));
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
@@ -56,7 +79,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (missing !== null) return setback(missing);
   const said = await world.local.checksums(row.facts);
   if (!said.ok) return setback(said.failure);
-  await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
+  const before = row.facts;
+  await row.write({ uploadStartedAt: before.uploadStartedAt ?? world.clock.now() });
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;
@@ -66,6 +90,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   const answer = await world.host.send(row.facts, {
     signal,
     alsoHash,
+    isFirstUse: before.uploadStartedAt === null,
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
     beforeLastPart: async (sha256, also) => {
       isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
@@ -83,9 +108,35 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   const failure: Failure = mismatch ?? answer.failure;
   // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
+  if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
+  const { sha256 } = before;
+  // What was refused has not arrived. An earlier body may have.
+  if (failure.code === refusedAddressesCode) await row.write({ sha256 });
   if (failure.kind !== 'address dead') return setback(failure);
-  await row.write({ addressDeadAt: row.facts.addressDeadAt ?? world.clock.now() }, failure.message);
+  await row.write({ sha256, addressDeadAt: before.addressDeadAt ?? world.clock.now() }, failure.message);
+  if (isSentAgain(before) && mayHaveArrived(row.facts)) return giveUpOnRecord(row);
   return setback({ ...failure, retryAfterMs: addressGraceMs });
+}
+
+/**
+ * All of the file left, and the answer proves nothing: the service gets time to show it before it is asked. After a second web page a
+ * person is asked, because each costs a whole upload.
+ */
+function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome {
+  const isPage = failure.code === webPageCode && sha256 !== null;
+  if (isPage && before.lastFailure?.code === webPageCode)
+    return setback(notReceived(`the file was sent twice (${failure.message})`));
+  if (sha256 === null) return setback(failure);
+  return setback({ ...failure, retryAfterMs: Math.max(addressGraceMs, failure.retryAfterMs ?? 0) });
+}
+
+/** A person wants the file sent again, and the address takes nothing: it gets another record. This one is never deleted. */
+async function giveUpOnRecord(row: Row): Promise<Outcome> {
+  const { facts } = row;
+  const videoId = facts.videoId ?? '';
+  const change = { ...unbound, suspects: [...suspectsOf(facts), givenUpRecord(videoId)] };
+  await row.write(change, `video ${videoId} may have all of the file and is kept; the file gets another record`);
+  return { type: 'started over' };
 }
 
 /** The bytes are there, by our own answer or by the service's word. */
@@ -115,14 +166,9 @@ async function lost(row: Row, failure: Failure): Promise<Outcome> {
 }
 
 /** Still `pending` after the grace, and the address is dead: delete it until it is gone, then create a new one. */
-async function replace(row: Row, deadSince: number, world: UploadWorld): Promise<Outcome> {
-  const now = world.clock.now();
-  const since = believed(deadSince, now);
-  // The clock was set back: the grace begins again, and once.
-  if (since < deadSince) await row.write({ addressDeadAt: since });
+async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Outcome> {
   // A `retry` by hand ends the backoff, not the grace.
-  const graceLeftMs = since + addressGraceMs - now;
-  if (graceLeftMs > 0) return setback(stillInGrace(graceLeftMs));
+  if (deadMs < addressGraceMs) return setback(stillInGrace(addressGraceMs - deadMs));
   // The only copy of the bytes is the local file: no delete without it.
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
@@ -165,6 +211,25 @@ const outsideWindow = (waitMs: number): Failure => ({
   // Each look at a file that was sent before is a request, and until the opening it may have arrived.
   retryAfterMs: Math.min(600_000, waitMs),
 });
+
+/** Of a file that may have arrived at an address that is dead by now: no byte can be sent there, and no other record is certain to be its first. */
+function inDoubt(deadMs: number): Failure {
+  if (deadMs >= doubtMs) return notConfirmed;
+  return {
+    kind: 'throttled',
+    code: 'upload_address_dead',
+    message:
+      'all of the file may have arrived, but the service still says pending, and the upload address stopped working; dropcast keeps asking for a quarter of an hour',
+    retryAfterMs: Math.max(addressGraceMs, deadMs),
+  };
+}
+
+const notConfirmed: Reason = {
+  kind: 'unclear',
+  code: 'not_confirmed',
+  message:
+    'all of the file may have arrived, but the service says that nothing has (pending), and the upload address stopped working: look at the video on the service; `dropcast retry` sends the file to a new record',
+};
 
 const stillInGrace = (leftMs: number): Failure => ({
   kind: 'throttled',

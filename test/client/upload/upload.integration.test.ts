@@ -321,6 +321,52 @@ describe('an answer of the upload address', () => {
     expect(host.seen[0]?.isComplete).toBe(false);
   });
 
+  test.each([
+    ['a document', '<!doctype html><title>Welcome</title>'],
+    ['in capitals', '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN"><HTML>'],
+    ['without a document type', '<html lang="en">'],
+    ['after a byte order mark and white space', '\uFEFF\r\n\t <!doctype html>'],
+    ['after comments', '<!-- portal 1.2 --> <!-- > --><html>'],
+    ['after an XML declaration', '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">'],
+    ['that begins with its head', '<head><meta charset=utf-8>'],
+    ['that redirects by a tag', '<META http-equiv="refresh" content="0;url=http://login.example">'],
+    ['that redirects by a script', '<script>location="http://login.example"</script>'],
+    ['in UTF-16', Buffer.from('\uFEFF<!doctype html>', 'utf16le')],
+  ])('that reports success with a web page is no success: %s', async (_name, page) => {
+    for (const type of ['text/html', 'application/octet-stream']) {
+      await using host = await startHost(takeAll(200, page, { 'content-type': type }));
+      await using folder = await scratchDirectory();
+      const path = await folder.write('clip.mp4', content(mib));
+      const error = await failed(upload({ url: host.origin, path }), folder.path);
+      expect(error).toBeInstanceOf(UnreadableAnswerError);
+      expect(error).toMatchObject({ code: 'web_page', status: 200 });
+    }
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['text', 'ok'],
+    ['XML', '<?xml version="1.0"?><!-- html --><PostResponse><Key>a</Key></PostResponse>'],
+    ['another tag', '<htmlish/>'],
+    ['JSON that has a page in it', '{"page":"<!doctype html>"}'],
+    ['a comment alone', '<!-- <html> '],
+  ])('that reports success with %s is a success, even with the content type of a web page', async (_name, body) => {
+    await using host = await startHost(takeAll(200, body, { 'content-type': 'text/html' }));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
+    expect(await upload({ url: host.origin, path })).toMatchObject({ bytes: mib });
+  });
+
+  test('that is a web page and comes before the whole file is recognised', async () => {
+    await using host = await startHost(takeAll(), {
+      onExpect: (_, response) => void response.writeHead(200).end('<html>Log in</html>'),
+    });
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
+    const error = await failed(upload({ url: host.origin, path }), folder.path);
+    expect(error).toMatchObject({ code: 'web_page' });
+  });
+
   test('that reports success before it had the whole file is not trusted', async () => {
     await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(200).end() });
     await using folder = await scratchDirectory();

@@ -72,12 +72,18 @@ function open() {
     conductor: {
       apply: async (id: string, event: FileEvent) => (armed.push(id), events.push(event), 'applied'),
       putAwayAgain: async (id: string) => putAway.push(id) > 0,
+      checkVideo: async () => 'there',
+      pace: () => ({ processingMs: 60_000 }),
       pause: () => null,
       probeNow: () => undefined,
     },
     folders: { reroute: async () => 'known' },
     rows: { held: () => [] },
-    config: () => ({ file: '/etc/dropcast.yaml', folders: [{ rules: [{ key: somePlan.rule, line: 12 }] }] }),
+    config: () => ({
+      file: '/etc/dropcast.yaml',
+      poll: { intervalMs: 15_000 },
+      folders: [{ rules: [{ key: somePlan.rule, line: 12 }] }],
+    }),
   } as unknown as Daemon;
   return { daemon, armed, putAway, events };
 }
@@ -133,13 +139,13 @@ test('a local file that could not be deleted or moved is tried again, its video 
   const { daemon, armed, putAway } = open();
   const { retried, refused } = await retry(daemon, { names: ['stuck', 'kept', 'moved'] });
   expect([armed, putAway, retried]).toEqual([[], ['stuck', 'kept'], ['stuck', 'kept']]);
-  expect(refused).toEqual([{ name: 'moved', why: 'done: nothing to retry' }]);
+  expect(refused).toEqual([{ name: 'moved', why: 'done, and the service still has its video: nothing to retry' }]);
 });
 
 test('a retry that is planned says how many files it takes and what they cost, and does nothing', async () => {
   const { daemon, armed, putAway } = open();
   const planned = await retry(daemon, { names: [], selection: { states } }, { isPlanned: true });
-  expect(planned).toMatchObject({ planned: true, files: cured.length + 1, requests: 5 });
+  expect(planned).toMatchObject({ planned: true, files: cured.length + 1, requests: 16 });
   expect([armed, putAway]).toEqual([[], []]);
 });
 

@@ -74,6 +74,7 @@ const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState
   retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
   failed: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },
   held: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },
+  done: { REMOTE_GONE: 'held' },
   skipped: { RETRY: 'queued', 'TWIN_FELL f_0': 'queued' },
   vanished: { RETRY: 'queued' },
 };
@@ -134,7 +135,7 @@ const ends: Readonly<Record<Outcome['type'], StepEnd>> = {
   'started over': { row: someFacts(), creating: unexpected, uploading: 'queued' },
   vanished: { creating: 'vanished', uploading: 'vanished' },
   changed: { creating: 'superseded', uploading: 'superseded' },
-  duplicate: { creating: 'skipped', uploading: unexpected },
+  duplicate: { creating: 'skipped', uploading: 'skipped' },
   refused: { creating: 'failed', uploading: 'failed' },
   'needs a person': { creating: 'held', uploading: 'held' },
   'put off': { creating: 'retrying', uploading: 'retrying' },

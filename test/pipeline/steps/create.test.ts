@@ -5,7 +5,7 @@ import { LedgerUnavailableError } from '../../../src/pipeline/file/store-errors.
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { created, failure, someFacts } from '../some-facts.ts';
+import { created, failure, someFacts, someVersion, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 const live = new AbortController().signal;
@@ -22,6 +22,7 @@ function open(other: Partial<Facts> = {}) {
   };
   const world: CreateWorld = {
     passing: new Set(),
+    binding: new Set(),
     store,
     clock: new TestClock(),
     host: {
@@ -54,6 +55,28 @@ function open(other: Partial<Facts> = {}) {
   const run = () => outcomeOf(store, (row) => createRecord(row, live, world));
   return { run, store, world, calls, unconfirmed };
 }
+
+describe('an id that another file has', () => {
+  test.each([
+    ['while that file is processed', uploaded],
+    ['after its video was deleted', { ...uploaded, end: 'held' as const }],
+    ['of a file that is done', { ...uploaded, readyAt: 4, end: 'done' as const }],
+  ])('holds the second file before a byte is sent, and leaves the first alone: %s', async (_name, first) => {
+    const { run, store } = open();
+    const other = someFacts({ ...first, id: 'f_0', videoId: 'vid_2', version: { ...someVersion, size: 1 } });
+    await store.insert(other);
+    expect(await run()).toMatchObject({ type: 'needs a person', failure: { code: 'video_id_taken' } });
+    expect(store.row()).toMatchObject({ videoId: null, uploadUrl: null, suspects: ['token'] });
+    expect(store.row('f_0')).toEqual(other);
+  });
+
+  test('is noticed also when both are given at the same moment', async () => {
+    const { run, store, world } = open();
+    world.binding.add('vid_2');
+    expect(await run()).toMatchObject({ type: 'needs a person', failure: { code: 'video_id_taken' } });
+    expect(store.row().videoId).toBeNull();
+  });
+});
 
 describe('a create request', () => {
   test('is paid for, then announced on disk, then sent once; its answer is in the receipts before the row', async () => {

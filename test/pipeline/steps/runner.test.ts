@@ -47,6 +47,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     receipts: { append: async () => undefined },
     clock,
     passing: new Set(),
+    binding: new Set(),
     newToken: () => 'token',
     unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,
@@ -57,7 +58,12 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     steps: {
       creating: (row, signal) => createRecord(row, signal, service),
       uploading: (row, signal) =>
-        uploadFile(row, signal, { ...service, uploadsStartAt: () => null, onProgress: () => undefined }),
+        uploadFile(row, signal, {
+          ...service,
+          uploadHosts: { believe: () => undefined, isSpared: () => false },
+          uploadsStartAt: () => null,
+          onProgress: () => undefined,
+        }),
     },
     policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },
     events,

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { rearmed } from '../../../src/pipeline/file/reasons.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { Answer } from '../../../src/pipeline/file/ports.ts';
 import { addressGraceMs, uploadFile } from '../../../src/pipeline/steps/upload.ts';
 import type { UploadWorld } from '../../../src/pipeline/steps/upload.ts';
 import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { created, failure, someFacts } from '../some-facts.ts';
+import { created, failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 const begun = { ...created, uploadStartedAt: 1 };
@@ -27,6 +28,9 @@ function open(
   const meanwhile = async (): Promise<void> => sent.meanwhile();
   const world: UploadWorld = {
     clock,
+    store,
+    passing: new Set(),
+    uploadHosts: { believe: () => undefined, isSpared: () => false },
     host: {
       status: async () => {
         calls.push('status');
@@ -49,7 +53,7 @@ function open(
     },
     local: {
       check: async () => null,
-      hash: () => Promise.reject(new Error('an upload hashes what it sends')),
+      hash: async () => ({ ok: true, value: 'aa' }),
       checksums: async () => ({ ok: true, value: [] }),
       dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
     },
@@ -309,12 +313,49 @@ describe('an upload address that is dead', () => {
     expect(calls).toEqual(['status', 'receipt: dying']);
   });
 
-  test('is not replaced without the local file: it may be the only copy', async () => {
-    const { run, world, store, clock } = open({ ...dead, sha256: 'aa' });
+  test('is not replaced without the local file', async () => {
+    const { run, world, store, clock } = open(dead);
     clock.advance(addressGraceMs);
     world.local.check = async () => failure('changed');
-    expect((await run()).failure?.code).toBe('unconfirmed');
+    expect((await run()).failure?.kind).toBe('changed');
     expect(store.row().dying).toBe(false);
+  });
+
+  // The service may have the body, and still say pending: a lost answer, then an address that is used up.
+  test('is never replaced when all of the file may have arrived: the service is asked for a quarter of an hour, then a person', async () => {
+    const { run, store, clock, calls } = open({ ...dead, sha256: 'aa' });
+    const waits: (number | undefined)[] = [];
+    for (;;) {
+      const { type, failure: why } = await run();
+      if (type !== 'put off') break;
+      waits.push((why?.retryAfterMs ?? 0) / 60_000);
+      clock.advance(why?.retryAfterMs ?? 0);
+    }
+    expect(waits).toEqual([1, 1, 2, 4, 8]);
+    expect(await run()).toMatchObject({ type: 'needs a person', failure: { kind: 'unclear', code: 'not_confirmed' } });
+    expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_1' });
+    expect(new Set(calls)).toEqual(new Set(['status']));
+  });
+
+  test('proves that the body which it refused has not arrived', async () => {
+    const { run, world, store } = open(created);
+    world.host.send = async (_facts, { beforeLastPart }) => {
+      await beforeLastPart('aa');
+      return { ok: false, failure: failure('address dead') };
+    };
+    await run();
+    expect(store.row()).toMatchObject({ sha256: null, addressDeadAt: 1_000_000 });
+    const again = open({ ...begun, sha256: 'aa' });
+    again.world.host.send = world.host.send;
+    await again.run();
+    expect(again.store.row()).toMatchObject({ sha256: 'aa', addressDeadAt: 1_000_000 });
+  });
+
+  test('of a host that refuses every new address is tried again, and its record is kept', async () => {
+    const { run, world, calls } = open(dead);
+    world.uploadHosts.isSpared = () => true;
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
   });
 
   test('a fourth time is a matter for a person, and nothing is marked', async () => {
@@ -323,6 +364,90 @@ describe('an upload address that is dead', () => {
     expect((await run()).failure).toMatchObject({ kind: 'permanent', code: 'upload_address_dead' });
     expect([store.row().dying, calls]).toEqual([false, ['status']]);
   });
+});
+
+describe('a file that a person wants sent again although it may have arrived', () => {
+  const failed = someFacts({ ...begun, sha256: 'aa', end: 'failed', endedAt: 5, lastFailure: failure('transient') });
+  const wanted = { ...failed, ...rearmed(failed, 6) };
+
+  test('is asked about, and sent to the same record while the service says pending', async () => {
+    const { run, calls } = open(wanted);
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
+  });
+
+  test('is not sent when the service shows it by now', async () => {
+    const { run, calls } = open(wanted, { ok: true, value: 'ready' });
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls).toEqual(['status', 'receipt: uploaded']);
+  });
+
+  test('is not sent when a copy of it was uploaded since', async () => {
+    const { run, store, calls } = open(wanted);
+    const copy = someFacts({ ...uploaded, id: 'f_2', path: 'copy.mp4', videoId: 'vid_2', sha256: 'aa', end: 'done' });
+    await store.insert(copy);
+    expect(await run()).toMatchObject({ type: 'duplicate', failure: { twin: 'f_2' } });
+    expect(calls).toEqual(['status']);
+  });
+
+  test.each([
+    ['its address is dead', { ...wanted, addressDeadAt: 7 }],
+    ['its address turns out to be dead', wanted],
+  ])('gets another record when %s; the first one is listed, not deleted', async (_name, facts) => {
+    const { run, world, store } = open(facts);
+    world.host.send = async () => ({ ok: false, failure: failure('address dead') });
+    expect((await run()).type).toBe('started over');
+    expect(store.row()).toMatchObject({ videoId: null, sha256: null, dying: false, suspects: ['video:vid_1'] });
+    expect(await store.unanswered()).toMatchObject([{ token: 'video:vid_1' }]);
+  });
+});
+
+describe('a web page in answer to the whole file', () => {
+  const page = failure('offline', { code: 'web_page', status: 200, retryAfterMs: 1_000 });
+  const answersPage = (world: UploadWorld): void => {
+    world.host.send = async (_facts, { beforeLastPart }) => {
+      await beforeLastPart('aa');
+      return { ok: false, failure: page };
+    };
+  };
+
+  test('is no arrival: the service gets a minute to show the file', async () => {
+    const { run, world, store } = open(created);
+    answersPage(world);
+    expect((await run()).failure).toMatchObject({ code: 'web_page', retryAfterMs: addressGraceMs });
+    expect(store.row()).toMatchObject({ uploadedAt: null, sha256: 'aa' });
+  });
+
+  test('a second time is a matter for a person, and the reason is what the service says', async () => {
+    const { run, world } = open({ ...begun, sha256: 'aa', lastFailure: page });
+    answersPage(world);
+    const { failure: why } = await run();
+    expect(why).toMatchObject({ kind: 'permanent', code: 'not_received' });
+    expect(why?.message).toContain('the service says that nothing has arrived (pending)');
+  });
+
+  test('is believed of a host whose file arrived all the same', async () => {
+    const { run, world } = open({ ...begun, sha256: 'aa', lastFailure: page }, { ok: true, value: 'ready' });
+    const believed: (string | null)[] = [];
+    world.uploadHosts.believe = ({ uploadUrl }) => void believed.push(uploadUrl);
+    expect((await run()).type).toBe('arrived');
+    expect(believed).toEqual(['u:vid_1']);
+  });
+
+  test('before the last part left costs nothing: nothing can have arrived', async () => {
+    const { run, world } = open({ ...begun, lastFailure: page });
+    world.host.send = async () => ({ ok: false, failure: page });
+    expect(await run()).toMatchObject({ type: 'put off', failure: { code: 'web_page' } });
+  });
+});
+
+test('a whole file without an answer gets a minute: the service may still be taking it in', async () => {
+  const { run, world } = open(created);
+  world.host.send = async (_facts, { beforeLastPart }) => {
+    await beforeLastPart('aa');
+    return { ok: false, failure: failure('transient', { code: 'no_answer', inDoubt: true, retryAfterMs: 1_000 }) };
+  };
+  expect((await run()).failure?.retryAfterMs).toBe(addressGraceMs);
 });
 
 describe('outside of the hours for uploads', () => {

@@ -34,7 +34,7 @@ export type Plant =
   | 'replaces without deleting'
   | 'one token'
   | 'forgets tokens'
-  | 'deletes without the file'
+  | 'deletes what may have arrived'
   | 'no gate'
   | 'ignores the time of the inode'
   | 'puts away without a look'
@@ -208,6 +208,8 @@ class Turn {
     const steps = {
       store: this.#store,
       passing: new Set<string>(),
+      binding: new Set<string>(),
+      uploadHosts: { believe: () => undefined, isSpared: () => false },
       host: this.#host,
       local: this.#local,
       budget: { take: async (_: unknown, signal: AbortSignal) => !signal.aborted },
@@ -366,6 +368,11 @@ class Turn {
     };
   }
 
+  /** All of it may have arrived, at an address that is dead by now. */
+  #isInDoubt(videoId: string): boolean {
+    return this.#store.rows.some((row) => row.videoId === videoId && row.sha256 !== null && row.addressDeadAt !== null);
+  }
+
   #alive<T>(work: () => Promise<T>): Promise<T> {
     return this.#isDead ? silence : work();
   }
@@ -464,6 +471,7 @@ class Turn {
       status: async (id) => {
         if (plant === 'never asks' && !isDying(id)) return { ok: true, value: 'pending' };
         if (plant === 'replaces without deleting' && isDying(id)) return fail(failure('gone'));
+        if (plant === 'deletes what may have arrived' && this.#isInDoubt(id)) service.remove(state, id);
         return look(id);
       },
       send: (facts, hooks) => this.#send(facts, hooks),
@@ -548,7 +556,6 @@ class Turn {
     const state = this.#state;
     const { plant } = this.#options.setting;
     const check = (facts: Facts): Failure | null => {
-      if (plant === 'deletes without the file' && facts.dying) return null;
       const file = state.files[facts.path];
       if (file === undefined) return failure('vanished');
       return isSame(file.version, facts.version, this.#options.setting) ? null : failure('changed');

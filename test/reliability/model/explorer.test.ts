@@ -35,8 +35,8 @@ test.each(planted)(
   },
 );
 
-test('the only copy is deleted, when the daemon does not look for the file before', async () => {
-  const setting = { plant: 'deletes without the file', deeds: ['deletes'], lag: 2, lateness: 12 } as const;
+test('the only copy is deleted, when the daemon deletes a record that may have all of the file', async () => {
+  const setting = { plant: 'deletes what may have arrived', deeds: ['deletes'], lag: 2, lateness: 12 } as const;
   const { violations } = await explore(new ExploredWorld(setting), 3, 'R1');
   expect([...violations.keys()]).toContain('R1');
 });

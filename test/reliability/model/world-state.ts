@@ -1,4 +1,5 @@
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { addressGraceMs, doubtMs } from '../../../src/pipeline/steps/upload.ts';
 import type { FileVersion } from '../../../src/pipeline/file/file-version.ts';
 import type { SpecId } from './specs.ts';
 
@@ -76,7 +77,7 @@ export function keyOf(state: WorldState): string {
 
 function essence(facts: Facts, now: number): unknown[] {
   const left = (at: number | null): number | null => (at === null ? null : Math.max(0, at - now));
-  const past = (at: number | null): number | null => (at === null ? null : Math.min(120_000, now - at));
+  const past = (at: number | null, most = 120_000): number | null => (at === null ? null : Math.min(most, now - at));
   return [
     facts.id,
     facts.path,
@@ -88,7 +89,7 @@ function essence(facts: Facts, now: number): unknown[] {
     facts.uploadStartedAt === null,
     facts.sha256,
     facts.uploadedAt === null,
-    past(facts.addressDeadAt),
+    past(facts.addressDeadAt, doubtMs + addressGraceMs),
     facts.dying,
     facts.replacements,
     facts.remoteStatus,

@@ -55,7 +55,7 @@ export const planted: readonly {
   { plant: 'never asks', breaks: 'D2', faults: 2, setting: { lateness: 12 } },
   { plant: 'binds after the upload', breaks: 'D3', faults: 1, setting: { lateness: 12 } },
   { plant: 'binds after the upload', breaks: 'D1', faults: 2, setting: { lateness: 12 } },
-  { plant: 'replaces without deleting', breaks: 'D1', faults: 2, setting: { lateness: 12 } },
+  { plant: 'replaces without deleting', breaks: 'E1', faults: 2, setting: { lateness: 12 } },
   { plant: 'one token', breaks: 'D4', faults: 2, setting: { lateness: 12 } },
   { plant: 'forgets tokens', breaks: 'E1', faults: 2, setting: { lateness: 12 } },
   { plant: 'no gate', breaks: 'M1', faults: 1, setting: people },

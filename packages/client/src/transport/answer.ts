@@ -165,5 +165,23 @@ function isEmpty(answer: Answer): boolean {
 /** Some frameworks give every answer the type of a web page, an empty one too. */
 function looksLikePage(answer: Answer): boolean {
   if (isEmpty(answer)) return false;
-  return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || /^\s*<(!doctype|html)\b/i.test(answer.body);
+  return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || startsLikePage(answer.body);
+}
+
+/** How much of an answer is searched for the start of a web page. */
+const longestPreamble = 8192;
+
+/** Bytes that are not UTF-8, and the second bytes of UTF-16. */
+const noText = /[\0\uFFFD]+/g;
+
+/** A byte order mark (which `\s` includes), white space, comments, and an XML declaration. A comment without an end hides the rest. */
+const preamble = /^(?:\s+|<!--[^]*?(?:-->|$)|<\?[^]*?(?:\?>|$))+/;
+
+/** The tags by which browsers recognise a web page (WHATWG MIME Sniffing, section 7.1), and `meta`, with which login portals redirect. */
+const pageStart =
+  /^<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta)(?=[\s/>])/i;
+
+/** Whether a body starts like a web page, whatever its content type says. */
+export function startsLikePage(body: string): boolean {
+  return pageStart.test(body.slice(0, longestPreamble).replaceAll(noText, '').replace(preamble, ''));
 }

@@ -2,14 +2,14 @@ import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agents } from 'got';
 
-import { isSuccess, uploadError } from '../transport/answer.ts';
+import { isSuccess, startsLikePage, uploadError } from '../transport/answer.ts';
 import type { Answer } from '../transport/answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
 import type { BeginHash } from './begin-hash.ts';
 import type { BodyReader } from './body-reader.ts';
 import { Line } from '../transport/connection.ts';
 import { contentTypeOf } from './content-type.ts';
-import { AbortedError, throwIfAborted, UploadServerError } from '../errors.ts';
+import { AbortedError, throwIfAborted, UnreadableAnswerError, UploadServerError } from '../errors.ts';
 import { exchange } from '../transport/exchange.ts';
 import { createScrub, secretsOfAddress } from '../transport/scrub.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -72,6 +72,7 @@ const continueMs = 1000;
  * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left: the other side
  *   has no complete body
  * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
+ * @throws {UnreadableAnswerError} a web page reports success: a login portal or a proxy may have answered in place of the host
  * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
  * @throws {AbortedError} the signal fired
  * @throws whatever the reader or `beforeLastPart` throws
@@ -82,6 +83,12 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
   throwIfAborted(options.signal, 'the upload');
   const { answer, sha256 } = await sendAsAccepted(body, target, options, world);
   if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
+  if (startsLikePage(answer.body)) {
+    throw new UnreadableAnswerError(
+      `${target.url.origin} answered ${answer.status} to the upload, but with a web page, as proxies and login portals send it`,
+      { status: answer.status, code: 'web_page' },
+    );
+  }
   if (sha256 === null) {
     throw new UploadServerError(`the upload address answered ${answer.status} before it had the whole file`, {
       status: answer.status,
