@@ -80,7 +80,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   const said = await world.local.checksums(row.facts);
   if (!said.ok) return setback(said.failure);
   const before = row.facts;
-  await row.write({ uploadStartedAt: before.uploadStartedAt ?? world.clock.now() });
+  await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;

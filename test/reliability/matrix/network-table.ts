@@ -56,9 +56,6 @@ export const networkTable: Table<NetworkCell> = {
       host: { processingMs: () => 2_000_000_000 },
       allows: { requestsPerVideo: 2_000, requests: 20_000 },
     });
-    // A redirect of an upload is never followed, and a person is told: the address would be another's.
-    const redirected = cells.filter(({ fault, call }) => fault === 'redirect' && call.startsWith('PUT'));
-    world.allow({ needsPerson: redirected.map((cell) => world.at(`${titleOf(cell)}.mpg`)) });
     return await judged(world, () => play(world, cells, tools));
   },
 };
