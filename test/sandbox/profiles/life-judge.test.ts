@@ -133,10 +133,9 @@ test.each<[string, LifeEvidence]>([
   expect(flawsOf(evidence)).toEqual([]);
 });
 
-test('what a retry mended needed a person, but where uploads are redirected', () => {
+test('what a retry fixed needed a person', () => {
   const mended: LifeEvidence = { ...sound, told: { ...told, failed: [file({ state: 'failed' })] } };
   expect(flawsOf(mended).map(({ invariant }) => invariant)).toEqual(['only what nobody can play needs a person']);
-  expect(flawsOf({ ...mended, switches: { ...defaultSwitches, upload_redirect: '307' } })).toEqual([]);
 });
 
 test('an import whose answer was lost may wait for a person, with a video or without', () => {

@@ -28,8 +28,8 @@ export const lifeInvariants = {
       .filter(({ state }) => !['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'].includes(state))
       .map(({ path, state, why }) => found(path, `it is ${state}: ${why ?? 'no reason'}`)),
 
-  'only what nobody can play needs a person': ({ told, switches }) =>
-    [...(switches.upload_redirect === 'none' ? told.failed : []), ...told.said.files]
+  'only what nobody can play needs a person': ({ told }) =>
+    [...told.failed, ...told.said.files]
       .filter((file) => ['failed', 'held'].includes(file.state) && !isInDoubt(file))
       .filter(({ path }) => !told.unplayable.includes(path))
       .map(({ path, state, why }) => found(path, `it is ${state}: ${why ?? 'no reason'}`)),

@@ -190,9 +190,9 @@ class Life {
     await service.plan([]);
     await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1_000_000 });
     if (this.#daemon?.isRunning() !== true) await this.#start();
-    const ended = await this.#ended('all have ended');
-    // Where uploads are redirected, every file has failed until now.
+    // Where uploads are redirected, every file waits until now.
     await admin({ sandbox }, 'POST /profile/switches', { upload_redirect: 'none' });
+    const ended = await this.#ended('all have ended');
     await this.#call('POST', '/retry', { names: [], selection: { states: ['failed'] }, by: 'editor' });
     await this.#ended('all have ended again');
     await this.#world.command(['adopt', '--confirm']);

@@ -115,7 +115,7 @@ export const openPoints = {
     about: 'Redirect of uploads',
     values: ['none', '307'],
     why: 'Not shown. A client must not follow it with its file: a redirected PUT often arrives empty.',
-    dropcast: 'fails the file and names the target: a redirect is never followed',
+    dropcast: 'waits, names the target, and tries again: a redirect is never followed',
   },
   expired_address: {
     about: 'PUT to an address that has expired',
