@@ -11,7 +11,7 @@ const MAX_SIDECAR_SIZE = 64 * 1024;
  * The tokens of a sidecar: a hundred tags make about five hundred. The parser takes up to 40 µs for each on a small server without a
  * JIT compiler, so that 64 KiB full of them would stop everything for a second or more; to count them takes a fraction of that.
  */
-const MAX_SIDECAR_PARTS = 4000;
+const MAX_SIDECAR_PARTS = 1500;
 const MAX_PROBLEMS = 20;
 
 const EXAMPLES = { env: '!env DROPCAST_API_KEY', file: '!file api_key', credential: '!credential api_key' } as const;
@@ -39,7 +39,7 @@ export function parseConfigDocument(text: string): ConfigDocument {
 }
 
 /** For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters
- * in 4,000 parts. JSON is YAML too. */
+ * in 1,500 parts. JSON is YAML too. */
 export function parseYaml(
   text: string,
 ): { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & TextProblem) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, lstat } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { errnoOf } from '../disk/errno.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
@@ -13,6 +14,8 @@ export interface SmallFile {
   readonly text: SmallText;
   /** Of what was read, hex; null when nothing was. */
   readonly sha256: string | null;
+  /** Which file it is; null when nothing was read. */
+  readonly id: string | null;
 }
 
 /**
@@ -28,7 +31,7 @@ export async function readBeside(folder: string, paths: readonly string[]): Prom
   const names = paths.map((path) => posix.basename(path));
   // Most files have nothing beside them. Each directory on the way costs two system calls.
   if (!(await mayOneBeThere(paths.map((path) => join(folder, path)))))
-    return names.map((name) => ({ name, text: null, sha256: null }));
+    return names.map((name) => ({ name, text: null, sha256: null, id: null }));
   try {
     return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
       Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
@@ -36,7 +39,7 @@ export async function readBeside(folder: string, paths: readonly string[]): Prom
   } catch (error) {
     // A directory that is missing, or is a link now, holds nothing that may speak for a file.
     const text = error instanceof NotInFolderError ? null : unread(error);
-    return names.map((name) => ({ name, text, sha256: null }));
+    return names.map((name) => ({ name, text, sha256: null, id: null }));
   }
 }
 
@@ -64,15 +67,15 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return { text: unread(error), sha256: null };
+    return { text: unread(error), sha256: null, id: null };
   }
   try {
     const stats = await file.stat();
     if (!stats.isFile()) return useless('is not a regular file');
-    if (stats.size > mostBytes) return useless(`is larger than ${mostBytes / 1024} KiB`);
-    const bytes = await file.readFile();
+    const bytes = stats.size > mostBytes ? null : await readAtMost(mostBytes, file);
+    if (bytes === null) return useless(`is larger than ${mostBytes / 1024} KiB`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { text, sha256: createHash('sha256').update(bytes).digest('hex') };
+    return { text, sha256: createHash('sha256').update(bytes).digest('hex'), id: `${stats.dev}:${stats.ino}` };
   } catch (error) {
     return useless(error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read');
   } finally {
@@ -80,8 +83,19 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   }
 }
 
+/** All of a file, or null if it has more bytes: it may grow, and a file system may report any size. */
+async function readAtMost(most: number, file: FileHandle): Promise<Buffer | null> {
+  const buffer = Buffer.allocUnsafe(most + 1);
+  for (let length = 0; length <= most;) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+  return null;
+}
+
 function useless(why: string): Omit<SmallFile, 'name'> {
-  return { text: { why }, sha256: null };
+  return { text: { why }, sha256: null, id: null };
 }
 
 function unread(error: unknown): SmallText {

@@ -15,6 +15,8 @@ import { Comparisons } from './comparisons.ts';
 import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { Accepted, Intake } from './intake.ts';
+import { LoneSidecars } from './lone-sidecars.ts';
+import type { LoneSidecarsView } from './lone-sidecars.ts';
 
 export interface FolderIntakeWorld {
   readonly intake: Intake;
@@ -45,6 +47,7 @@ export class FolderIntake implements AsyncDisposable {
   readonly #world: FolderIntakeWorld;
   readonly #first: Pick<FirstStart, 'leaving'>;
   readonly #comparisons: Comparisons;
+  readonly #lone = new LoneSidecars();
 
   constructor(router: FolderRouter, first: Pick<FirstStart, 'leaving'>, world: FolderIntakeWorld) {
     this.#router = router;
@@ -67,8 +70,10 @@ export class FolderIntake implements AsyncDisposable {
   async gone(path: string): Promise<void> {
     const kind = this.#router.accepts(path);
     if (kind === 'proof') return this.#proofChanged(path);
-    if (kind === 'sidecar') await this.#rerouteBeside(path);
-    else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
+    if (kind === 'sidecar') {
+      await this.#rerouteBeside(path);
+      this.#lone.delete(path);
+    } else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
 
   /**
@@ -80,6 +85,7 @@ export class FolderIntake implements AsyncDisposable {
   async take(file: CompleteFile, isWanted = false): Promise<Accepted> {
     const arrival = await arrivalOf(this.#router, file, { first: this.#first, isWanted });
     if (arrival === null) throw new AwayError(file.path);
+    this.#lone.matched(file.path);
     const accepted = await this.#note(arrival, this.#world.intake.accept(arrival));
     if (accepted === 'unread') this.#comparisons.add(file);
     if (accepted !== 'new') await this.#tellState(file);
@@ -109,8 +115,12 @@ export class FolderIntake implements AsyncDisposable {
    * sidecars would take minutes, and a file that is not known yet reads its sidecar when it is taken in.
    */
   async namedLike(sidecarPath: string): Promise<readonly string[]> {
-    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, this.#router.stemOf(sidecarPath));
-    return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
+    return videosNamedLike(sidecarPath, this.#router, this.#world.ledger);
+  }
+
+  /** @param waiting paths of videos that still settle */
+  loneSidecars(waiting: Iterable<string>): LoneSidecarsView {
+    return this.#lone.view(waiting);
   }
 
   /** A row that was not written says nothing by itself. */
@@ -151,7 +161,11 @@ export class FolderIntake implements AsyncDisposable {
   }
 
   async #rerouteBeside(sidecarPath: string): Promise<void> {
-    for (const path of await this.namedLike(sidecarPath)) {
+    await this.#router.appeared(sidecarPath);
+    const paths = await this.namedLike(sidecarPath);
+    if (paths.length === 0) this.#lone.add(sidecarPath);
+    else this.#lone.delete(sidecarPath);
+    for (const path of paths) {
       const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
       if (facts !== null && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
     }
@@ -170,3 +184,14 @@ export class FolderIntake implements AsyncDisposable {
 
 /** Of an archive, each file would be a line in the log. */
 const noNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);
+
+/** The paths of known videos and links that have this sidecar. */
+export async function videosNamedLike(
+  sidecarPath: string,
+  router: FolderRouter,
+  ledger: Pick<IntakeStore, 'pathsNamed'>,
+): Promise<readonly string[]> {
+  const stems = router.stemsOf(sidecarPath);
+  const paths = await Promise.all(stems.map((stem) => ledger.pathsNamed(router.folder.path, stem)));
+  return [...new Set(paths.flat())].filter((path) => router.isSidecarOf(path, sidecarPath));
+}

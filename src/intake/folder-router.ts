@@ -6,6 +6,7 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { checksumFileKind, isChecksumOf } from '../routing/checksum-file.ts';
 import { createDoneMarker } from '../routing/done-marker.ts';
 import type { DoneMarker } from '../routing/done-marker.ts';
+import { composed, folded, spellings } from '../routing/file-name.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
@@ -13,7 +14,8 @@ import { moveTarget } from '../routing/move-target.ts';
 import type { Route, SidecarFile } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
-import { checkSidecar, isSidecarName, sidecarNames, stemOf } from '../routing/sidecar.ts';
+import { ListedNames } from '../disk/listed-names.ts';
+import { checkSidecar, isSidecarName, isSidecarOf, sidecarNames, stemOf, stemSpellings } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { FileKind } from '../watch/ports.ts';
 import { readBeside } from './beside.ts';
@@ -42,8 +44,10 @@ export interface FolderRouter {
   sourceUrl(path: string): Promise<ImportLink>;
   /** Whether a path is that of a video or link, and the other that of its sidecar or marker. */
   isSidecarOf(path: string, sidecarPath: string): boolean;
-  /** What the path of a video begins with that has this sidecar or marker, up to a dot or its end. */
-  stemOf(sidecarPath: string): string;
+  /** What the paths of videos begin with that may have this sidecar or marker, up to a dot or their end. */
+  stemsOf(sidecarPath: string): readonly string[];
+  /** A sidecar has just appeared: the next look at its video finds it. */
+  appeared(sidecarPath: string): Promise<void>;
 }
 
 /** @param earlier templates of `after_ready: move` that files of the folder were moved by */
@@ -57,16 +61,31 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   const marker = folder.doneMarker === null ? null : createDoneMarker(folder.doneMarker);
   const isSelected = createFilter(folder, marker);
   const accepts: FolderRouter['accepts'] = (path) => (movedBy(path) === null ? isSelected(path) : null);
-  const sidecarOf = (path: string): Promise<SidecarReading> => {
+  const names = new ListedNames((name) => (isSidecarName(name) ? folded(stemOf(name)) : null), listedForMs);
+  const listedSidecars = async (path: string): Promise<readonly string[]> => {
+    const { dir, base, name } = posix.parse(path);
+    // Where the directory cannot be listed, the usual names can still be asked for.
+    const listed = await names.of(folder.path, dir, [folded(name), folded(base)]).catch(() => []);
+    return listed.map((other) => posix.join(dir, other)).filter((other) => isSidecarOf(path, other));
+  };
+  const sidecarOf = async (path: string): Promise<SidecarReading> => {
     // A folder whose videos are named `.json` would be strange, but then they are videos.
-    const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
-    return readSidecar(folder.path, names);
+    const names = [...(await listedSidecars(path)), ...sidecarNames(path)].filter(
+      (name) => accepts(name) === 'sidecar',
+    );
+    return readSidecar(folder.path, [...new Set(names)]);
   };
   const markerOf: FolderRouter['markerOf'] = (path) =>
     marker === null || accepts(path) !== 'media' ? null : marker.markerOf(path);
   const markersOf = async (path: string): Promise<SidecarFile[]> => {
     const markerPath = markerOf(path);
-    const read = markerPath === null ? [] : await readBeside(folder.path, [markerPath]);
+    const read =
+      markerPath === null
+        ? []
+        : await readBeside(
+            folder.path,
+            spellings(posix.basename(markerPath)).map((name) => posix.join(posix.dirname(markerPath), name)),
+          );
     return read.flatMap(({ name, sha256 }) =>
       sha256 === null ? [] : [{ path: posix.join(posix.dirname(path), name), sha256 }],
     );
@@ -97,16 +116,27 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
       if (typeof link?.text === 'string') return parseImportLink(path, link.text);
       return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
-    stemOf: (path) => (marker?.isMarker(path) === true ? marker.stemOf(path) : stemOf(path)),
+    stemsOf: (path) => {
+      if (marker?.isMarker(path) === true) return stemSpellings(marker.stemOf(path));
+      return stemSpellings(
+        isSidecarName(path) ? stemOf(path) : posix.join(posix.dirname(path), posix.parse(path).name),
+      );
+    },
+    appeared: (path) => names.add(folder.path, posix.dirname(path), posix.basename(path)),
     isSidecarOf: (path, sidecarPath) => {
       const kind = accepts(path);
       const isVideo = kind === 'media' || kind === 'link';
-      const isIts = sidecarNames(path).includes(sidecarPath) || markerOf(path) === sidecarPath;
+      const markerPath = markerOf(path);
+      const isMarker = markerPath !== null && composed(markerPath) === composed(sidecarPath);
+      const isIts = isMarker || isSidecarOf(path, sidecarPath);
       const isInPlace = posix.dirname(path) === posix.dirname(sidecarPath);
       return isVideo && (isIts || (isInPlace && isChecksumOf(posix.basename(sidecarPath), posix.basename(path))));
     },
   };
 }
+
+/** A sidecar that comes in the meantime is reported by `appeared`, and its usual names are asked for each time. */
+const listedForMs = 2000;
 
 function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null): FolderRouter['accepts'] {
   const isIncluded = compileFilter(include, exclude);
@@ -121,9 +151,11 @@ function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | n
 }
 
 async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
-  const found: { name: string; text: string; sha256: string }[] = [];
-  for (const { name, text, sha256 } of await readBeside(folder, names)) {
-    if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '' });
+  const found: { name: string; text: string; sha256: string; id: string | null }[] = [];
+  for (const { name, text, sha256, id } of await readBeside(folder, names)) {
+    // A file system without case finds one file under several names.
+    if (found.some((other) => other.id === id)) continue;
+    if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '', id });
     else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
   }
   const [first, second] = found;

@@ -30,6 +30,7 @@ import type { FolderIntakeWorld } from './folder-intake.ts';
 import { createRouter } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { LeftBehind } from './left-behind.ts';
+import type { LoneSidecarsView } from './lone-sidecars.ts';
 import type { StoppedFiles } from './stopped-files.ts';
 
 export interface FolderStatus {
@@ -58,6 +59,8 @@ export interface FolderStatus {
   readonly done_marker: string | null;
   /** Files that wait for theirs. */
   readonly without_marker: number;
+  /** Files that look like sidecars, and are next to no video of their name. */
+  readonly lone_sidecars: LoneSidecarsView;
 }
 
 /** In a status. */
@@ -202,9 +205,10 @@ export class WatchedFolder implements AsyncDisposable {
 
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   async isSidecarUsed(sidecarPath: string): Promise<boolean> {
-    const stem = this.router.stemOf(sidecarPath);
+    const stems = this.router.stemsOf(sidecarPath);
     // The beginning first: asking the rules about each of 100,000 files takes a second.
-    const isIts = (path: string): boolean => path.startsWith(stem) && this.router.isSidecarOf(path, sidecarPath);
+    const isIts = (path: string): boolean =>
+      stems.some((stem) => path.startsWith(stem)) && this.router.isSidecarOf(path, sidecarPath);
     const settling = Array.from(this.watcher.waiting(), ({ path }) => path).filter(isIts);
     const paths = [...(await this.intake.namedLike(sidecarPath)), ...settling];
     for (const path of new Set(paths)) if (await isThere(this.path, path)) return true;
@@ -241,7 +245,12 @@ export class WatchedFolder implements AsyncDisposable {
       is_scanning: scans.isScanning,
       done_marker: this.router.folder.doneMarker,
       without_marker: lackMarkers,
+      lone_sidecars: this.intake.loneSidecars(this.#waitingVideos()),
     };
+  }
+
+  *#waitingVideos(): Generator<string> {
+    for (const { path, kind } of this.watcher.waiting()) if (isTakenIn(kind)) yield path;
   }
 
   accounts(): Accounts {

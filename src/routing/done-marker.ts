@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
+import { composed } from './file-name.ts';
 
 /** How the file is called that says that another one is complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the folder. */
 export interface DoneMarker {
+  /** Its name may have another Unicode form on disk. */
   markerOf(path: string): string;
   /** Whether a file of this name can be one, and so is never uploaded itself. */
   isMarker(path: string): boolean;
@@ -11,8 +13,11 @@ export interface DoneMarker {
 
 /** @param template with `{name}` and `{ext}` of the file, for a name beside it; one that `lintDoneMarker` accepts */
 export function createDoneMarker(template: string): DoneMarker {
-  const isOf = new RegExp(`^${template.replaceAll(PIECE, patternOf)}$`, 'u');
-  const nameIn = (path: string): string | undefined => isOf.exec(posix.basename(path))?.groups?.['name'];
+  const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'u');
+  const nameIn = (path: string): string | undefined => {
+    const base = posix.basename(path);
+    return (isOf.exec(base) ?? isOf.exec(composed(base)))?.groups?.['name'];
+  };
   return {
     markerOf: (path) => {
       const { dir, name, ext } = posix.parse(path);

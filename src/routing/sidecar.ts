@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
-import { oneLine, quoted } from './text.ts';
+import { composed, folded, spellings } from './file-name.ts';
+import { isVisible, quoted } from './text.ts';
 
 /** What the file beside a video says about it. The rule decides the rest. */
 export interface Sidecar {
@@ -17,34 +18,61 @@ export interface Sidecar {
 }
 
 /**
- * Where the sidecar of a file may be, in order of precedence: `clip.yaml`, `clip.yml`, `clip.json` and `clip.mp4.json` for
- * `clip.mp4`. Tools differ in which they write. With more than one, the file is held until a person removes the others.
+ * Where tools put the sidecar of a file: for `clip.mp4`, `clip.yaml`, `clip.yml`, `clip.json`, and `clip.mp4.yaml` and its like. Other
+ * spellings count too, see `isSidecarOf`. With more than one, the file is held until a person removes the others.
  */
 export function sidecarNames(path: string): string[] {
   const { dir, name, base } = posix.parse(path);
-  const names = [`${name}.yaml`, `${name}.yml`, `${name}.json`, `${base}.json`];
+  const names = [name, base].flatMap((stem) => ['yaml', 'yml', 'json'].map((ext) => `${stem}.${ext}`));
   return [...new Set(names)].filter((file) => file !== base).map((file) => posix.join(dir, file));
 }
 
-/** What the name of a file begins with whose sidecar has this path: the whole name, or all of it but the extension. */
+/**
+ * Whether a path is that of the sidecar of a file: in the same directory, with its name or its name without the extension, in upper or
+ * lower case, in any Unicode form, and perhaps with the `.txt` that Notepad adds.
+ */
+export function isSidecarOf(path: string, sidecarPath: string): boolean {
+  const { dir, name, base } = posix.parse(path);
+  if (dir !== posix.parse(sidecarPath).dir || !isSidecarName(sidecarPath)) return false;
+  const stem = folded(posix.basename(stemOf(sidecarPath)));
+  return path !== sidecarPath && (stem === folded(name) || stem === folded(base));
+}
+
+/** The path of a sidecar without its extension. The file has this name, or one that continues with its own extension. */
 export function stemOf(sidecarPath: string): string {
-  const { dir, name } = posix.parse(sidecarPath);
-  return posix.join(dir, name);
+  const { dir, base } = posix.parse(sidecarPath);
+  return posix.join(dir, base.replace(EXTENSION, ''));
+}
+
+/** The likely spellings of the beginning of the names of its videos: as it is, in lower and upper case, capitalised, in both Unicode forms. */
+export function stemSpellings(stem: string): readonly string[] {
+  const { dir, base } = posix.parse(stem);
+  const cases = [
+    base,
+    base.toLowerCase(),
+    base.toUpperCase(),
+    base.charAt(0).toUpperCase() + base.slice(1).toLowerCase(),
+  ];
+  return [...new Set(cases.flatMap(spellings))].map((name) => posix.join(dir, name));
 }
 
 /** The name of a sidecar, marker or checksum once its file has another name: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
 export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
-  const old = posix.parse(before);
+  const old = posix.parse(composed(before));
   const now = posix.parse(after);
-  const name = posix.basename(sidecarPath);
-  if (name.startsWith(old.base)) return now.base + name.slice(old.base.length);
-  return name.replace(old.name, () => now.name);
+  const name = composed(posix.basename(sidecarPath));
+  const [lower, oldBase, oldName] = [name, old.base, old.name].map((text) => text.toLowerCase());
+  if (lower?.startsWith(oldBase ?? '') === true) return now.base + name.slice(old.base.length);
+  const at = lower?.indexOf(oldName ?? '') ?? -1;
+  return at === -1 ? posix.basename(sidecarPath) : name.slice(0, at) + now.name + name.slice(at + old.name.length);
 }
 
 /** Whether a file of this name can be a sidecar, and so is never uploaded itself. */
 export function isSidecarName(path: string): boolean {
-  return ['.yaml', '.yml', '.json'].includes(posix.extname(path));
+  return /[^/]/u.test(posix.basename(path).replace(EXTENSION, '')) && EXTENSION.test(posix.basename(path));
 }
+
+const EXTENSION = /\.(?:ya?ml|json)(?:\.txt)?$/iu;
 
 export type SidecarCheck =
   | { readonly ok: true; readonly sidecar: Sidecar }
@@ -70,7 +98,7 @@ const MAX = { title: 1000, description: 20_000, tag: 200, tags: 100, id: 200, pu
 const text = (max: number) =>
   z.string({ error: ({ input }) => `expected text, got ${kindOf(input)}` }).max(max, `longer than ${max} characters`);
 
-const line = (max: number) => text(max).refine((given) => oneLine(given) !== '', { error: 'is empty', abort: true });
+const line = (max: number) => text(max).refine(isVisible, { error: 'is empty', abort: true });
 
 /** Identifiers become part of request paths. Refuses what could lead to another address; the service checks the rest. */
 const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not a valid identifier');

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Captures } from './match.ts';
-import { distinct, manyLines, oneLine } from './text.ts';
+import { distinct, isVisible, manyLines, oneLine, withoutSmbCharacters } from './text.ts';
 
 /** The facts about a file that a template can use. */
 export interface TemplateContext {
@@ -17,23 +17,26 @@ export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'd
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 
 /**
- * Renders the title: one line, never empty. An empty result becomes the file name, or else `untitled`.
+ * Renders the title: one line in which something is visible. Any other result becomes the file name, or else `untitled`.
  *
  * All templates insert values as they are (braces in a file name are not words) and never throw. An invalid template or an unknown
  * word, which the configuration refuses, stays as written.
  */
 export function renderTitle(template: string, context: TemplateContext): string {
-  return oneLine(render(template, context)) || oneLine(posix.basename(context.path)) || 'untitled';
+  const names = [render(template, context), posix.basename(context.path)];
+  return names.map((name) => oneLine(withoutSmbCharacters(name))).find(isVisible) ?? 'untitled';
 }
 
 /** Renders a description: keeps the lines of the template and makes each value one line. Null when nothing is left. */
 export function renderDescription(template: string, context: TemplateContext): string | null {
-  return manyLines(render(template, context, oneLine)) || null;
+  return manyLines(render(template, context, (value) => oneLine(withoutSmbCharacters(value)))) || null;
 }
 
 /** Renders tags: one line each, none empty, no duplicates. A template that is exactly `{dirs}` gives one tag per sub-folder. */
 export function renderTags(templates: readonly string[], context: TemplateContext): string[] {
-  return distinct(templates.flatMap((template) => renderTag(template, context)).map(oneLine));
+  return distinct(
+    templates.flatMap((template) => renderTag(template, context)).map((tag) => oneLine(withoutSmbCharacters(tag))),
+  );
 }
 
 function renderTag(template: string, context: TemplateContext): string[] {

@@ -8,6 +8,25 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** Whether a person sees anything of a text: neither spaces alone nor characters without a shape (zero width, Hangul fillers, tags). */
+export function isVisible(text: string): boolean {
+  return /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{DI}\u2800]/u.test(text);
+}
+
+/**
+ * A name as its writer typed it. Over SMB, a Mac writes the characters that Windows forbids in names as private-use ones, and a Linux server
+ * stores these (Microsoft's Services for Macintosh, [MS-SFM]; Samba's `vfs_fruit`, `fruit:encoding`).
+ */
+export function withoutSmbCharacters(name: string): string {
+  return name.replace(/[\uF001-\uF029]/gu, (character) => {
+    const code = character.charCodeAt(0) - 0xf000;
+    return code < 0x20 ? String.fromCharCode(code) : (FORBIDDEN[code - 0x20] ?? character);
+  });
+}
+
+/** Those of U+F020 to U+F029; the last two stand for a space and a dot at the end of a name. */
+const FORBIDDEN = '"*:<>?\\| .';
+
 /** Text that may have lines, for a description: line ends become `\n`, other control characters spaces, the ends are trimmed. */
 export function manyLines(text: string): string {
   return text

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
+import type { PathEntry } from './path-entry.ts';
 import type { WatchSettings } from './ports.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
@@ -18,7 +19,7 @@ export type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 /** The files by which senders say that another one is complete. */
 export class DoneMarkers {
   readonly #options: DoneMarkersOptions;
-  /** Marker → files that waited for it; some may not wait any more. */
+  /** Marker, in Unicode form NFC → files that waited for it; some may not wait any more. */
   readonly #awaited = new Map<string, Set<string>>();
   #prunedAt = 0;
 
@@ -37,8 +38,10 @@ export class DoneMarkers {
   /** A path is there that was not, or that changed: the files to look at because of its marker, or because it is one. */
   readyWith(path: string): readonly string[] {
     const marker = this.#options.folder.markerOf(path);
-    if (marker === null) return [...(this.#awaited.get(path) ?? [])].filter((file) => this.#isWaiting(file));
-    this.#awaited.set(marker, (this.#awaited.get(marker) ?? new Set()).add(path));
+    if (marker === null)
+      return [...(this.#awaited.get(path.normalize()) ?? [])].filter((file) => this.#isWaiting(file));
+    const key = marker.normalize();
+    this.#awaited.set(key, (this.#awaited.get(key) ?? new Set()).add(path));
     this.#prune();
     return [path];
   }
@@ -47,7 +50,7 @@ export class DoneMarkers {
   async of({ path, version }: Pick<WaitingFile, 'path' | 'version'>): Promise<MarkerWord> {
     const marker = this.#options.folder.markerOf(path);
     if (marker === null) return 'not wanted';
-    const entry = await lookAt(posix.join(this.#options.folder.path, marker));
+    const entry = await lookAtMarker(this.#options.folder.path, marker);
     if (entry.is !== 'file') return 'missing';
     return BigInt(entry.version.ctimeNs) < BigInt(version.ctimeNs) ? 'older' : 'proves it';
   }
@@ -66,3 +69,11 @@ export class DoneMarkers {
 }
 
 const LEAST_PRUNED = 1000;
+
+/** Looks for a marker in the Unicode forms that its name may have. */
+export async function lookAtMarker(folder: string, marker: string): Promise<PathEntry> {
+  const name = posix.basename(marker);
+  const names = [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])];
+  const entries = await Promise.all(names.map((name) => lookAt(posix.join(folder, posix.dirname(marker), name))));
+  return entries.find(({ is }) => is === 'file') ?? entries[0] ?? { is: 'missing' };
+}

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkSidecar, isSidecarName, sidecarNames } from '../../src/routing/sidecar.ts';
+import {
+  checkSidecar,
+  isSidecarName,
+  isSidecarOf,
+  renamedSidecar,
+  sidecarNames,
+  stemOf,
+  stemSpellings,
+} from '../../src/routing/sidecar.ts';
 
 const why = (value: unknown, name = 'clip.yaml') => {
   const checked = checkSidecar(name, value);
@@ -9,10 +17,9 @@ const why = (value: unknown, name = 'clip.yaml') => {
 
 describe('the name of a sidecar', () => {
   test.each([
-    ['clip.mp4', ['clip.yaml', 'clip.yml', 'clip.json', 'clip.mp4.json']],
-    ['a/b.c/clip.v2.MP4', ['a/b.c/clip.v2.yaml', 'a/b.c/clip.v2.yml', 'a/b.c/clip.v2.json', 'a/b.c/clip.v2.MP4.json']],
+    ['clip.mp4', ['clip.yaml', 'clip.yml', 'clip.json', 'clip.mp4.yaml', 'clip.mp4.yml', 'clip.mp4.json']],
     ['clip', ['clip.yaml', 'clip.yml', 'clip.json']],
-    ['clip.json', ['clip.yaml', 'clip.yml', 'clip.json.json']],
+    ['clip.json', ['clip.yaml', 'clip.yml', 'clip.json.yaml', 'clip.json.yml', 'clip.json.json']],
   ])('of %j is one of %j', (path, names) => {
     expect(sidecarNames(path)).toEqual(names);
   });
@@ -22,7 +29,10 @@ describe('the name of a sidecar', () => {
     ['clip.yml', true],
     ['clip.mp4.json', true],
     ['clip.mp4', false],
-    ['clip.YAML', false],
+    ['clip.YAML', true],
+    ['clip.Json', true],
+    ['clip.yaml.txt', true],
+    ['clip.txt', false],
     ['.yaml', false],
     ['yaml', false],
   ])('%j: %j', (path, isOne) => {
@@ -33,6 +43,34 @@ describe('the name of a sidecar', () => {
     const name = fc.string({ minLength: 1 }).filter((text) => !/[/\0]/.test(text) && !/^\.+$/.test(text));
     fc.assert(fc.property(name, (path) => sidecarNames(path).every(isSidecarName)));
   });
+});
+
+test.each([
+  ['CLIP.MP4', 'CLIP.YAML', true],
+  ['Clip.mp4', 'clip.yaml', true],
+  ['a/clip.mp4', 'a/clip.MP4.Yml', true],
+  ['a/clip.mp4', 'a/clip.yaml.txt', true],
+  ['Gro\u0308\u00DFe.mp4', 'Gr\u00F6\u00DFe.yaml', true],
+  ['Gr\u00F6\u00DFe.mp4', 'GRO\u0308\u00DFE.mp4.json', true],
+  ['a/clip.mp4', 'clip.yaml', false],
+  ['clip.mp4', 'clip.mov.yaml', false],
+  ['clip.mp4', 'clip.txt', false],
+  ['clip.mp4', 'clip2.yaml', false],
+  ['clip.json', 'clip.json', false],
+])('of %j: %j: %j', (path, sidecar, isIts) => {
+  expect(isSidecarOf(path, sidecar)).toBe(isIts);
+  // Where it comes late, its video is found by the beginning of the path.
+  if (isIts) expect(stemSpellings(stemOf(sidecar)).some((stem) => path.startsWith(stem))).toBe(true);
+});
+
+test.each([
+  ['clip.mp4.json', 'clip.mp4', 'clip (2).mp4', 'clip (2).mp4.json'],
+  ['clip.yaml', 'clip.mp4', 'clip (2).mp4', 'clip (2).yaml'],
+  ['READY_clip', 'clip.mp4', 'clip (2).mp4', 'READY_clip (2)'],
+  ['CLIP.YAML', 'clip.mp4', 'clip (2).mp4', 'clip (2).YAML'],
+  ['Gr\u00F6\u00DFe.yaml', 'Gro\u0308\u00DFe.mp4', 'Gro\u0308\u00DFe (2).mp4', 'Gro\u0308\u00DFe (2).yaml'],
+])('%j goes with its video from %j to %j as %j', (sidecar, before, after, name) => {
+  expect(renamedSidecar(sidecar, before, after)).toBe(name);
 });
 
 describe('a sidecar', () => {
@@ -62,6 +100,7 @@ describe('a sidecar', () => {
     [{ chanel: 'x' }, '"channel"'],
     [{ zzzzzz: 1 }, 'title, description, tags, channel, publish'],
     [{ title: ' \n' }, 'title: '],
+    [{ title: '\u200B\u3164' }, 'title: is empty'],
     [{ title: 1984 }, '1984'],
     [{ tags: ['a', 7] }, 'tags[1]: '],
     [{ tags: 7 }, 'tags[0]: '],

@@ -168,3 +168,24 @@ describe('a directory to move to', () => {
     );
   });
 });
+
+test.each([
+  ['What now\uF025.mp4', 'What now?'],
+  ['\uF020a\uF021b\uF022c\uF023d\uF024e\uF026f\uF027g.mp4', '"a*b:c<d>e\\f|g'],
+  ['Interview\uF028.mp4', 'Interview'],
+  ['a\uF00Db.mp4', 'a b'],
+  ['Part 1\uF029.mp4', 'Part 1.'],
+  ['\uE001\uF100.mp4', '\uE001\uF100'],
+])('the characters that a Mac writes through SMB are as they were typed: %j', (path, title) => {
+  expect(renderTitle('{title}', { path, modifiedMs: 0 })).toBe(title);
+  expect(renderTags(['{name}'], { path, modifiedMs: 0 })).toEqual([title]);
+});
+
+test.each([
+  ['\u200B.mp4', '\u200B.mp4'],
+  ['\u3164', 'untitled'],
+  ['\u{E0041}\uFE0F\u2800', 'untitled'],
+  ['\u200Da.mp4', '\u200Da'],
+])('a title in which nothing is visible is another one: %j', (path, title) => {
+  expect(renderTitle('{title}', { path, modifiedMs: 0 })).toBe(title);
+});

@@ -71,6 +71,19 @@ describe('a video that needs a marker', () => {
     await eventually('it is taken', () => expect(offered(inbox)).toEqual(['clip.mp4']));
   });
 
+  test.each([
+    ['Gro\u0308\u00DFe.mp4', 'Gr\u00F6\u00DFe.mp4.done'],
+    ['Gr\u00F6\u00DFe.mp4', 'Gro\u0308\u00DFe.mp4.done'],
+  ])('that has it in another Unicode form is taken: %j, %j', async (video, marker) => {
+    await using inbox = await watched({}, { openEvents: deaf });
+    await writeFile(inbox.at(video), 'content');
+    await inbox.watcher.start();
+    await eventually('it waits', () => expect(inbox.watcher.settling()).toMatchObject([{ lacksMarker: true }]));
+    await writeFile(inbox.at(marker), '');
+    await inbox.watcher.rescan();
+    await eventually('it is taken', () => expect(offered(inbox)).toEqual([video]));
+  });
+
   test('that changes after it has to stay unchanged: an older marker proves nothing', async () => {
     await using inbox = await watched();
     await writeFile(inbox.at('clip.mp4.done'), '');

@@ -31,6 +31,8 @@ interface PathReport {
   /** Why dropcast ignores the file; null when it does not. */
   readonly left_alone: string | null;
   readonly sidecar: string;
+  /** Names next to it that look like sidecars and belong to no video. */
+  readonly lone_sidecars: readonly string[];
   /** What it waits for before it is taken in; null when it does not. */
   readonly waits_for: string | null;
   /** Null for what is no video here. */
@@ -57,7 +59,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const path = absolute.slice(router.folder.path.length + 1);
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
-  const { leftAlone, sidecar, explanation } = await ruleReport(router, path, modifiedMs);
+  const { leftAlone, sidecar, loneSidecars, explanation } = await ruleReport(router, path, modifiedMs);
   const isBroken = stats === null && (await meansBrokenName(absolute));
   const found = await askFor(shell, config, absolute);
   const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
@@ -73,6 +75,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
         ? 'it is not a regular file'
         : leftAlone,
     sidecar,
+    lone_sidecars: loneSidecars,
     explanation,
     waits_for: await waitOf(config, absolute),
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
@@ -138,6 +141,7 @@ function describe({
   on_disk: onDisk,
   left_alone: leftAlone,
   sidecar,
+  lone_sidecars: lone,
   waits_for: waitsFor,
   proofs,
   explanation,
@@ -147,6 +151,11 @@ function describe({
   if (leftAlone !== null) lines.push(`Ignored: ${leftAlone}.`);
   lines.push(
     `Sidecar: ${escapeControls(sidecar)}`,
+    ...(lone.length === 0
+      ? []
+      : [
+          `Next to it, without a video: ${lone.slice(0, 5).map(escapeControls).join(', ')}${lone.length > 5 ? ', …' : ''}`,
+        ]),
     ...proofLines(proofs, waitsFor),
     '',
     'Rules (the first match wins)',

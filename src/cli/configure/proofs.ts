@@ -1,11 +1,11 @@
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import { checkBytes } from '../../watch/completeness.ts';
 import { OpenWriters } from '../../watch/open-writers.ts';
-import { lookAt } from '../../watch/path-entry.ts';
+import { lookAtMarker } from '../../watch/done-markers.ts';
 
 /** What speaks for a video being complete and what it has to be, and what speaks against it; each in words. */
 export interface Proofs {
@@ -44,7 +44,7 @@ export async function proofsOf(
 async function markerWords(router: FolderRouter, path: string): Promise<string> {
   const marker = router.markerOf(path);
   if (marker === null) return 'none is wanted';
-  const entry = await lookAt(join(router.folder.path, marker));
+  const entry = await lookAtMarker(router.folder.path, marker);
   const name = posix.basename(marker);
   return entry.is === 'file' ? `${name} is there` : `${name} is missing: the sender makes it once the file is complete`;
 }

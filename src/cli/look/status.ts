@@ -76,7 +76,7 @@ function overview(view: StatusView, shell: Shell): string {
   lines.push(...uploadLines(view, colour));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
-  for (const folder of folders) lines.push(folderLine(folder, colour));
+  for (const folder of folders) lines.push(folderLine(folder, colour), ...loneSidecarLines(folder));
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
   for (const each of view.expectations) lines.push(expectationLine(each, colour));
@@ -153,6 +153,12 @@ function folderLine(
       : `: "${escapeControls(refused.path)}": ${escapeControls(refused.why)}${paths.refused > 1 ? ', …' : ''}`,
   ];
   return `Folder ${escapeControls(path)}: ${word} (${paths.offered} known${left.join('')})`;
+}
+
+function loneSidecarLines({ lone_sidecars: { files, first } }: FolderStatus): readonly string[] {
+  if (files === 0) return [];
+  const names = `${first.map(escapeControls).join(', ')}${files > first.length ? ', …' : ''}`;
+  return [`  ${counted(files, 'sidecar')} ${files === 1 ? 'belongs' : 'belong'} to no video: ${names}`];
 }
 
 function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {

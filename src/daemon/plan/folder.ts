@@ -1,6 +1,7 @@
 import type { FolderConfig } from '../../config/config.ts';
 import { arrivalOf, routeOf } from '../../intake/arrival.ts';
 import { FirstStart } from '../../intake/first-start.ts';
+import { videosNamedLike } from '../../intake/folder-intake.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
@@ -86,8 +87,8 @@ function firstStartOf(folder: FolderConfig, { ledger, clock }: FolderPlanWorld):
 /** A new sidecar concerns known files, too. */
 async function rerouteBeside(sidecar: string, router: FolderRouter, { intake, ledger }: Rehearsal): Promise<void> {
   const { path: folder } = router.folder;
-  for (const path of await ledger.pathsNamed(folder, router.stemOf(sidecar))) {
-    const facts = router.isSidecarOf(path, sidecar) ? await ledger.atPath(folder, path) : null;
+  for (const path of await videosNamedLike(sidecar, router, ledger)) {
+    const facts = await ledger.atPath(folder, path);
     const route = facts === null ? null : await routeOf(router, facts);
     if (facts !== null && route !== null) await intake.reroute(facts, route);
   }

@@ -1,4 +1,7 @@
+import { readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import type { FolderRouter } from '../../intake/folder-router.ts';
+import { LoneSidecars } from '../../intake/lone-sidecars.ts';
 import { explainRoute } from '../../routing/explain.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { likelyCause } from '../../routing/likely-cause.ts';
@@ -11,6 +14,8 @@ export interface RuleReport {
   readonly leftAlone: string | null;
   /** What its sidecar says, in words. */
   readonly sidecar: string;
+  /** Names in its directory that look like sidecars and belong to no video. */
+  readonly loneSidecars: readonly string[];
   readonly explanation: Explanation;
 }
 
@@ -19,9 +24,13 @@ export interface RuleReport {
  * @param modifiedMs of the file, epoch milliseconds: titles may contain the day
  */
 export async function ruleReport(router: FolderRouter, path: string, modifiedMs: number): Promise<RuleReport> {
-  const reading = await router.sidecarOf(path);
+  const [reading, loneSidecars] = await Promise.all([
+    router.sidecarOf(path),
+    loneSidecarsIn(posix.dirname(path), router),
+  ]);
   return {
-    leftAlone: whyIgnored(router, path),
+    leftAlone: whyIgnored(router, path, loneSidecars),
+    loneSidecars,
     sidecar: reading.ok
       ? reading.sidecar === null
         ? 'none'
@@ -43,7 +52,17 @@ function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: stri
   return `no pattern of include selects it: ${include.map((pattern) => JSON.stringify(pattern)).join(', ')}`;
 }
 
-function whyIgnored(router: FolderRouter, path: string): string | null {
+/** The names in a directory that look like sidecars, of which no video there has the name. */
+async function loneSidecarsIn(directory: string, router: FolderRouter): Promise<readonly string[]> {
+  const names = await readdir(join(router.folder.path, directory)).catch(() => []);
+  const lone = new LoneSidecars();
+  const kinds = names.map((name) => ({ name, kind: router.accepts(posix.join(directory, name)) }));
+  for (const { name, kind } of kinds) if (kind === 'sidecar') lone.add(name);
+  for (const { name, kind } of kinds) if (kind === 'media' || kind === 'link') lone.matched(name);
+  return lone.paths();
+}
+
+function whyIgnored(router: FolderRouter, path: string, loneSidecars: readonly string[]): string | null {
   const leftAlone = leftAloneName(path);
   if (leftAlone !== null)
     return `names like ${leftAlone.name} are left alone: ${JSON.stringify(leftAlone.segment)} is ${leftAlone.reason} (${leftAlone.program})`;
@@ -51,6 +70,9 @@ function whyIgnored(router: FolderRouter, path: string): string | null {
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
   if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
-  if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
+  if (kind === 'sidecar')
+    return loneSidecars.includes(posix.basename(path))
+      ? 'it looks like a sidecar, but no video next to it has its name'
+      : 'it is the sidecar of the video next to it';
   return kind === null ? whyNotSelected(router.folder, path) : null;
 }

@@ -6,7 +6,7 @@ import { baseOf, checksumFileKind, isChecksumOf, isWithoutDirectory } from '../.
 import { ChecksumLines } from '../../routing/checksum-lines.ts';
 import { MediaHashList } from '../../routing/media-hash-list.ts';
 import { OwnChecksums } from '../../routing/own-checksums.ts';
-import { ChecksumNames, HISTORY } from './directory-names.ts';
+import { ListedNames } from '../listed-names.ts';
 import { KeptLists } from './kept-lists.ts';
 import type { OpenList } from './kept-lists.ts';
 import { readList } from './read-list.ts';
@@ -19,7 +19,7 @@ type Place = Pick<Facts, 'folder' | 'path'>;
  * in a directory above it, up to the watched folder.
  */
 export class ChecksumReader {
-  readonly #names = new ChecksumNames();
+  readonly #names = new ListedNames(keyOf);
   readonly #sums = new KeptLists(sums);
   readonly #mediaHashLists = new KeptLists(mediaHashes);
 
@@ -36,7 +36,11 @@ export class ChecksumReader {
   async #beside({ folder, path }: Place): Promise<readonly Checksum[]> {
     const { dir, base } = posix.parse(path);
     const found: Checksum[] = [];
-    for (const name of await this.#names.of(folder, dir)) {
+    for (const name of await this.#namesIn(folder, dir, [
+      LISTS,
+      base.normalize(),
+      posix.parse(base).name.normalize(),
+    ])) {
       const at = posix.join(dir, name);
       if (checksumFileKind(name) === 'many')
         found.push(...(await this.#sums.checksumsFor(baseOf(base), { folder, path: at })));
@@ -55,16 +59,36 @@ export class ChecksumReader {
     return found;
   }
 
+  async #namesIn(folder: string, directory: string, keys: readonly string[]): Promise<readonly string[]> {
+    try {
+      return await this.#names.of(folder, directory, keys);
+    } catch (error) {
+      throw new UnreadableChecksumError(directory, error);
+    }
+  }
+
   /** The lists about what is in a directory. */
   async #listsIn(folder: string, root: string): Promise<readonly string[]> {
-    const names = await this.#names.of(folder, root);
-    const history = names.includes(HISTORY) ? await this.#names.of(folder, posix.join(root, HISTORY)) : [];
+    const names = await this.#namesIn(folder, root, [LISTS]);
+    const history = names.includes(HISTORY) ? await this.#namesIn(folder, posix.join(root, HISTORY), [LISTS]) : [];
     const isList = (name: string): boolean => checksumFileKind(name) === 'mhl';
     return [
       ...names.filter(isList).map((name) => posix.join(root, name)),
       ...history.filter(isList).map((name) => posix.join(root, HISTORY, name)),
     ].slice(0, MOST_LISTS);
   }
+}
+
+/** Where ASC MHL 2 keeps its lists. */
+const HISTORY = 'ascmhl';
+
+/** The key of the names of lists; no file has this name. */
+const LISTS = '/';
+
+function keyOf(name: string): string | null {
+  const kind = checksumFileKind(name);
+  if (kind === 'one') return posix.parse(name).name.normalize();
+  return kind !== null || name === HISTORY ? LISTS : null;
 }
 
 /** Per directory. A history has one for each time somebody looked at the files. */

@@ -97,7 +97,7 @@ function isNoFile(error: unknown): boolean {
   return isOther || error instanceof NotInFolderError || isMissing(error);
 }
 
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const code = errnoOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

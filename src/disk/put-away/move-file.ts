@@ -2,6 +2,7 @@ import { closeSync, lstatSync, openSync, renameSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { constants, copyFile, link, lstat, rm, unlink } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
+import { spellings } from '../../routing/file-name.ts';
 import { errnoOf } from '../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../sync-path.ts';
@@ -36,7 +37,8 @@ export class NoFreeNameError extends Error {
  */
 export async function moveFile(file: MovableFile, to: HeldDirectory): Promise<string> {
   await removePartial(file.id, to);
-  for (const name of freeNames(file.name)) if (await place(file, to.at(name))) return name;
+  for (const name of freeNames(file.name))
+    if (!(await isTakenInOtherForm(name, to)) && (await place(file, to.at(name)))) return name;
   throw new NoFreeNameError(
     `the directory already has ${mostNames} files named like ${JSON.stringify(file.name)}: remove some, or rename the file`,
   );
@@ -56,6 +58,21 @@ export function* freeNames(base: string): Generator<string> {
   const { name, ext } = posix.parse(base);
   yield base;
   for (let n = 2; n <= mostNames; n += 1) yield `${name} (${n})${ext}`;
+}
+
+/** Whether a file has the same name in another Unicode form: to a person, and to many file systems, both are one. */
+async function isTakenInOtherForm(name: string, to: HeldDirectory): Promise<boolean> {
+  const others = spellings(name).filter((other) => other !== name);
+  if (others.length === 0 || (await isThere(to.at(name)))) return false;
+  const found = await Promise.all(others.map((other) => isThere(to.at(other))));
+  return found.includes(true);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** @returns false if the name is taken */

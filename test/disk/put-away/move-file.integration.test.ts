@@ -25,6 +25,16 @@ const clipAt = (path: string): MovableFile => ({
   hasCopyAt: async () => false,
 });
 
+test('a name that another file has in another Unicode form is taken', async () => {
+  await using folder = await scratch();
+  const [composed, decomposed] = ['Gr\u00F6\u00DFe', 'Gro\u0308\u00DFe'];
+  await folder.write(`done/${composed}.mp4`, 'other bytes');
+  const path = await folder.write(`${decomposed}.mp4`, 'bytes');
+  const file = { ...clipAt(path), name: `${decomposed}.mp4` };
+  expect(await moveFile(file, at(folder.file('done')))).toBe(`${decomposed} (2).mp4`);
+  expect(await readFile(folder.file('done', `${composed}.mp4`), 'utf8')).toBe('other bytes');
+});
+
 test('the leftover name of a crashed move is removed, as the file has another', async () => {
   await using folder = await scratch();
   const done = join(folder.path, 'done');

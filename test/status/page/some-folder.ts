@@ -20,6 +20,7 @@ export function someFolder(some: Partial<FolderStatus> = {}): FolderStatus {
     is_scanning: false,
     done_marker: null,
     without_marker: 0,
+    lone_sidecars: { files: 0, first: [] },
     ...some,
   };
 }

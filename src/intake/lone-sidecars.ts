@@ -1,0 +1,57 @@
+import { posix } from 'node:path';
+import { folded } from '../routing/file-name.ts';
+import { stemOf } from '../routing/sidecar.ts';
+
+/** The sidecars of a folder that belong to no video. */
+export interface LoneSidecarsView {
+  readonly files: number;
+  /** Paths of some of them, relative to the folder. */
+  readonly first: readonly string[];
+}
+
+/** Collects the sidecars of a folder for which no video has come. */
+export class LoneSidecars {
+  /** Name that a video would have, or its beginning → paths. */
+  readonly #paths = new Map<string, Set<string>>();
+
+  add(sidecarPath: string): void {
+    const key = keyOf(stemOf(sidecarPath));
+    this.#paths.set(key, (this.#paths.get(key) ?? new Set()).add(sidecarPath));
+  }
+
+  delete(sidecarPath: string): void {
+    const key = keyOf(stemOf(sidecarPath));
+    const paths = this.#paths.get(key);
+    if (paths?.delete(sidecarPath) === true && paths.size === 0) this.#paths.delete(key);
+  }
+
+  /** A video has come. */
+  matched(path: string): void {
+    if (this.#paths.size > 0) for (const key of keysOf(path)) this.#paths.delete(key);
+  }
+
+  paths(): readonly string[] {
+    return [...this.#paths.values()].flatMap((paths) => [...paths]);
+  }
+
+  /** @param waiting paths of videos that still settle */
+  view(waiting: Iterable<string>): LoneSidecarsView {
+    if (this.#paths.size === 0) return { files: 0, first: [] };
+    const isExpected = new Set<string>();
+    for (const path of waiting) for (const key of keysOf(path)) isExpected.add(key);
+    const lone = [...this.#paths].flatMap(([key, paths]) => (isExpected.has(key) ? [] : [...paths]));
+    return { files: lone.length, first: lone.slice(0, MOST_NAMED) };
+  }
+}
+
+const MOST_NAMED = 3;
+
+function keysOf(path: string): readonly string[] {
+  const { dir, name, base } = posix.parse(path);
+  return [keyOf(posix.join(dir, name)), keyOf(posix.join(dir, base))];
+}
+
+function keyOf(stem: string): string {
+  const { dir, base } = posix.parse(stem);
+  return posix.join(dir, folded(base));
+}
