@@ -44,7 +44,7 @@ export interface FolderRouter {
   sourceUrl(path: string): Promise<ImportLink>;
   /** Whether a path is that of a video or link, and the other that of its sidecar or marker. */
   isSidecarOf(path: string, sidecarPath: string): boolean;
-  /** What the paths of videos begin with that may have this sidecar or marker, up to a dot or their end. */
+  /** The beginnings, up to a dot or the end, of the paths of videos that may have this sidecar or marker. */
   stemsOf(sidecarPath: string): readonly string[];
   /** A sidecar has just appeared: the next look at its video finds it. */
   appeared(sidecarPath: string): Promise<void>;

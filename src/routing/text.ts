@@ -24,7 +24,7 @@ export function withoutSmbCharacters(name: string): string {
   });
 }
 
-/** Those of U+F020 to U+F029; the last two stand for a space and a dot at the end of a name. */
+/** U+F020 to U+F029; the last two are a space and a dot at the end of a name. */
 const FORBIDDEN = '"*:<>?\\| .';
 
 /** Text that may have lines, for a description: line ends become `\n`, other control characters spaces, the ends are trimmed. */

@@ -19,7 +19,7 @@ export type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 /** The files by which senders say that another one is complete. */
 export class DoneMarkers {
   readonly #options: DoneMarkersOptions;
-  /** Marker, in Unicode form NFC → files that waited for it; some may not wait any more. */
+  /** Marker, in Unicode form NFC → files that waited for it; some may no longer wait. */
   readonly #awaited = new Map<string, Set<string>>();
   #prunedAt = 0;
 
