@@ -45,6 +45,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'cli'],
+  '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
   '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
   '@dropcast/sandbox': ['cli'],
   chokidar: ['watch'],
@@ -162,7 +163,7 @@ export default defineConfig({
   },
   overrides: [
     ...folders.map((folder) => boundary(folder, arrows[folder] ?? { uses: [] })),
-    ...['client', 'pages', 'sandbox'].map(packageBoundary),
+    ...['client', 'media', 'pages', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

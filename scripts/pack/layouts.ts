@@ -19,6 +19,7 @@ export const layouts: readonly Layout[] = [
     files: ['browser.cjs'],
     readme: { from: 'docs/client.md', edit: withoutLinks },
   },
+  { name: 'media', home: 'packages/media', files: [], readme: null },
   { name: 'pages', home: 'packages/pages', files: [], readme: null },
   {
     name: 'sandbox',

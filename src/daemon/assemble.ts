@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { diskOf, freedBy } from '../disk/disk-of.ts';
 import { isReadable } from '../disk/accepted-file.ts';
-import { mediaDuration } from '../disk/duration/media-duration.ts';
+import { mediaDuration } from '../disk/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { requireWatched } from '../disk/watched-file.ts';
 import type { IsWatched } from '../disk/watched-file.ts';

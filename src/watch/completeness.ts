@@ -1,12 +1,12 @@
 import { constants, readlinkSync } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { endOf } from '@dropcast/media';
 import type { LimitFunction } from 'p-limit';
 import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import type { MonotonicClock } from './clock.ts';
-import { containerFlaw } from './container.ts';
 import type { DoneMarkers } from './done-markers.ts';
 import { DownloadParts } from './download-parts.ts';
 import type { OpenWriters } from './open-writers.ts';
@@ -21,7 +21,8 @@ export interface Wait {
   readonly why: string | null;
 }
 
-export type Verdict = Wait | { readonly is: 'complete'; readonly flaw: string | null };
+/** `flaw` holds the file; a `doubt` is worth a line in the log. */
+export type Verdict = Wait | { readonly is: 'complete'; readonly flaw: string | null; readonly doubt: string | null };
 
 export interface JudgeOptions {
   readonly folder: { readonly path: string; readonly settleMs: number };
@@ -76,8 +77,10 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
     const flaw = isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
-    const graceLeftMs = flaw === null ? 0 : graceMs(folder.settleMs) - unchangedMs;
-    return graceLeftMs > 0 ? wait(graceLeftMs, flaw) : { is: 'complete', flaw };
+    const doubt = check.is === 'doubtful' ? check.doubt : null;
+    const needsMs = flaw !== null ? graceMs(folder.settleMs) : check.is === 'doubtful' ? check.passesAfterMs : 0;
+    const leftMs = needsMs - unchangedMs;
+    return leftMs > 0 ? wait(leftMs, flaw ?? doubt) : { is: 'complete', flaw, doubt };
   };
 }
 
@@ -97,11 +100,17 @@ const FIRST_VETO_RECHECK_MS = 1000;
 const LAST_VETO_RECHECK_MS = 5000;
 /** A writer that keeps a file open for six hours without writing a byte has forgotten it. */
 const LONGEST_VETO_MS = 6 * 3_600_000;
+/**
+ * For a file that plays but lacks less than a packet at its end, or padding. A copy over a network that stalls for longer is rare, and no
+ * second copy of such a file would be any better.
+ */
+const QUIET_MS = 5 * 60_000;
 
-/** What the bytes of an unchanged file say. `moved`: it is not the file we saw any more, look again. */
+/** What the bytes of an unchanged file say. `moved`: it is not the file we saw any more, look again. `doubtful` passes after a quiet time. */
 export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }
+  | { readonly is: 'doubtful'; readonly doubt: string; readonly passesAfterMs: number }
   | { readonly is: 'unreadable'; readonly why: string };
 
 /**
@@ -129,8 +138,11 @@ export async function checkBytes(
       const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
       return buffer.subarray(0, bytesRead);
     };
-    const flaw = await containerFlaw(readAt, version.size);
-    return flaw === null ? { is: 'sound' } : { is: 'flawed', flaw };
+    const { flaw } = await endOf(readAt, version.size);
+    if (flaw === null) return { is: 'sound' };
+    if (flaw.is === 'hint') return { is: 'doubtful', doubt: flaw.why, passesAfterMs: 0 };
+    if (flaw.is === 'small') return { is: 'doubtful', doubt: flaw.why, passesAfterMs: QUIET_MS };
+    return { is: 'flawed', flaw: flaw.why };
   } catch (error) {
     const code = errnoOf(error);
     // The file is gone, stale or a link now: the next look finds out.

@@ -137,6 +137,12 @@ export class Settler implements AsyncDisposable {
     const verdict = await this.#judge(file, unchangedMs);
     const result = verdict.is === 'complete' ? await this.#handOver(file, verdict.flaw) : verdict;
     if (result === 'taken') {
+      if (verdict.is === 'complete' && verdict.doubt !== null)
+        logger.warn('The end of a file may be missing; taking it as it is', {
+          folder: folder.path,
+          path: file.path,
+          why: verdict.doubt,
+        });
       this.#files.took(file);
       return;
     }

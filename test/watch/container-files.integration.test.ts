@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { containerFlaw } from '../../src/watch/container.ts';
+import { endOf } from '@dropcast/media';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
@@ -190,7 +190,8 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
 });
 
 async function flawOf(bytes: Buffer): Promise<string | null> {
-  return containerFlaw(async (position, length) => bytes.subarray(position, position + length), bytes.length);
+  const { flaw } = await endOf(async (position, length) => bytes.subarray(position, position + length), bytes.length);
+  return flaw?.why ?? null;
 }
 
 interface Span {

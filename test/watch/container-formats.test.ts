@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { flawOf } from './flaw-of.ts';
 
-const stillRecorded = 'the container has no length yet: it is still being recorded, or its recording broke off';
+const stillRecorded =
+  'the container states no length: the file is still being recorded, its recording broke off, or it was written through a pipe';
 
 function chunk(type: string, content: Buffer, length = content.length): Buffer {
   const header = Buffer.alloc(8);

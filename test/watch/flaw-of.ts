@@ -1,7 +1,10 @@
-import { containerFlaw } from '../../src/watch/container.ts';
+import { endOf } from '@dropcast/media';
+import type { Flaw } from '@dropcast/media';
 
 export interface Judged {
   readonly flaw: string | null;
+  readonly is: Flaw['is'] | null;
+  readonly end: number;
   readonly reads: number;
   readonly readBytes: number;
 }
@@ -10,7 +13,7 @@ export interface Judged {
 export async function flawOf(bytes: Buffer, size = bytes.length): Promise<Judged> {
   let reads = 0;
   let readBytes = 0;
-  const flaw = await containerFlaw((position, length) => {
+  const { flaw, end } = await endOf((position, length) => {
     reads += 1;
     const wanted = Math.max(0, Math.min(length, size - position));
     readBytes += wanted;
@@ -18,5 +21,5 @@ export async function flawOf(bytes: Buffer, size = bytes.length): Promise<Judged
     if (position < bytes.length) bytes.copy(out, 0, position, Math.min(bytes.length, position + wanted));
     return Promise.resolve(out);
   }, size);
-  return { flaw, reads, readBytes };
+  return { flaw: flaw?.why ?? null, is: flaw?.is ?? null, end: end ?? size, reads, readBytes };
 }

@@ -33,9 +33,11 @@ export async function proofsOf(
     container:
       bytes.is === 'flawed'
         ? bytes.flaw
-        : bytes.is === 'unreadable'
-          ? bytes.why
-          : 'does not say that bytes are missing',
+        : bytes.is === 'doubtful'
+          ? bytes.doubt
+          : bytes.is === 'unreadable'
+            ? bytes.why
+            : 'does not say that bytes are missing',
     marker,
     checksum,
   };

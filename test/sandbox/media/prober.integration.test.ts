@@ -173,9 +173,7 @@ describe('incomplete files', () => {
 
   test.each([
     ['a broken copy of an MP4', 'truncated.mp4', Infinity, /35182 of its 65182 bytes/],
-    ['a transport stream cut inside a packet', 'broadcast.m2ts', -1, /missing|cut off/],
     ['an MP4 without its last byte', 'clip.mp4', -1, /1 of its 65182 bytes/],
-    ['an MP3 cut inside a frame', 'interview.mp3', -50, /missing|cut off/],
     ['a camera file whose index never came', 'camera.mov', 120_000, /missing|cut off|index/],
   ])('%s is truncated', async (_name, sample, end, message) => {
     const bytes = (await readSample(sample)).subarray(0, end);

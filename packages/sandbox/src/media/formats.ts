@@ -48,6 +48,7 @@ const FORMATS: Readonly<Record<string, Formats>> = {
   WebM: [format('matroska', 'webm', 'video/webm'), format('matroska', 'webm', 'audio/webm')],
   'MPEG Audio': [format('mp3', 'mp3', 'audio/mpeg')],
   'MPEG-TS': [format('mpeg-ts', 'ts', 'video/mp2t')],
+  'MPEG-TS 188+16': [format('mpeg-ts', 'ts', 'video/mp2t')],
   BDAV: [format('mpeg-ts', 'm2ts', 'video/mp2t')],
   'MPEG-PS': [format('mpeg-ps', 'mpg', 'video/mpeg')],
   MXF: [format('mxf', 'mxf', 'application/mxf')],

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { durationOf, endOf } from '@dropcast/media';
+import type { ReadAt } from '@dropcast/media';
 import { mediaInfoFactory } from 'mediainfo.js';
-import { containerEnd } from './container-end.ts';
 import type { MediaReport } from './media-report.ts';
 
 /*
@@ -34,7 +35,11 @@ async function answer(path: string): Promise<void> {
 async function reportOf(path: string): Promise<MediaReport> {
   const file = openSync(path, 'r');
   try {
-    const end = containerEnd((position, length) => read(file, length, position), fstatSync(file).size);
+    const { size } = fstatSync(file);
+    const readAt: ReadAt = async (position, length) => Buffer.from(read(file, length, position));
+    const { end: stated, flaw } = await endOf(readAt, size);
+    // Behind a whole container some tools leave stray bytes, which MediaInfo would take for the beginning of a box, chunk or packet.
+    const end = stated ?? size;
     let readBytes = 0;
     const result = await mediaInfo.analyzeData(end, (wantedBytes, offset) => {
       const length = Math.max(0, Math.min(wantedBytes, end - offset));
@@ -42,7 +47,8 @@ async function reportOf(path: string): Promise<MediaReport> {
       readBytes += bytes.length;
       return bytes;
     });
-    return { tracks: result.media?.track ?? [], head: read(file, HEAD_BYTES, 0) };
+    const durationS = await durationOf(readAt, size);
+    return { tracks: result.media?.track ?? [], head: read(file, HEAD_BYTES, 0), flaw, durationS };
   } finally {
     closeSync(file);
   }

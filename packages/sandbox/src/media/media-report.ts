@@ -1,17 +1,21 @@
+import type { Flaw } from '@dropcast/media';
 import type { Track } from 'mediainfo.js';
 import { formatOf } from './formats.ts';
 import { truncated, type MediaFacts, type Probe } from './verdict.ts';
 
-/** MediaInfo's report on a file, and its first bytes (up to 12). */
+/** MediaInfo's report on a file, its first bytes (up to 12), and what its container says of its end and duration. */
 export interface MediaReport {
   readonly tracks: readonly Track[];
   readonly head: Uint8Array;
+  readonly flaw: Flaw | null;
+  /** Seconds; null: the container does not say. */
+  readonly durationS: number | null;
 }
 
 /**
- * Interprets the report. Truncated FLAC, Ogg, FLV, ASF and ADTS pass as complete, because these formats do not record their length.
+ * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play what is there.
  */
-export function verdictOf({ tracks, head }: MediaReport): Probe {
+export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
   const video = trackOf(tracks, 'Video');
   const sound = trackOf(tracks, 'Audio');
@@ -19,13 +23,19 @@ export function verdictOf({ tracks, head }: MediaReport): Probe {
   const format = formatOf(names, video !== undefined);
   const isPicture = !video && !sound && trackOf(tracks, 'Image') !== undefined;
   if (!general || !format || isPicture) return UNSUPPORTED;
-  if (isTruncated(general) && !isOfUnknownSize(head)) return truncated(missingBytes(general));
-  const codecs = { videoCodec: codecOf(video), audioCodec: codecOf(sound) };
+  const isTolerated = flaw?.is === 'no length' || flaw?.is === 'small' || format.container === 'mp3';
+  if (isTruncated(general) && !isTolerated) return truncated(missingBytes(general));
+  // MediaInfo does not find the sound of an AIFF behind a comment.
+  const isSilent = format.container === 'aiff' && !sound && statedS !== null;
+  const codecs = { videoCodec: codecOf(video), audioCodec: isSilent ? 'PCM' : codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
     return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
+  if (format.container === 'mp4' && flaw?.is === 'missing') return truncated(`The file is cut off: ${flaw.why}.`);
   // The one cut that MediaInfo takes for a whole file: between the index of an MP4 and its media data.
   if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
-  const facts = { durationS: durationS(tracks, format.container), ...pictureFacts(video) };
+  // Without a stated length MediaInfo takes a placeholder for one.
+  const playedS = flaw?.is === 'no length' || isSilent ? statedS : durationS(tracks, format.container);
+  const facts = { durationS: playedS, ...pictureFacts(video) };
   return {
     isPlayable: true,
     ...format,
@@ -55,12 +65,6 @@ function brandOf(head: Uint8Array): string | undefined {
 
 function isTruncated(general: Track): boolean {
   return general.extra?.['IsTruncated'] === 'Yes';
-}
-
-/** Recorders that cannot seek back leave all ones as the size of WAV and AVI; MediaInfo reads that as 4 GiB. */
-function isOfUnknownSize(head: Uint8Array): boolean {
-  const bytes = Buffer.from(head);
-  return bytes.length === 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.readUInt32LE(4) === 0xff_ff_ff_ff;
 }
 
 function missingBytes(general: Track): string {

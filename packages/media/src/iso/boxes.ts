@@ -1,4 +1,4 @@
-import type { ReadAt } from './read-at.ts';
+import type { ReadAt } from '../media-file.ts';
 
 /** ISO/IEC 14496-12, 4.2. */
 export interface Box {

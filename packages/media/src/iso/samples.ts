@@ -1,10 +1,12 @@
-import { missingBytes } from './missing-bytes.ts';
-import type { ReadAt } from './read-at.ts';
+import { missingBytes } from '../verdict.ts';
+import type { ReadAt } from '../media-file.ts';
 
 /** What an index says about the last samples (frames) of a track. */
 export interface Samples {
   /** The least place where their bytes end. */
   readonly end: number;
+  /** Where they certainly end; `null`: not known. */
+  readonly wholeEnd: number | null;
   /** Of a frame that is not tiny; `null` if the place of none is known. */
   readonly frame: Frame | null;
   /** Four letters; '' if not known. */
@@ -31,7 +33,7 @@ export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
 /** Whether bytes are missing at the end, or zeros stand where the last frame belongs, in space that a copy reserved before. */
 export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly Samples[]): Promise<string | null> {
   const end = tracks.reduce((latest, track) => Math.max(latest, track.end), 0);
-  const missing = missingBytes(BigInt(end), size);
+  const missing = missingBytes(end, size);
   if (missing !== null) return missing;
   const frames = tracks.flatMap(({ codec, frame }) => (frame !== null && NEVER_ZEROS.has(codec) ? [frame] : []));
   const last = frames.reduce<Frame | null>((one, other) => (one === null || other.at > one.at ? other : one), null);

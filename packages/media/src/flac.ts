@@ -1,18 +1,32 @@
 import { framesIn, isWholeFrame } from './flac-frames.ts';
 import type { Frame, StreamInfo } from './flac-frames.ts';
-import { missingBytes } from './missing-bytes.ts';
-import type { ReadAt } from './read-at.ts';
+import type { MediaFile, ReadAt } from './media-file.ts';
+import { flawed, missingBytes, sound } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Some tools put an ID3v2 tag in front, which may be longer than what is read of the start. */
+export async function isFlac({ readAt, start }: MediaFile): Promise<boolean> {
+  return (await readAt(afterTag(start), 4)).toString('latin1') === 'fLaC';
+}
 
 /**
  * FLAC, RFC 9639: blocks of metadata, of which the first says how many samples there are, then frames that say which samples they have.
  * Complete = one of the last frames has the last sample, and is whole. A stream of unknown length does not say.
- *
- * @param start the first bytes of the file
  */
-export async function flacFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<string | null> {
-  const at = afterTag(start);
-  const head = at === 0 ? start : await readAt(at, BEFORE_FRAMES);
-  if (head.toString('latin1', 0, 4) !== 'fLaC') return null;
+export async function flacEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
+  const why = await flacFlaw(readAt, size, afterTag(start));
+  return why === null ? sound() : flawed('missing', why);
+}
+
+/** Samples by samples per second, both in the first block (8.2). */
+export async function flacDuration({ readAt, start }: MediaFile): Promise<number | null> {
+  const head = await readAt(afterTag(start), BEFORE_FRAMES);
+  const info = head.length < BEFORE_FRAMES ? null : readInfo(head);
+  return info === null ? null : info.samples / info.sampleRate;
+}
+
+async function flacFlaw(readAt: ReadAt, size: number, at: number): Promise<string | null> {
+  const head = await readAt(at, BEFORE_FRAMES);
   if (head.length < BEFORE_FRAMES) return 'the container ends before its first frame';
   const info = readInfo(head);
   const frames = await framesFrom(readAt, size, at + 4);
@@ -28,8 +42,8 @@ const MOST_BLOCKS = 128;
 const MOST_TAIL_BYTES = 1024 * 1024;
 const LEAST_TAIL_BYTES = 64 * 1024;
 
-/** An ID3v2 tag, which some tools put in front. @returns where it ends, in bytes */
-function afterTag(start: Buffer): number {
+/** @returns where an ID3v2 tag ends, in bytes; 0 without one */
+export function afterTag(start: Buffer): number {
   if (start.length < 10 || start.toString('latin1', 0, 3) !== 'ID3') return 0;
   return start.subarray(6, 10).reduce((value, byte) => value * 128 + (byte & 0x7f), 0) + 10;
 }
@@ -41,6 +55,7 @@ function readInfo(head: Buffer): StreamInfo | null {
     blockSamples: head.readUInt16BE(8),
     isFixed: head.readUInt16BE(8) === head.readUInt16BE(10),
     mostFrameBytes: head.readUIntBE(15, 3),
+    sampleRate: Number(packed >> 44n),
     samples: Number(packed & 0xfffffffffn),
     sampleBits: Number((packed >> 36n) & 0x1fn) + 1,
     channels: Number((packed >> 41n) & 0x7n) + 1,
@@ -54,7 +69,7 @@ async function framesFrom(readAt: ReadAt, size: number, from: number): Promise<n
     const header = await readAt(position, 4);
     if (header.length < 4) return 'the container ends before its first frame';
     position += 4 + header.readUIntBE(1, 3);
-    const missing = missingBytes(BigInt(position), size);
+    const missing = missingBytes(position, size);
     if (missing !== null) return missing;
     if (((header[0] ?? 0) & 0x80) !== 0) return position;
   }

@@ -1,15 +1,22 @@
-import { missingBytes } from './missing-bytes.ts';
-import type { ReadAt } from './read-at.ts';
+import type { MediaFile, ReadAt } from './media-file.ts';
+import { flawed, missingBytes, sound } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+export function isMxf({ start }: MediaFile): boolean {
+  return isPartition(start, HEADER);
+}
 
 /**
  * MXF, SMPTE ST 377-1: a row of keys, lengths and values, in partitions. The first partition says where the footer partition begins, once
  * the writer has closed the file; a writer that cannot go back leaves that open and ends with the footer and an index of all partitions.
  * Complete = there is a footer, and everything from its beginning ends inside the file.
- *
- * @param start the first bytes of the file
  */
-export async function mxfFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<string | null> {
-  if (!isPartition(start, HEADER)) return null;
+export async function mxfEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
+  const why = await mxfFlaw(readAt, size, start);
+  return why === null ? sound() : flawed('missing', why);
+}
+
+async function mxfFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<string | null> {
   const pack = readPiece(start);
   if (pack === null) return missingBytes(BigInt(START_OF_VALUE), size);
   const missing = missingBytes(pack.end, size);

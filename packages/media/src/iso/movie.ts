@@ -1,12 +1,14 @@
-import { boxesIn, UNWRITTEN } from './iso-boxes.ts';
-import type { Box } from './iso-boxes.ts';
-import { lastFrame } from './iso-samples.ts';
-import type { Samples } from './iso-samples.ts';
-import type { ReadAt } from './read-at.ts';
+import { boxesIn, UNWRITTEN } from './boxes.ts';
+import type { Box } from './boxes.ts';
+import { lastFrame } from './samples.ts';
+import type { Samples } from './samples.ts';
+import type { ReadAt } from '../media-file.ts';
 
 /** The last samples of a track that the index itself lists, by its number. Fragments are not among them. */
 export interface Track extends Samples {
   readonly id: number;
+  /** Units of its times in a second; 0: not known. */
+  readonly timescale: number;
 }
 
 /**
@@ -46,8 +48,10 @@ async function trackOf(readAt: ReadAt, track: Box): Promise<Track | 'unwritten' 
   if (await isElsewhere(readAt, boxes.get('dinf'))) return null;
   const id = await idOf(readAt, boxes.get('tkhd'));
   const codec = (await contentOf(readAt, boxes.get('stsd'), 16)).toString('latin1', 12, 16);
+  const media = await contentOf(readAt, boxes.get('mdhd'), 24);
+  const timescale = media.length < 24 ? 0 : media.readUInt32BE(media[0] === 1 ? 20 : 12);
   const samples = await lastSamples(readAt, boxes);
-  return samples === 'unwritten' ? samples : { id, codec, ...samples };
+  return samples === 'unwritten' ? samples : { id, codec, timescale, ...samples };
 }
 
 /** Tracks of reference movies name another file. */
@@ -67,12 +71,17 @@ async function idOf(readAt: ReadAt, header: Box | undefined): Promise<number> {
 
 async function lastSamples(readAt: ReadAt, boxes: Boxes): Promise<Omit<Samples, 'codec'> | 'unwritten'> {
   const chunks = await lastChunk(readAt, boxes);
-  if (chunks === null) return { end: 0, frame: null };
+  if (chunks === null) return { end: 0, wholeEnd: null, frame: null };
   // At 0 is the first box of the file.
   if (chunks.lastAt === 0) return 'unwritten';
-  const sizes = await sizesInLastChunk(readAt, boxes, chunks.count);
+  const { sizes, each, count } = await sizesInLastChunk(readAt, boxes, chunks.count);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  return { end: chunks.lastAt + Math.max(1, bytes), frame: lastFrame(chunks.lastAt, sizes) };
+  const wholeBytes = count === 0 ? null : each > 1 ? count * each : sizes.length === count ? bytes : null;
+  return {
+    end: chunks.lastAt + Math.max(1, bytes),
+    wholeEnd: wholeBytes === null ? null : chunks.lastAt + wholeBytes,
+    frame: lastFrame(chunks.lastAt, sizes),
+  };
 }
 
 async function lastChunk(
@@ -89,15 +98,28 @@ async function lastChunk(
   return { lastAt: isLong ? Number(entry.readBigUInt64BE()) : entry.readUInt32BE(), count };
 }
 
-/** @returns none if all samples have one size, which old files give in units of their own, or if the tables are too long to read */
-async function sizesInLastChunk(readAt: ReadAt, boxes: Boxes, chunks: number): Promise<readonly number[]> {
+interface ChunkSizes {
+  /** None if all samples have one size, which old files give in units of their own, or if the tables are too long to read. */
+  readonly sizes: readonly number[];
+  /** The one size; 0: they have different ones. */
+  readonly each: number;
+  /** Samples in the chunk; 0: not known. */
+  readonly count: number;
+}
+
+async function sizesInLastChunk(readAt: ReadAt, boxes: Boxes, chunks: number): Promise<ChunkSizes> {
   const table = boxes.get('stsz');
   const head = await contentOf(readAt, table, 12);
-  if (head.length < 12 || head.readUInt32BE(4) !== 0) return [];
-  const samples = head.readUInt32BE(8);
-  const inChunk = await samplesInLastChunk(readAt, boxes.get('stsc'), { chunks, samples });
-  const sizes = await contentOf(readAt, table, 4 * inChunk, 12 + 4 * (samples - inChunk));
-  return Array.from({ length: sizes.length >> 2 }, (_, index) => sizes.readUInt32BE(4 * index));
+  if (head.length < 12) return { sizes: [], each: 0, count: 0 };
+  const [each, samples] = [head.readUInt32BE(4), head.readUInt32BE(8)];
+  const count = await samplesInLastChunk(readAt, boxes.get('stsc'), { chunks, samples });
+  if (each !== 0) return { sizes: [], each, count };
+  const sizes = await contentOf(readAt, table, 4 * count, 12 + 4 * (samples - count));
+  return {
+    sizes: Array.from({ length: sizes.length >> 2 }, (_, index) => sizes.readUInt32BE(4 * index)),
+    each,
+    count,
+  };
 }
 
 /** @returns 0 if not known */

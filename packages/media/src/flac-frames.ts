@@ -5,6 +5,8 @@ export interface StreamInfo {
   readonly isFixed: boolean;
   /** 0: not known. */
   readonly mostFrameBytes: number;
+  /** Samples per second. */
+  readonly sampleRate: number;
   /** Of each channel; 0: not known. */
   readonly samples: number;
   readonly sampleBits: number;

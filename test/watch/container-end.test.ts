@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { containerEnd } from '../../../packages/sandbox/src/media/container-end.ts';
-import { avi, avix, oddWav, rf64, wav } from './samples.ts';
+import { avi, avix, oddWav, rf64, wav } from '../sandbox/media/samples.ts';
+import { flawOf } from './flaw-of.ts';
 
-const endOf = (bytes: Uint8Array) =>
-  containerEnd((position, length) => bytes.subarray(position, position + length), bytes.length);
+const endOf = async (bytes: Buffer) => (await flawOf(bytes)).end;
 
 /** With other sizes of the whole and of the data. */
 function sized(wave: Buffer, whole: number, data: number): Buffer {
@@ -23,9 +22,9 @@ describe('the end of a file of chunks', () => {
     ['one without the byte of padding', sized(oddWav().subarray(0, -1), 36 + 15_999, 15_999)],
     ['an RF64', rf64(wav(1))],
     ['an AVI of two RIFFs', films],
-  ])('%s is before stray bytes', (_name, bytes) => {
-    expect(endOf(bytes)).toBe(bytes.length);
-    expect(endOf(Buffer.concat([bytes, STRAY]))).toBe(bytes.length);
+  ])('%s is before stray bytes', async (_name, bytes) => {
+    expect(await endOf(bytes)).toBe(bytes.length);
+    expect(await endOf(Buffer.concat([bytes, STRAY]))).toBe(bytes.length);
   });
 
   test.each<[string, Buffer]>([
@@ -37,7 +36,7 @@ describe('the end of a file of chunks', () => {
     ['is cut off', wav(1).subarray(0, -1)],
     ['is cut off in its header', wav(1).subarray(0, 20)],
     ['states sizes beyond all numbers', rf64(wav(1)).fill(0xff, 20, 36)],
-  ])('a WAV that %s is read to its end', (_name, bytes) => {
-    expect(endOf(bytes)).toBe(bytes.length);
+  ])('a WAV that %s is read to its end', async (_name, bytes) => {
+    expect(await endOf(bytes)).toBe(bytes.length);
   });
 });

@@ -1,0 +1,57 @@
+import type { MediaFile } from './media-file.ts';
+import { flawed, sound } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Recognises what is certainly no media file by its first bytes, as `file(1)` does: a log-in page, a source file, an archive. */
+export function noMedia({ start, size }: MediaFile): Verdict {
+  const begins = start.toString('latin1');
+  const known = signatures.find(([signature]) => begins.startsWith(signature));
+  const what = known?.[1] ?? (begins.startsWith('ustar', 257) ? 'an archive (tar)' : textIn(start, size));
+  return what === null ? sound() : flawed('no media', `this is ${what}, not a video`);
+}
+
+/** Signatures that no media file begins with. */
+const signatures: readonly (readonly [signature: string, what: string])[] = [
+  ['PK\x03\x04', 'an archive or document (ZIP)'],
+  ['PK\x05\x06', 'an archive (ZIP)'],
+  ['Rar!\x1a\x07', 'an archive (RAR)'],
+  ['7z\xbc\xaf\x27\x1c', 'an archive (7-Zip)'],
+  ['\x1f\x8b\x08', 'a compressed file (gzip)'],
+  ['\xfd7zXZ\0', 'a compressed file (xz)'],
+  ['(\xb5/\xfd', 'a compressed file (Zstandard)'],
+  ['BZh91AY&SY', 'a compressed file (bzip2)'],
+  ['Salted__', 'an encrypted file (OpenSSL)'],
+  ['age-encryption.org/', 'an encrypted file (age)'],
+  ['%PDF-', 'a document (PDF)'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'a document (Microsoft Office)'],
+  ['SQLite format 3\0', 'a database (SQLite)'],
+  ['\x89PNG\r\n\x1a\n', 'a picture (PNG)'],
+  ['\x7fELF', 'a program'],
+  ['d8:announce', 'a torrent file'],
+];
+
+/** Y4M video begins with a line of text, playlists and subtitles are text. */
+const VIDEO_IN_TEXT = 'YUV4MPEG2 ';
+
+/** Text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without structure are not judged. */
+function textIn(start: Buffer, size: number): string | null {
+  const text = decoded(start, size);
+  // Control characters other than white space and the escapes of a terminal are in no text.
+  if (text === null || /[^\P{Cc}\t\n\f\r\x1b]/u.test(text) || text.startsWith(VIDEO_IN_TEXT)) return null;
+  const trimmed = text.trimStart();
+  if (/^(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title|script|meta)\b/isu.test(trimmed)) return 'a web page';
+  if (/^<[?!a-z]/iu.test(trimmed)) return 'an XML document';
+  if (/^[{[]\s*["{[]/u.test(trimmed)) return 'a JSON document';
+  return text.includes('\n') || text.includes('\r') ? 'plain text' : null;
+}
+
+/** @returns null if it is no text; a character that the end of the piece cuts is left out */
+function decoded(start: Buffer, size: number): string | null {
+  const isUtf16 = start.length >= 4 && ['fffe', 'feff'].includes(start.toString('hex', 0, 2));
+  const encoding = !isUtf16 ? 'utf-8' : start[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(start, { stream: start.length < size });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,25 @@
+import { posix } from 'node:path';
+import { durationOf } from '@dropcast/media';
+import { openRegular } from './accepted-file.ts';
+import { inDirectory } from './held-directory.ts';
+
+/**
+ * How long a file plays, as its container says. Reads a few pieces of it, whatever is in it, and follows no link out of its folder.
+ *
+ * @returns seconds; null when its container does not say, is not known, or the file cannot be read
+ */
+export async function mediaDuration(folder: string, path: string): Promise<number | null> {
+  try {
+    await using file = await inDirectory({ folder, directory: posix.dirname(path) }, (held) =>
+      openRegular(held.at(posix.basename(path))),
+    );
+    const stats = await file.stat();
+    if (!stats.isFile()) return null;
+    return await durationOf(async (position, length) => {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    }, stats.size);
+  } catch {
+    return null;
+  }
+}
