@@ -55,7 +55,7 @@ const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : m
 const both = (words: string) => () => words;
 
 /** What a person ignores needs nobody. */
-const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
+const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
     next: says('Add a rule for it, or ignore it.', 'Add a rule for them, or ignore them.'),
@@ -68,14 +68,6 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
       'Correct the sidecars: the files go on by themselves.',
     ),
     actions: ['ignore'],
-  },
-  flawed: {
-    is: says('is empty or damaged', 'are empty or damaged'),
-    next: says(
-      'Copy it again. A retry with force uploads it as it is.',
-      'Copy them again. A retry with force uploads them as they are.',
-    ),
-    actions: ['ignore', 'force retry'],
   },
   existing: {
     is: says('was there before dropcast watched the folder', 'were there before dropcast watched the folder'),
@@ -180,13 +172,31 @@ const others: Readonly<Record<string, Words | undefined>> = {
   },
 };
 
-/** Of causes that name something: a channel, a field, what this machine says. */
+/** Of causes that name something (a channel, a field, what this machine says), or whose remedy depends on what was found. */
 function openEnded(caused: Caused): Words {
   const { cause } = caused;
+  if (cause === 'flawed') return flawed(caused);
   if (cause.startsWith('local.')) return local(caused);
   if (cause.startsWith(withoutChannel)) return noChannel(cause.slice(withoutChannel.length));
   if (cause.startsWith(withoutFeed)) return noFeed(cause.slice(withoutFeed.length));
   return asked(caused);
+}
+
+/** Copying again helps neither a recording through a pipe nor what is no video. */
+function flawed({ message }: Caused): Words {
+  const one = message.includes('states no length')
+    ? 'Once its recording has ended, `dropcast retry --force` uploads it as it is. Copying it again does not add a length.'
+    : message.startsWith('this is ')
+      ? 'Replace it with the video, or ignore it. `dropcast retry --force` uploads it as it is.'
+      : 'Copy it again. `dropcast retry --force` uploads it as it is.';
+  return {
+    is: says('is empty, incomplete or not a video', 'are empty, incomplete or not videos'),
+    next: says(
+      one,
+      'Copy incomplete files again. Copying does not help a recording that states no length, as through a pipe, or a file that is not a video. `dropcast retry --force` uploads files as they are.',
+    ),
+    actions: ['ignore', 'force retry'],
+  };
 }
 
 const withoutFeed = `${unknownNameCodes.feed}.`;

@@ -54,6 +54,15 @@ test.each(keys)('the cause %s says what to do and what can be done with all file
   expect(actions.length).toBeGreaterThan(0);
 });
 
+test.each([
+  ['the container says 5 bytes are missing', /^Copy it again\. .*`dropcast retry --force`/],
+  ['the container states no length: the file is still being recorded', /^Once .*`dropcast retry --force`.* does not/],
+  ['this is a web page, not a video', /^Replace it with the video/],
+])('a file of which is known that %s gets advice that helps', (message, advice) => {
+  expect(causeOf({ ...caused, cause: 'flawed', files: 1, message }).next).toMatch(advice);
+  expect(causeOf({ ...caused, cause: 'flawed', files: 2, message }).next).toMatch(/states no length/);
+});
+
 test('files that no rule takes are not offered a retry: it would refuse them', () => {
   expect(causeOf(caused).actions).not.toContain('retry');
 });

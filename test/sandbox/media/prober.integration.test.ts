@@ -157,7 +157,72 @@ describe('complete files', () => {
   });
 });
 
+describe('files that play although their containers contradict', () => {
+  /** A WAV of one second that states these lengths. */
+  function placeholder(whole: number, data: number): Buffer {
+    const bytes = wav(1);
+    bytes.writeUInt32LE(whole, 4);
+    bytes.writeUInt32LE(data, 40);
+    return bytes;
+  }
+
+  test.each([
+    [0x7ffff024, 0x7ffff000],
+    [0x7fff0024, 0x7fff0000],
+    [0xffffffbf, 0xffffff9b],
+    [2_000_000_036, 2_000_000_000],
+    [0xffffffff, 0xffffffff],
+  ])('a WAV that was written through a pipe is complete (%d, %d), and its duration unknown', async (whole, data) => {
+    expect(await probeBytes(placeholder(whole, data))).toMatchObject({
+      ...facts('wav', 'wav', 'audio/wav'),
+      durationS: null,
+    });
+  });
+
+  test('an MP3 and a transport stream whose last piece is cut are complete', async () => {
+    expect(await probeBytes((await readSample('interview.mp3')).subarray(0, -50))).toMatchObject({ container: 'mp3' });
+    expect(await probeBytes((await readSample('broadcast.m2ts')).subarray(0, -1))).toMatchObject({
+      container: 'mpeg-ts',
+    });
+  });
+
+  test('a transport stream with error correction is one', async () => {
+    const plain = plainTransportStream(await readSample('broadcast.m2ts'));
+    const packets = Array.from({ length: plain.length / 188 }, (_, index) =>
+      Buffer.concat([plain.subarray(index * 188, (index + 1) * 188), Buffer.alloc(16)]),
+    );
+    expect(await probeBytes(Buffer.concat(packets))).toMatchObject(facts('mpeg-ts', 'ts', 'video/mp2t'));
+  });
+
+  test('an AIFF with a comment in front has sound', async () => {
+    const comment = Buffer.from('Processed by SoX');
+    const chunk = (type: string, body: Buffer) => {
+      const head = Buffer.alloc(8);
+      head.write(type, 'latin1');
+      head.writeUInt32BE(body.length, 4);
+      return Buffer.concat([head, body]);
+    };
+    const comments = Buffer.concat([Buffer.from('0001000000000000', 'hex'), Buffer.of(0, comment.length), comment]);
+    const common = Buffer.from('000100003e800010400bfa0000000000000000', 'hex').subarray(0, 18);
+    const sound = Buffer.alloc(8 + 32_000);
+    const parts = [Buffer.from('AIFF'), chunk('COMT', comments), chunk('COMM', common), chunk('SSND', sound)];
+    expect(await probeBytes(chunk('FORM', Buffer.concat(parts)))).toMatchObject({
+      ...facts('aiff', 'aiff', 'audio/aiff'),
+      audioCodec: 'PCM',
+      durationS: 2,
+    });
+  });
+});
+
 describe('incomplete files', () => {
+  test('an MP4 whose media data were emptied behind its index is truncated', async () => {
+    const bytes = await readSample('clip.mp4');
+    const at = bytes.indexOf('mdat') - 4;
+    const emptied = Buffer.concat([bytes.subarray(0, at + 8), bytes.subarray(at + bytes.readUInt32BE(at))]);
+    emptied.writeUInt32BE(8, at);
+    expect(await probeBytes(Buffer.concat([emptied, Buffer.alloc(0)]))).toMatchObject({ isPlayable: false });
+  });
+
   test.each(['clip.mp4', 'camera.mov', 'lecture.mkv'])('%s cut anywhere is never complete', async (sample) => {
     const bytes = await readSample(sample);
     // Between the index and the media data of an MP4, and the first and last bytes.
