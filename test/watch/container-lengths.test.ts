@@ -22,7 +22,7 @@ function bigChunk(type: string, content: Buffer, length = content.length): Buffe
 const text = (letters: string) => Buffer.from(letters, 'latin1');
 
 /** A WAV of 1,600 bytes of sound that states these lengths. */
-function wave(riff: number, data: number, form = 'RIFF', before = Buffer.alloc(0)): Buffer {
+function wave(riff: number, data: number, form = 'RIFF', before: Buffer = Buffer.alloc(0)): Buffer {
   const format = chunk('fmt ', Buffer.from('0100010044ac000088580100020010 00'.replaceAll(' ', ''), 'hex'));
   return chunk(form, Buffer.concat([text('WAVE'), before, format, chunk('data', Buffer.alloc(1600), data)]), riff);
 }

@@ -19,13 +19,13 @@ async function judge(bytes: Buffer, unchangedMs: number) {
   const folder = { path: scratch.path, settleMs: 1000, accepts: () => 'media' as const, markerOf: () => null };
   const decide = createJudge({
     folder,
-    clock: clock as never,
+    clock,
     writers: new OpenWriters(),
-    markers: new DoneMarkers({ folder: folder as never, inventory: { waiting: new Map() } }),
+    markers: new DoneMarkers({ folder, inventory: { waiting: new Map() } }),
     limit: pLimit(1),
     isRootSound: async () => true,
   });
-  return decide(startWaiting('clip.ts', 'media', version, 0), unchangedMs);
+  return await decide(startWaiting('clip.ts', 'media', version, 0), unchangedMs);
 }
 
 const packet = Buffer.concat([Buffer.from('G'), Buffer.alloc(187)]);

@@ -36,8 +36,8 @@ const VIDEO_IN_TEXT = 'YUV4MPEG2 ';
 /** Text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without structure are not judged. */
 function textIn(start: Buffer, size: number): string | null {
   const text = decoded(start, size);
-  // Control characters other than white space and the escapes of a terminal are in no text.
-  if (text === null || /[^\P{Cc}\t\n\f\r\x1b]/u.test(text) || text.startsWith(VIDEO_IN_TEXT)) return null;
+  // Text has no control characters but white space.
+  if (text === null || /[^\P{Cc}\t\n\f\r]/u.test(text) || text.startsWith(VIDEO_IN_TEXT)) return null;
   const trimmed = text.trimStart();
   if (/^(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title|script|meta)\b/isu.test(trimmed)) return 'a web page';
   if (/^<[?!a-z]/iu.test(trimmed)) return 'an XML document';

@@ -26,7 +26,7 @@ export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaRepor
   const isTolerated = flaw?.is === 'no length' || flaw?.is === 'small' || format.container === 'mp3';
   if (isTruncated(general) && !isTolerated) return truncated(missingBytes(general));
   // MediaInfo does not find the sound of an AIFF behind a comment.
-  const isSilent = format.container === 'aiff' && !sound && statedS !== null;
+  const isSilent = format.container === 'aiff' && codecOf(sound) === null && statedS !== null;
   const codecs = { videoCodec: codecOf(video), audioCodec: isSilent ? 'PCM' : codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
     return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
