@@ -316,6 +316,8 @@ class FleetLife {
       rows: rows.map((row) => localised(judgedRow(row))),
       requestsPerHour: this.#schedule.requestsPerHour,
       wasClockSet: false,
+      wasRebooted: false,
+      seen: { freezes: [], waits: [] },
       wasRestored: false,
       calm,
     };

@@ -49,15 +49,24 @@ export interface Evidence {
   /** Names that dropcast took away: by deleting or by moving. */
   readonly putAway: readonly { readonly path: string; readonly at: number }[];
   /** Files to be uploaded that lie in the watched folders at the end. */
-  readonly onDisk: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
+  readonly onDisk: readonly {
+    readonly path: string;
+    readonly sha256: string;
+    readonly size: number;
+    /** Changed after dropcast had moved it to where no one watches. */
+    readonly isWrittenLater: boolean;
+  }[];
   readonly sidecars: readonly WrittenSidecar[];
   readonly records: readonly ServiceRecord[];
   readonly journal: readonly JournalEntry[];
   readonly rows: readonly JudgedRow[];
   readonly requestsPerHour: number;
   readonly wasClockSet: boolean;
+  readonly wasRebooted: boolean;
   /** An older copy of the ledger was put back: what it did not know is known from receipts alone. */
   readonly wasRestored: boolean;
+  /** What was seen of folders and files while the daemon ran, and must not be. */
+  readonly seen: { readonly freezes: readonly string[]; readonly waits: readonly string[] };
   readonly calm: {
     readonly isOver: boolean;
     readonly minutes: number;
@@ -80,7 +89,7 @@ type Finder = (evidence: Evidence) => readonly string[];
 const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
   L1: ({ onDisk, records, rows }) =>
     onDisk
-      .filter(({ sha256 }) => !isReady(records, sha256))
+      .filter(({ sha256, isWrittenLater }) => !isWrittenLater && !isReady(records, sha256))
       .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
       .map(
         ({ path }) =>
@@ -141,8 +150,9 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       return bad;
     }),
 
-  B1: ({ journal, requestsPerHour, wasClockSet }) => {
-    if (wasClockSet) return [];
+  B1: ({ journal, requestsPerHour, wasClockSet, wasRebooted }) => {
+    // What the clock did while the machine was off, no one knows.
+    if (wasClockSet && wasRebooted) return [];
     const times = journal.filter(({ what }) => what === 'request').map(({ at }) => at);
     const over = times.find(
       (at, index) => index >= requestsPerHour && at - (times[index - requestsPerHour] ?? 0) < 3_600_000,
@@ -181,6 +191,10 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       const isStale = putAway.some(({ path, at }) => path === sidecar.media && sidecar.at < at && at < dropped.at);
       return isStale ? [`${id} has the title of a sidecar whose video was put away before`] : [];
     }),
+
+  F1: ({ seen }) => seen.freezes,
+
+  F2: ({ seen }) => seen.waits,
 
   V1: ({ calm, onDisk, rows }) => {
     if (!calm.isOver) return [`after ${bounds.minutes} minutes: ${calm.why}`];

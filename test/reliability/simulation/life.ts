@@ -2,7 +2,7 @@ import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import { Meddler } from './meddler.ts';
-import type { Config, FolderConfig } from '../../../src/config/config.ts';
+import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
 import type { Logger } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
 import type { Evidence, Violation } from './judge.ts';
@@ -61,10 +61,14 @@ class Life {
   readonly #meanCalls: number;
   #wasClockSet = false;
   #wasRestored = false;
+  #wasRebooted = false;
   #copy: (() => void) | null = null;
   #boots = 0;
   #idleLooks = 0;
   #isCalm = false;
+  readonly #freezes = new Set<string>();
+  readonly #waits = new Map<string, { since: number; text: string }>();
+  readonly #longWaits = new Set<string>();
 
   constructor(seed: number, onLine: ((line: string) => void) | null) {
     this.#machine = new Machine(seed);
@@ -146,6 +150,7 @@ class Life {
     this.#disk.closeAllOf(process);
     recoverLedger();
     this.#perhapsRestore();
+    this.#perhapsReboot();
     await this.#pass(this.#random.between(50, 4_000));
     return why;
   }
@@ -165,8 +170,11 @@ class Life {
     while (time.elapsed < stopsAt) {
       const lookMs = this.#meddler.everyMs ?? 5_000;
       await time.sleep(this.#isCalm ? 20_000 : Math.min(lookMs, Math.max(1, stopsAt - time.elapsed)), process);
-      if (this.#isCalm) await this.#meddler.takeBack(daemon);
-      else await this.#attend(daemon);
+      this.#look(daemon);
+      if (this.#isCalm) {
+        await this.#meddler.takeBack(daemon);
+        await this.#takeFoldersAsTheyAre(daemon);
+      } else await this.#attend(daemon);
       why = this.#isCalm ? await this.#whyNotOver(daemon) : '';
       if (this.#isCalm && why === '') break;
     }
@@ -206,6 +214,53 @@ class Life {
     return this.#idleLooks < 4 ? 'idle, but not scanned since' : '';
   }
 
+  /** Looks for folders that froze for nothing, and for files that wait for a folder that is there. */
+  #look({ folders }: Daemon): void {
+    const now = this.#machine.time.elapsed;
+    const states = folders.status();
+    for (const { path, state, why } of states) {
+      if (state !== 'frozen' || !isEmptied(why)) continue;
+      this.#machine.reach('folder frozen as emptied');
+      const taken = this.#takenFrom(path);
+      if (taken < mostTakenByHand && !this.#wasRestored)
+        this.#freezes.add(`${path} froze although people took ${taken} files away: ${why}`);
+    }
+    const isTrusted = (folder: unknown): boolean =>
+      states.some(({ path, state }) => path === folder && (state === 'watching' || state === 'scanning'));
+    const waiting = storedRows('file').filter(
+      ({ state, folder, last_failure: failure }) =>
+        state === 'retrying' && isTrusted(folder) && String(failure).includes('"folder_away"'),
+    );
+    const ids = new Set(waiting.map(({ id }) => String(id)));
+    for (const id of this.#waits.keys()) if (!ids.has(id)) this.#waits.delete(id);
+    for (const id of ids) {
+      const wait = this.#waits.get(id) ?? { since: now, text: id };
+      this.#waits.set(id, wait);
+      if (now - wait.since > longestWaitForFolderMs) this.#longWaits.add(`${id} waits for its folder, which is there`);
+    }
+  }
+
+  #takenFrom(folder: string): number {
+    return new Set(this.#disk.takenAway.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path] : []))).size;
+  }
+
+  /** Files that people took away are gone: only a person can say so. */
+  async #takeFoldersAsTheyAre(daemon: Daemon): Promise<void> {
+    for (const { path, state, why } of daemon.folders.status())
+      if (state === 'frozen' && isEmptied(why) && (this.#takenFrom(path) >= mostTakenByHand || this.#wasRestored)) {
+        this.#machine.log('operator', `resume ${path}`);
+        await daemon.folders.resume(path);
+      }
+  }
+
+  /** The machine is switched off and on: its uptime begins anew. */
+  #perhapsReboot(): void {
+    if (this.#isCalm || !this.#random.chance(0.2)) return;
+    this.#machine.bootedAt = this.#machine.time.elapsed;
+    this.#wasRebooted = true;
+    this.#machine.reach('reboot');
+  }
+
   #planTroubles(): void {
     const { time } = this.#machine;
     if (this.#random.chance(0.25)) {
@@ -213,8 +268,8 @@ class Life {
       time.after(from, () => (this.#machine.diskTrouble = this.#random.pick([0.003, 0.02, 0.1])), null);
       time.after(from + this.#random.between(1_000, 20_000), () => (this.#machine.diskTrouble = 0), null);
     }
-    if (this.#random.chance(0.2)) {
-      const jump = this.#random.pick([10 * 86_400_000, -10 * 86_400_000, 3_600_000, -3_600_000, 90_000]);
+    for (let n = this.#random.pick([0, 0, 0, 1, 2]); n > 0; n -= 1) {
+      const jump = this.#random.pick(jumps);
       this.#wasClockSet = true;
       time.after(
         this.#random.between(0, this.#stormMs),
@@ -268,14 +323,29 @@ class Life {
     installMachine(this.#disk);
     return paths.map((path, index): FolderConfig => {
       this.#disk.mkdir(path);
-      const kind = this.#random.pick(['keep', 'delete', 'move', 'mount'] as const);
+      const kind = this.#random.pick(['keep', 'delete', 'later', 'full', 'move', 'move', 'mount'] as const);
       if (kind === 'mount') {
         this.#disk.mkdir(`${path}/done`);
         this.#disk.mount(`${path}/done`, 7);
       }
       const folder = folderOf(path, index, this.#random);
-      return { ...folder, afterReady: kind === 'keep' || kind === 'delete' ? { kind } : { kind: 'move', to: 'done' } };
+      return { ...folder, afterReady: this.#afterReadyOf(kind) };
     });
+  }
+
+  #afterReadyOf(kind: 'keep' | 'delete' | 'later' | 'full' | 'move' | 'mount'): AfterReady {
+    switch (kind) {
+      case 'keep':
+      case 'delete':
+        return { kind };
+      case 'later':
+        return { kind: 'delete', later: { afterMs: this.#random.pick([5_000, 60_000, 7 * dayMs]), whenFull: null } };
+      case 'full':
+        // Of a disk of which 90 % are in use.
+        return { kind: 'delete', later: { afterMs: null, whenFull: this.#random.pick([85, 95]) } };
+      default:
+        return { kind: 'move', to: 'done' };
+    }
   }
 
   #config(): Config {
@@ -306,9 +376,25 @@ class Life {
       requestsPerHour,
       wasClockSet: this.#wasClockSet,
       wasRestored: this.#wasRestored,
+      wasRebooted: this.#wasRebooted,
+      seen: { freezes: [...this.#freezes], waits: [...this.#longWaits] },
       calm,
     };
   }
 }
 
 const requestsPerHour = 1_000;
+const dayMs = 86_400_000;
+
+/** Once or several times in a life. A machine without a battery begins in 1970. */
+const jumps = [10 * dayMs, -10 * dayMs, 40 * dayMs, -56 * 365 * dayMs, 3_600_000, -3_600_000, 90_000] as const;
+
+/** The product believes so many files missing at once to be deleted by hand, and no more. */
+const mostTakenByHand = 10;
+
+/** A minute, and the look that follows. */
+const longestWaitForFolderMs = 60_000;
+
+function isEmptied(why: string | null): boolean {
+  return why !== null && /missing at once/.test(why);
+}

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { sha256Of } from './machine/disk.ts';
 import type { Disk } from './machine/disk.ts';
 import type { Inode } from './machine/inode.ts';
 import type { Machine } from './machine/machine.ts';
@@ -31,6 +32,7 @@ export class People {
   /** Plans the whole storm: a few files, and what happens to them. */
   plan(stormMs: number): void {
     const habits = deeds.filter(() => this.#random.chance(0.5));
+    if (this.#random.chance(0.25)) this.#planBurst(stormMs);
     const files = 1 + this.#random.below(5);
     for (let n = 0; n < files; n += 1) this.#at(this.#random.between(0, stormMs * 0.6), () => this.#drop());
     const count = this.#random.below(8);
@@ -38,6 +40,37 @@ export class People {
       const deed = this.#random.pick(habits);
       this.#at(this.#random.between(2_000, stormMs), () => this.#do(deed));
     }
+  }
+
+  /** A card is copied: many files in a short time. More than half of what is known may then be new, done or away at once. */
+  #planBurst(stormMs: number): void {
+    const folder = this.#random.pick(this.#folders);
+    const directory = this.#random.chance(0.6) ? `${folder}/card_${(this.#files += 1)}` : folder;
+    const count = 12 + this.#random.below(29);
+    const from = this.#random.between(0, stormMs * 0.5);
+    const everyMs = this.#random.pick([0, 50, 200, 400]);
+    if (directory !== folder) this.#at(from, () => this.#disk.mkdir(directory));
+    for (let n = 0; n < count; n += 1)
+      this.#at(from + n * everyMs, () =>
+        this.#put(`${directory}/clip_${(this.#files += 1)}.mp4`, this.#bytes(100 + n)),
+      );
+    this.#machine.reach('many files at once');
+    if (directory === folder || this.#random.chance(0.3)) return;
+    const deed = this.#random.pick(['rename', 'rename', 'rename', 'away', 'delete'] as const);
+    this.#at(this.#random.between(from + 500, stormMs), () => this.#doToDirectory(directory, deed));
+  }
+
+  #doToDirectory(directory: string, deed: 'rename' | 'away' | 'delete'): void {
+    this.#machine.log('people', `${deed} directory ${directory}`);
+    this.#machine.reach(`directory: ${deed}`);
+    if (deed === 'delete') {
+      for (const path of this.#disk.files(directory).keys()) this.#disk.unlink(path, 'people');
+      return;
+    }
+    const other = deed === 'rename' ? `${directory}_${(this.#files += 1)}` : `/elsewhere_${(this.#files += 1)}`;
+    this.#disk.rename(directory, other, 'people');
+    if (deed === 'rename' ? this.#random.chance(0.5) : true)
+      this.#at(this.#random.between(200, 30_000), () => this.#disk.rename(other, directory, 'people'));
   }
 
   #at(ms: number, action: () => void): void {
@@ -86,6 +119,8 @@ export class People {
         return this.#disk.chmod(inode);
       case 'hard link':
         return this.#disk.link(path, `${dirname(path)}/.kept-${(this.#files += 1)}`);
+      case 'checksum':
+        return this.#writeChecksum(path, inode);
       case 'sidecar':
         return this.#writeSidecar(path);
       case 'remove sidecar':
@@ -164,6 +199,15 @@ export class People {
     this.#put(sidecarOf(path), Buffer.from(`title: "${title}"\n`));
   }
 
+  /** Of what the file is now: it may still change. A wrong one is corrected, or removed, in the end. */
+  #writeChecksum(path: string, inode: Inode): void {
+    const checksum = `${path}.sha256`;
+    const isWrong = this.#random.chance(0.3);
+    const digest = sha256Of(isWrong ? this.#bytes() : inode.data);
+    this.#put(checksum, Buffer.from(`${digest}  ${basename(path)}\n`));
+    this.#machine.reach(isWrong ? 'wrong checksum' : 'checksum');
+  }
+
   #takeFolderAway(path: string): void {
     const folder = this.#folders.find((one) => path.startsWith(`${one}/`));
     if (folder === undefined) return;
@@ -210,6 +254,7 @@ const deeds = [
   'hard link',
   'sidecar',
   'remove sidecar',
+  'checksum',
   'same name again',
   'folder away',
 ] as const;

@@ -3,6 +3,7 @@ import type { Logger, LogFields } from '../../../src/log/logger.ts';
 import type { Evidence, JudgedRow } from './judge.ts';
 import { sha256Of } from './machine/disk.ts';
 import type { Disk } from './machine/disk.ts';
+import type { Inode } from './machine/inode.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 
@@ -51,11 +52,24 @@ export function folderOf(path: string, index: number, random: Random): FolderCon
     settleMs: random.pick([500, 1_000, 3_000]),
     doneMarker: null,
     watch: random.chance(0.2) ? 'polling' : 'auto',
-    rescanMs: 20_000,
+    rescanMs: random.pick([2_000, 20_000, 20_000]),
     onDuplicate: 'skip',
     onChange: 'upload',
     existing: 'upload',
     afterReady: { kind: 'keep' },
+    // A life begins at noon.
+    expect: [
+      {
+        match: '**',
+        by: 12 * 60 + 1,
+        from: 0,
+        days: [0, 1, 2, 3, 4, 5, 6],
+        count: 2,
+        zone: 'UTC',
+        until: random.pick(['live', 'arrived']),
+        graceMs: 0,
+      },
+    ],
     rules: [
       {
         key: `folders[${index}].rules[0]`,
@@ -99,8 +113,17 @@ export function filesIn(disk: Disk, folders: readonly string[]): Evidence['onDis
   return folders.flatMap((folder) =>
     [...disk.files(folder)]
       .filter(([path]) => path.endsWith('.mp4') && !path.slice(folder.length).includes('/.'))
-      .map(([path, { data }]) => ({ path, sha256: sha256Of(data), size: data.length })),
+      .map(([path, inode]) => {
+        const sha256 = sha256Of(inode.data);
+        return { path, sha256, size: inode.data.length, isWrittenLater: isWrittenLater(disk, inode, sha256) };
+      }),
   );
+}
+
+/** Whether somebody wrote to it after dropcast had moved it: a writer that no one sees, and that paused for longer than `settle`. */
+function isWrittenLater({ putAway, contents }: Disk, inode: Inode, sha256: string): boolean {
+  const movedAt = putAway.find((one) => one.inode === inode)?.at ?? Infinity;
+  return (contents.find((content) => content.sha256 === sha256)?.at ?? 0) > movedAt;
 }
 
 export function judgedRow(row: Record<string, unknown>): JudgedRow {

@@ -35,6 +35,8 @@ export class Disk {
   readonly contents: Content[] = [];
   /** Names that dropcast took away and has not put back. */
   putAway: { readonly path: string; readonly at: number; readonly inode: Inode }[] = [];
+  /** Names that people took away: each file of a directory counts. */
+  readonly takenAway: { readonly path: string; readonly at: number }[] = [];
   readonly listeners = new Set<(change: DiskChange) => void>();
   /** Processes that have a file open for writing: pid → inode. */
   readonly writers = new Map<number, Inode>();
@@ -175,6 +177,7 @@ export class Disk {
     if (over !== undefined) this.#drop(to, by);
     const before = `${source.directory.path}/${source.name}`;
     const after = `${target.directory.path}/${target.name}`;
+    if (by === 'people') this.#note(inode, before);
     source.directory.entries.delete(source.name);
     if (by === 'dropcast') this.putAway.push({ path: before, at: this.#time.elapsed, inode });
     target.directory.entries.set(target.name, inode);
@@ -250,6 +253,11 @@ export class Disk {
     return new Inode({ ino, kind, dev, now: this.#now() });
   }
 
+  #note(inode: Inode, path: string): void {
+    const paths = inode.kind === 'file' ? [path] : [...this.files(path).keys()];
+    this.takenAway.push(...paths.map((each) => ({ path: each, at: this.#time.elapsed })));
+  }
+
   #putBack(inode: Inode, path: string): void {
     this.putAway = this.putAway.filter((one) => one.inode !== inode || one.path !== path);
   }
@@ -262,6 +270,7 @@ export class Disk {
     directory.entries.delete(name);
     inode.names.delete(where);
     if (by === 'dropcast') this.putAway.push({ path: where, at: this.#time.elapsed, inode });
+    else this.#note(inode, where);
     inode.links -= 1;
     inode.ctime = this.#now();
     if (inode.links > 0 || inode.kind === 'directory') return;
