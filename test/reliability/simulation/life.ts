@@ -92,6 +92,8 @@ class Life {
     this.#people.plan(this.#stormMs);
     this.#meddler = new Meddler(this.#machine, new Random(seed, 'meddler'), this.#folders);
     this.#meanCalls = this.#random.pick([Infinity, Infinity, 60, 200, 600, 2_000]);
+    this.#machine.commitMs = this.#random.pick([0, 4, 40]);
+    this.#machine.slowness = this.#random.pick([1, 1, 10, 30]);
     loseEvents(this.#random.pick([0, 0, 30, 100]));
     this.#planTroubles();
   }
@@ -389,8 +391,8 @@ const dayMs = 86_400_000;
 /** Once or several times in a life. A machine without a battery begins in 1970. */
 const jumps = [10 * dayMs, -10 * dayMs, 40 * dayMs, -56 * 365 * dayMs, 3_600_000, -3_600_000, 90_000] as const;
 
-/** The product believes so many files missing at once to be deleted by hand, and no more. */
-const mostTakenByHand = 10;
+/** Fewer missing at once the product believes to be deleted by hand: see `scaled` in machine/hooks.ts. */
+const mostTakenByHand = 3;
 
 /** A minute, and the look that follows. */
 const longestWaitForFolderMs = 60_000;

@@ -46,9 +46,9 @@ export class People {
   #planBurst(stormMs: number): void {
     const folder = this.#random.pick(this.#folders);
     const directory = this.#random.chance(0.6) ? `${folder}/card_${(this.#files += 1)}` : folder;
-    const count = 12 + this.#random.below(29);
+    const count = 6 + this.#random.below(this.#random.pick([10, 40]));
     const from = this.#random.between(0, stormMs * 0.5);
-    const everyMs = this.#random.pick([0, 50, 200, 400]);
+    const everyMs = this.#random.pick([0, 100, 1_000, 2_000]);
     if (directory !== folder) this.#at(from, () => this.#disk.mkdir(directory));
     for (let n = 0; n < count; n += 1)
       this.#at(from + n * everyMs, () =>

@@ -221,6 +221,8 @@ function touch<T>(sql: string, work: () => T): T {
       host.reach('ledger refused a write');
       throw refused('database or disk is full', 13);
     }
+    // It blocks the whole process, as an fsync does.
+    if (/^\s*commit/i.test(sql)) host.time.elapsed += host.random.between(0, host.commitMs);
     return work();
   });
 }

@@ -88,6 +88,10 @@ export class Machine {
   #process: Process | null = null;
   /** When it was switched on last, in milliseconds since the beginning. */
   bootedAt = 0;
+  /** How much longer than that of a local disk each call takes: a share answers in milliseconds. */
+  slowness = 1;
+  /** How long a commit takes at most, in milliseconds. */
+  commitMs = 0;
   /** How likely a call of the daemon to its disk fails for no reason of its own. */
   diskTrouble = 0;
   readonly #hash = createHash('sha256');
@@ -175,7 +179,8 @@ export class Machine {
 
   #duration(): number {
     if (this.isInstant) return 0;
-    return this.random.chance(0.02) ? this.random.between(5, 120) : this.random.between(0.01, 0.8);
+    const ms = this.random.chance(0.02) ? this.random.between(5, 120) : this.random.between(0.01, 0.8);
+    return ms * this.slowness;
   }
 }
 
