@@ -10,31 +10,23 @@ import { engineStates, fleetStates, inMemory, leaseStates } from '../fleet/fleet
 import { changesOf, plants } from './plants.ts';
 import { missingStates } from './sometimes.ts';
 
-// node test/reliability/simulation/run.ts --seeds 100000 --from 1
-// node test/reliability/simulation/run.ts --replay 114
-// node test/reliability/simulation/run.ts --world fleet --seeds 1000
-// node test/reliability/simulation/run.ts --world engines --seeds 500
+const help = `node test/reliability/simulation/run.ts [options]
 
-const { values } = parseArgs({
-  options: {
-    /** How many. */
-    seeds: { type: 'string', default: '500' },
-    from: { type: 'string', default: '1' },
-    jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
-    /** Every n-th seed is played twice and must do the same. */
-    'twice-every': {
-      type: 'string',
-      default: process.argv.some((one) => one === 'fleet' || one === 'engines') ? '10' : '1',
-    },
-    /** One seed, with all that happens. */
-    replay: { type: 'string' },
-    /** Puts a bug into the product first. */
-    plant: { type: 'string' },
-    /** `one host`, or `fleet`: three members on a PostgreSQL server, which is started here; `leases`: what they hold alone; `engines`: one host with SQLite, and with PostgreSQL. */
-    world: { type: 'string', default: 'one host' },
-  },
-});
+  --seeds N         how many (500)
+  --from N          the first of them (1)
+  --jobs N          processes at the same time (2, or 1 on one core)
+  --twice-every N   plays every N-th seed twice, which must do the same (1; 10 for fleet and engines)
+  --replay SEED     one seed, with all that happens
+  --plant NAME      puts a bug into the product first; the names are in plants.ts of simulation, fleet and engines
+  --world NAME      one host (the default); fleet: three members on a PostgreSQL server, which is started here; leases: what
+                    they hold, alone; engines: one host with SQLite, and with PostgreSQL
+  --help            this text
 
+Seeds that found something are played first, and noted in kept-seeds.json. Exit code 1: a violation, a second run that did
+something else, or a state that no seed reached.`;
+
+const worlds: readonly string[] = ['one host', 'fleet', 'leases', 'engines'] satisfies readonly World[];
+const values = given();
 const world = values.world as World;
 const isFleet = world !== 'one host';
 const statesOf = { 'one host': undefined, engines: engineStates, fleet: fleetStates, leases: leaseStates } as const;
@@ -44,6 +36,35 @@ await using cluster = isFleet ? await startCluster({ settings: inMemory }) : nul
 const where = cluster === null ? {} : { world, postgres: cluster.url };
 const replayed = `node test/reliability/simulation/run.ts ${isFleet ? `--world ${world} ` : ''}--replay`;
 process.exitCode = values.replay === undefined ? await many() : await one(Number(values.replay));
+
+function given() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '500' },
+        from: { type: 'string', default: '1' },
+        jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+        'twice-every': {
+          type: 'string',
+          default: process.argv.some((one) => one === 'fleet' || one === 'engines') ? '10' : '1',
+        },
+        replay: { type: 'string' },
+        plant: { type: 'string' },
+        world: { type: 'string', default: 'one host' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (!worlds.includes(values.world)) throw new Error(`there is no world ${values.world}`);
+    if (values.help) {
+      console.log(help);
+      process.exit(0);
+    }
+    return values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    process.exit(2);
+  }
+}
 
 async function one(seed: number): Promise<number> {
   const result = await playAll({ ...where, seeds: [seed], jobs: 1, isLogged: true, changes, twiceEvery: Infinity });
