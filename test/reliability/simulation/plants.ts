@@ -177,6 +177,44 @@ export const plants: readonly Plant[] = [
     ],
   },
   {
+    name: 'its own moves and deletions count as missing files',
+    breaks: 'F1',
+    changes: [
+      {
+        file: 'src/daemon/assemble.ts',
+        from: 'ledger.roots.expected(...asked, rows.held())',
+        to: 'ledger.roots.expected(...asked)',
+      },
+      {
+        file: 'src/watch/vanish-breaker.ts',
+        from: "gone: await this.#countLost(stillGone, 'also given up')",
+        to: 'gone: stillGone.length',
+      },
+    ],
+  },
+  {
+    name: 'what was found again waits for its next try',
+    breaks: 'F2',
+    changes: [
+      {
+        file: 'src/intake/stopped-files.ts',
+        from: 'if (lastFailure === null || !isOfLocalFile(lastFailure)) return null;',
+        to: 'if (lastFailure === null || isOfLocalFile(lastFailure)) return null;',
+      },
+    ],
+  },
+  {
+    name: 'a block of the budget moves with the clock',
+    breaks: 'V1',
+    changes: [
+      {
+        file: 'src/host/budget-store.ts',
+        from: 'if (!isLoaded) start = budgetTime({ writtenAt, upMs }, clock.now(), uptimeMs()) - clock.elapsed();',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'leaves the sidecar behind',
     breaks: 'S1',
     changes: [
