@@ -168,11 +168,15 @@ function limitOf(
   if (!isSent && !pace.mayStart) return 'upload window';
   if (!isSent && (sentInMs === null || sentInMs >= processingMs)) return uploadLimit(backlog, pace);
   if (processingMs === 0) return 'publish quiet';
-  return pace.latePoll === null ? 'processing at the service' : 'request budget';
+  if (pace.latePoll !== null) return 'request budget';
+  if (backlog.processing > 0) return 'processing at the service';
+  return isSent ? 'nothing' : uploadLimit(backlog, pace);
 }
 
 /** At the configured bandwidth, or where no file waits for a slot, only the line can be faster. */
 function uploadLimit({ toSend }: Backlog, { bytesPerSecond, bandwidth, slots }: Pace): Limit {
   const isFull = bandwidth !== null && (bytesPerSecond ?? bandwidth) >= 0.85 * bandwidth;
-  return isFull || toSend <= slots ? 'upload bandwidth' : 'upload slots';
+  if (!isFull && toSend > slots) return 'upload slots';
+  // Files that wait for their next try, or have just begun, are held up by no limit.
+  return isFull || bytesPerSecond !== null ? 'upload bandwidth' : 'nothing';
 }

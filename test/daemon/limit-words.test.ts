@@ -40,7 +40,7 @@ test.for<[Limit, Pace, string]>([
   ['processing at the service', unknown, 'it has not finished a video yet'],
   ['publish quiet', pace, 'feeds are published 10 s after the last video became ready'],
   ['pause', pace, 'uploads wait: no answer'],
-  ['nothing', pace, 'no file waits'],
+  ['nothing', pace, 'no limit holds the files up'],
 ])('limited by %s is explained', ([limit, how, words]) => {
   expect(limitWords(limit, { backlog, pace: how, pause: told, nowMs })).toBe(words);
 });

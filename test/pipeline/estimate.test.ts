@@ -27,6 +27,10 @@ const files = (count: number, megabytes: number): Partial<Backlog> => ({
   bytesToSend: count * megabytes * MB,
   feeds: 1,
 });
+const withProcessed = (count: number, megabytes: number): Partial<Backlog> => ({
+  ...files(count, megabytes),
+  processing: 1,
+});
 const room = (other: Partial<RequestRoom>): Partial<Pace> => ({ room: { ...open, ...other } });
 
 describe('what waits is limited by', () => {
@@ -121,7 +125,27 @@ describe('what waits is limited by', () => {
       'upload bandwidth',
       9 * minute + 10_000,
     ],
-    ['processing, when sending takes less', files(1, 100), {}, 'processing at the service', 10_000 + 85_000],
+    [
+      'the line, when sending takes less but no video is processed yet',
+      files(1, 100),
+      {},
+      'upload bandwidth',
+      10_000 + 85_000,
+    ],
+    [
+      'processing, when sending takes less and a video is processed',
+      withProcessed(1, 100),
+      {},
+      'processing at the service',
+      10_000 + 85_000,
+    ],
+    [
+      'nothing, when a file waits for its next try and no byte leaves',
+      files(1, 1),
+      { bytesPerSecond: null },
+      'nothing',
+      null,
+    ],
     ['the quiet before a publish, when all is ready', { toPublish: 5, feeds: 1 }, {}, 'publish quiet', 10_000],
     [
       'the budget, when it has no room for a publish',

@@ -54,7 +54,7 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
     processingMs === null ? 'it has not finished a video yet' : `a video takes it about ${seconds(processingMs)}`,
   'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
   pause: ({ pause }) => pause?.why ?? 'dropcast is paused',
-  nothing: () => 'no file waits',
+  nothing: ({ backlog }) => (backlog.toSend === 0 ? 'no file waits' : 'no limit holds the files up'),
 };
 
 function bandwidthWords(pace: Pace): string {
