@@ -42,7 +42,7 @@ export async function openReceipts(stateDir: string): Promise<Receipts & AsyncDi
       try {
         await log.append({ ...receiptOf(step, facts) });
       } catch (error) {
-        throw translated(error);
+        throw translated(error, receiptsPath(stateDir));
       }
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),

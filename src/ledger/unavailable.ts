@@ -1,16 +1,26 @@
+import { dirname } from 'node:path';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import type { LedgerTrouble } from '../pipeline/file/store-errors.ts';
 import { errnoOf } from '../disk/errno.ts';
+import { shellWord } from '../shell-word.ts';
 
 /**
  * The border: the one place that knows result codes of SQLite and errno names of the files beside it.
  *
+ * @param path of the ledger or of the file next to it; null: it has none
  * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the error
  *   itself, which is a bug
  */
-export function translated(error: unknown): unknown {
+export function translated(error: unknown, path: string | null): unknown {
   const reason = reasonOf(error);
-  return reason === undefined ? error : new LedgerUnavailableError(reason, { cause: error });
+  if (reason === undefined) return error;
+  const isNamed = reason === 'disk full' && path !== null;
+  return new LedgerUnavailableError(reason, { cause: error, ...(isNamed && { sentence: fullDisk(dirname(path)) }) });
+}
+
+/** The wait is that of the breaker (`suspendedMs`). */
+function fullDisk(directory: string): string {
+  return `the disk of ${directory} is full: free some space (\`df -h ${shellWord(directory)}\`); dropcast resumes within half a minute`;
 }
 
 /** Primary result codes (sqlite.org/rescode.html). */

@@ -1,5 +1,5 @@
 import type { Events, Pause } from './events.ts';
-import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
+import { offlineProbeMs, suspendedMs } from './file/backoff.ts';
 import { unknownNameCodes } from './file/failure.ts';
 import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
@@ -167,5 +167,5 @@ function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure,
 }
 
 function probeDelayMs({ kind, code }: Pick<Pause, 'kind' | 'code'>, probes: number): number {
-  return kind === 'suspended' && !passesSoon(code) ? suspensionProbeMs : offlineProbeMs(probes);
+  return kind === 'suspended' && !passesSoon(code) ? suspendedMs(code) : offlineProbeMs(probes);
 }

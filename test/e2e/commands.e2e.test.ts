@@ -75,7 +75,7 @@ alongside('commands with a running daemon', () => {
       run('explain', '--json', inbox('news/morning/clip.mpg')),
       run('check', '--json'),
     ]);
-    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(ended.map(({ code }) => code)).toEqual([1, 0, 0, 0, 0, 0]);
     const [status, all, some, show, explained, check] = ended.map(jsonOf);
     expect(status).toMatchObject({ daemon: { running: true }, counts, waiting: null });
     expect(all?.['files']).toHaveLength(2 + (counts['done'] ?? 0));

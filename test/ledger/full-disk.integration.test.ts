@@ -61,7 +61,7 @@ test(
     {
       await using ledger = await openLedger(disk.path);
       const { ids, error } = await fill(ledger);
-      expect(error).toMatchObject(full);
+      expect(error).toMatchObject({ ...full, message: expect.stringContaining(`the disk of ${disk.path} is full`) });
       acknowledged = ids;
       const first = await ledger.load('f_0');
       const before = await walSize();

@@ -18,8 +18,8 @@ describe('at the border of the ledger', () => {
     [26, 'damaged'],
   ])('result code %i of SQLite means: %s', (errcode, reason) => {
     const error = coded({ code: 'ERR_SQLITE_ERROR', errcode });
-    expect(translated(error)).toBeInstanceOf(LedgerUnavailableError);
-    expect(translated(error)).toMatchObject({ reason, cause: error });
+    expect(translated(error, null)).toBeInstanceOf(LedgerUnavailableError);
+    expect(translated(error, null)).toMatchObject({ reason, cause: error });
   });
 
   test.each([
@@ -28,12 +28,19 @@ describe('at the border of the ledger', () => {
     ['EROFS', 'read-only'],
     ['EIO', 'disk failing'],
   ])('%s of a file next to it means: %s', (code, reason) => {
-    expect(translated(coded({ code }))).toMatchObject({ name: 'LedgerUnavailableError', reason });
+    expect(translated(coded({ code }), null)).toMatchObject({ name: 'LedgerUnavailableError', reason });
+  });
+
+  test('a full disk is named, with the command that shows it', () => {
+    expect(translated(coded({ code: 'ENOSPC' }), '/var/lib/dropcast/ledger.db')).toMatchObject({
+      message:
+        "the disk of /var/lib/dropcast is full: free some space (`df -h '/var/lib/dropcast'`); dropcast resumes within half a minute",
+    });
   });
 
   test('a used-up quota, for which Node has no name, means: disk full', () => {
     const error = coded({ code: 'Unknown system error -122', errno: -122 });
-    expect(translated(error)).toMatchObject({ name: 'LedgerUnavailableError', reason: 'disk full' });
+    expect(translated(error, null)).toMatchObject({ name: 'LedgerUnavailableError', reason: 'disk full' });
     expect(failureOfMachine(error)).toMatchObject({ kind: 'suspended', code: 'EDQUOT' });
   });
 
@@ -45,6 +52,6 @@ describe('at the border of the ledger', () => {
     ['no error at all', 'text'],
     ['what is translated already', new LedgerUnavailableError('busy')],
   ])('%s passes unchanged', (_name, error) => {
-    expect(translated(error)).toBe(error);
+    expect(translated(error, null)).toBe(error);
   });
 });

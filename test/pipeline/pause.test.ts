@@ -46,11 +46,16 @@ describe('a write to the ledger', () => {
   test('has the service asked soon when a full disk was the reason, later each time', () => {
     const first = after([full]);
     expect(pauseOf(afterWrite(first, 1_000)).nextProbeAt).toBe(10_000);
-    expect(pauseOf(afterWrite(first, 60_000)).nextProbeAt).toBe(60_000);
     const second = after([full], afterRelease(pauseOf(first)));
     expect(pauseOf(afterWrite(second, 1_000)).nextProbeAt).toBe(20_000);
-    expect(pauseOf(afterWrite(first, 290_000)).nextProbeAt).toBe(290_000);
-    expect(afterWrite(first, 400_000)).toEqual(first);
+    expect(pauseOf(afterWrite(first, 29_000)).nextProbeAt).toBe(29_000);
+    expect(afterWrite(first, 40_000)).toEqual(first);
+  });
+
+  test('is tried within half a minute on a full disk, and again each half minute, as the message says', () => {
+    const first = pauseOf(after([full]));
+    expect(first.nextProbeAt).toBe(30_000);
+    expect(pauseOf(afterProbe(first, full, 30_000)).nextProbeAt).toBe(60_000);
   });
 
   test('says nothing about another reason', () => {

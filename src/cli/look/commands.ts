@@ -8,7 +8,13 @@ import type { Registry, Shared } from '../registry.ts';
 
 /** What is happening, and what happened; these change nothing. */
 export function addLookCommands({ shell, command, exit }: Registry): void {
-  json(command('status', 'show what is happening, and why'))
+  json(
+    command(
+      'status',
+      'show what is happening, and why. Exits 1 when something needs you (a file that failed or is held, a refused key, a full disk, a frozen folder, a missed delivery) and 3 when the daemon is not running',
+    ),
+  )
+    .summary('show what is happening, and why; exits 1 when something needs you')
     .option('--all', 'list every file that needs you, also those with the same cause')
     .action(async (options: Shared & { all?: boolean }) =>
       exit(await (await import('./status.ts')).status(shell, options)),

@@ -5,6 +5,7 @@ import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
 import { emptyStatus, statusOf } from '../../daemon/view.ts';
 import type { FileView } from '../../daemon/files/file-view.ts';
+import { countUnmet, needsPerson } from '../../daemon/overview/sentence.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { countLine } from '../../status/count-line.ts';
@@ -25,7 +26,7 @@ import type { Shell } from '../shell.ts';
 /**
  * `dropcast status`: what is happening, and why.
  *
- * @returns the exit code; scripts and health checks read from it whether the daemon runs
+ * @returns the exit code, for scripts and health checks: 0 fine, 1 when a person has to act, 3 when the daemon is not running
  */
 export async function status(
   shell: Shell,
@@ -42,7 +43,26 @@ export async function status(
   );
   if (options.json === true) printJson(view, shell.stdout);
   else shell.stdout.write(`${overview(view, shell)}${await attention(view, shell, options.all === true)}`);
-  return view.daemon.running ? exitCodes.fine : exitCodes.notRunning;
+  if (!view.daemon.running) return exitCodes.notRunning;
+  return statusNeedsPerson(view) ? exitCodes.failed : exitCodes.fine;
+}
+
+/** Pure: whether a person has to act. A service that cannot be reached is not a reason: dropcast resumes when it answers. */
+export function statusNeedsPerson({
+  waiting,
+  causes,
+  needs_you: needsYou,
+  folders,
+  expectations,
+}: Pick<StatusView, 'waiting' | 'causes' | 'needs_you' | 'folders' | 'expectations'>): boolean {
+  return (
+    waiting?.kind === 'suspended' ||
+    needsPerson({
+      needsYou: Math.max(causes.files, needsYou.length),
+      frozenFolders: folders.filter(({ state }) => state === 'frozen').length,
+      unmet: countUnmet(expectations),
+    })
+  );
 }
 
 function overview(view: StatusView, shell: Shell): string {

@@ -25,17 +25,26 @@ export interface Health {
 
 /** Pure: how dropcast is, in one sentence. */
 export function sentenceOf(health: Health): Sentence {
-  const { stopped, needsYou, frozenFolders, unmet } = health;
+  const { stopped } = health;
   // The rest is as it was before.
   if (health.away !== null) return { level: 'stopped', text: health.away };
   const trouble = troubleOf(health);
   if (stopped !== null)
     return { level: 'stopped', text: `Nothing can be sent: ${stopped.why}; ${stopped.next}${more(trouble)}.` };
   const work = workOf(health);
-  const level = needsYou + frozenFolders + unmet > 0 ? 'attention' : work === null ? 'ok' : 'busy';
+  const level = needsPerson(health) ? 'attention' : work === null ? 'ok' : 'busy';
   const rest = trouble.length === 0 ? ['nothing needs you'] : trouble;
   if (work !== null) return { level, text: `${work}${trouble.length === 0 ? ', ' : '; '}${rest.join('; ')}.` };
   return { level, text: `${restOf(health)}${more(trouble)}.` };
+}
+
+/** Pure: whether a person has to act. The level of the overview and the exit code of `dropcast status` follow from it. */
+export function needsPerson({
+  needsYou,
+  frozenFolders,
+  unmet,
+}: Pick<Health, 'needsYou' | 'frozenFolders' | 'unmet'>): boolean {
+  return needsYou + frozenFolders + unmet > 0;
 }
 
 /** How many expectations are missing or late. */

@@ -7,7 +7,7 @@ import { insertion, type Side } from './side.ts';
 /** A ledger in a file that nobody else has open. */
 export function sqliteSide(database: DatabaseSync, name: string): Side {
   const ask: Side['ask'] = async (text, values = []) =>
-    refusing(() => database.prepare(text).all(...values) as StoredRow[]);
+    refusing(database, () => database.prepare(text).all(...values) as StoredRow[]);
   return {
     name,
     ask,
@@ -29,10 +29,10 @@ export function sqliteSide(database: DatabaseSync, name: string): Side {
 
 /** @param work throws to undo all of it */
 export async function inTransaction<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  refusing(() => database.exec('BEGIN IMMEDIATE'));
+  refusing(database, () => database.exec('BEGIN IMMEDIATE'));
   try {
     const result = await work();
-    refusing(() => database.exec('COMMIT'));
+    refusing(database, () => database.exec('COMMIT'));
     return result;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -41,10 +41,10 @@ export async function inTransaction<T>(database: DatabaseSync, work: () => Promi
 }
 
 /** @throws {LedgerUnavailableError} when the machine refuses */
-function refusing<T>(work: () => T): T {
+function refusing<T>(database: DatabaseSync, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw translated(error);
+    throw translated(error, database.location());
   }
 }

@@ -52,7 +52,7 @@ async function copyTo(path: string, database: DatabaseSync): Promise<void> {
     await syncPath(path);
   } catch (error) {
     await remove();
-    throw translated(error);
+    throw translated(error, path);
   }
 }
 

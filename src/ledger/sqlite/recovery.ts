@@ -38,7 +38,7 @@ export async function isLedgerThere(stateDir: string): Promise<boolean> {
 export async function explainOpening(thrown: unknown, path: string): Promise<LedgerError> {
   // An error of the file system says more than the reason it would be translated to: a quota, an owner.
   const isOfFileSystem = thrown instanceof Error && 'syscall' in thrown;
-  const error = isOfFileSystem ? thrown : translated(thrown);
+  const error = isOfFileSystem ? thrown : translated(thrown, path);
   if (!(error instanceof LedgerUnavailableError)) return refusal(path, error);
   const said = error.cause instanceof Error ? error.cause.message : error.message;
   const options = { cause: error };

@@ -75,18 +75,19 @@ export function doWork<T>(sql: Statements, work: Work<T>): T {
 }
 
 function statementOf(database: DatabaseSync, text: string): Statement {
-  const statement = translating(() => database.prepare(text));
+  const path = database.location();
+  const statement = translating(path, () => database.prepare(text));
   return {
     isQuery: statement.columns().length > 0,
-    all: (values) => translating(() => statement.all(...values)),
-    run: (values) => translating(() => statement.run(...values)),
+    all: (values) => translating(path, () => statement.all(...values)),
+    run: (values) => translating(path, () => statement.run(...values)),
   };
 }
 
-function translating<T>(work: () => T): T {
+function translating<T>(path: string | null, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw translated(error);
+    throw translated(error, path);
   }
 }

@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts';
-import { passesSoon } from './store-errors.ts';
+import { isDiskFull, passesSoon } from './store-errors.ts';
 
 export interface RetryPolicy {
   /** Counted failures of one step before the file is `failed`. */
@@ -10,6 +10,14 @@ export interface RetryPolicy {
 
 /** How long a suspended account, key or folder is left alone before it is probed (design section 8). */
 export const suspensionProbeMs = 5 * 60_000;
+
+/** How long a full disk under the ledger is left alone. A check is cheap: the request budget cannot be recorded, so no request is sent. */
+const fullDiskMs = 30_000;
+
+/** @returns milliseconds until whatever suspended the work is checked again */
+export function suspendedMs(code: string): number {
+  return isDiskFull(code) ? fullDiskMs : suspensionProbeMs;
+}
 
 /** Waits between two looks at whether a host is back: 1 s, then doubling up to a minute. */
 const probeMs = { first: 1_000, most: 60_000 };
@@ -34,7 +42,7 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   const asked = failure.retryAfterMs ?? 0;
   switch (failure.kind) {
     case 'suspended':
-      return passesSoon(failure.code) ? awayMs(asked, random) : Math.max(asked, suspensionProbeMs);
+      return passesSoon(failure.code) ? awayMs(asked, random) : Math.max(asked, suspendedMs(failure.code));
     case 'offline':
     case 'throttled':
       return awayMs(asked, random);

@@ -74,6 +74,11 @@ export function passesSoon(code: string): boolean {
   return code === failureCodes.away || code === failureCodes.busy || code === 'EMFILE' || code === 'ENFILE';
 }
 
+/** Whether a failure with this code means that the disk of the ledger is full. */
+export function isDiskFull(code: string): boolean {
+  return code === failureCodes['disk full'];
+}
+
 /** Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them. */
 const failureCodes: Readonly<Record<LedgerTrouble, string>> = {
   'disk full': 'SQLITE_FULL',

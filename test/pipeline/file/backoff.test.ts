@@ -34,6 +34,10 @@ describe('the backoff', () => {
     expect(backoffMs(1, failure('suspended'), policy, 0)).toBe(suspensionProbeMs);
   });
 
+  test('of a full disk under the ledger is half a minute', () => {
+    expect(backoffMs(1, { ...failure('suspended'), code: 'SQLITE_FULL' }, policy, 0)).toBe(30_000);
+  });
+
   test.each(['LEDGER_AWAY', 'SQLITE_BUSY'])('is tried again within 20 s after %s, which ends by itself', (code) => {
     const away = { ...failure('suspended'), code };
     expect([0, 1].map((random) => backoffMs(1, away, policy, random))).toEqual([2_000, 20_000]);

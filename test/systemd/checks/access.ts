@@ -7,7 +7,7 @@ import { settings } from './settings.ts';
 /** After the checks of folders, which make alice. */
 export function checkAccess(scene: () => Scene): void {
   const as = (user: string, command: string): string => `runuser -u ${user} -- ${command} 2>&1`;
-  const looks = ['dropcast status', 'dropcast ls', 'dropcast open'];
+  const looks = ['dropcast top --once', 'dropcast ls', 'dropcast open'];
   const commands = ['dropcast retry --all', 'dropcast reload'];
 
   test('a member of the group may look and not steer; another user may do neither; root and the service both', async () => {
