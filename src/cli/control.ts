@@ -43,7 +43,8 @@ export async function queryDaemonOrLedger<T>(
   try {
     return await look<T>(config, path);
   } catch (error) {
-    if (!(error instanceof NotRunningError)) throw explain(error);
+    // A member of the group may not look into the state directory, where the ledger is.
+    if (!(error instanceof NotRunningError) || error.cause instanceof NotAllowedError) throw explain(error);
   }
   try {
     await using ledger = await openLedgerToRead(config);
@@ -117,21 +118,29 @@ async function look<T>(config: DaemonPlace, path: string): Promise<T> {
   return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path));
 }
 
-/** Asks at the control socket, or where members of its group may ask. */
-async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => Promise<T>): Promise<T> {
-  let refusal: unknown;
+/**
+ * Asks at the control socket, or where members of its group may ask.
+ *
+ * @throws {NotRunningError} with a `NotAllowedError` as its cause when this user may not look into the state directory either
+ * @throws {NotAllowedError} when this user may ask nowhere
+ */
+export async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => Promise<T>): Promise<T> {
+  let refusal: NotAllowedError | null = null;
+  let isLastOpen = false;
   for (const socket of socketsOf(config)) {
     try {
       return await ask(socket);
     } catch (error) {
-      const mayAskElsewhere =
-        error instanceof NotAllowedError || (refusal !== undefined && error instanceof NotRunningError);
-      if (!mayAskElsewhere) throw error;
-      // The first refusal counts: it names the socket of the configuration.
-      refusal ??= error;
+      isLastOpen = error instanceof NotRunningError;
+      if (error instanceof NotAllowedError) refusal ??= error;
+      else if (refusal === null || !isLastOpen) throw error;
     }
   }
-  throw refusal;
+  if (serviceOf(config.file) === null && refusal !== null) throw refusal;
+  // Every user may see that the runtime directory of a service is not there: systemd removes it when the service stops.
+  if (isLastOpen) throw new NotRunningError('the daemon is not running', { cause: refusal });
+  // The first refusal counts: it names the socket of the configuration.
+  throw new NotAllowedError(`${refusal?.message}, or ask for membership in the group dropcast`, { cause: refusal });
 }
 
 /** A member of the group may not look into the state directory, where the way to the socket of an installed service begins. */

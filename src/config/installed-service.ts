@@ -48,7 +48,8 @@ export function serviceOf(configFile: string): InstalledService | null {
 /** How to get access to an installed service's configuration, to put after the reason; empty for other files. */
 export function howToRead(configFile: string, environment: Environment): string {
   if (serviceOf(configFile) === null) return '';
-  if (variable(environment, 'STATE_DIRECTORY') === undefined) return '; run the command with sudo';
+  if (variable(environment, 'STATE_DIRECTORY') === undefined)
+    return '; run the command with sudo, or ask for membership in the group dropcast';
   // Only systemd sets this (systemd.exec(5)). In a container, users and groups differ from those outside.
   if (variable(environment, 'INVOCATION_ID') === undefined) return '';
   return `; the service runs as user dropcast: \`sudo chgrp dropcast ${configFile} && sudo chmod 640 ${configFile}\``;

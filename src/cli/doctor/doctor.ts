@@ -8,6 +8,7 @@ import type { Shell } from '../shell.ts';
 import { runTestClip } from '../setup/test-clip.ts';
 import type { ClipResult } from '../setup/test-clip.ts';
 import { checks } from './checks.ts';
+import { needsSudo } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { examine } from './patient.ts';
 import type { Patient } from './patient.ts';
@@ -39,7 +40,10 @@ export async function doctor(shell: Shell, installed: Installed, options: Doctor
   const isWell =
     findings.length === 0 && (canary === null || (canary.problem === null && canary.leftovers.length === 0));
   if (options.json === true) printJson({ v: 1, ok: isWell, checks: results.map(resultJson), canary }, shell.stdout);
-  else shell.stdout.write(`\n${isWell ? 'No problems found.' : conclusion(findings, canary)}\n`);
+  else
+    shell.stdout.write(
+      `\n${[...(isWell ? [] : [conclusion(findings, canary)]), ...scopeOf(results, isWell)].join(' ')}\n`,
+    );
   return isWell ? exitCodes.fine : exitCodes.failed;
 }
 
@@ -77,6 +81,15 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
     stdout.write(`  ${level}: ${escapeControls(what)}\n    why it matters: ${escapeControls(why)}\n`);
     if (fix !== null) stdout.write(`    fix: ${escapeControls(fix)}\n`);
   }
+}
+
+/** What the checks that were made say together: a member of the group may not make all of them. */
+export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell: boolean): readonly string[] {
+  const closed = results.filter(({ skipped }) => skipped?.endsWith(needsSudo) === true).length;
+  if (closed === 0) return isWell ? ['No problems found.'] : [];
+  const made = results.filter(({ skipped }) => skipped === null).length;
+  const more = `${closed} more ${closed === 1 ? 'needs' : 'need'} sudo.`;
+  return isWell ? [`No problems in the ${counted(made, 'check')} that you may make; ${more}`] : [more];
 }
 
 function resultJson({ name, findings, skipped }: CheckResult): object {

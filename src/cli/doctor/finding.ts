@@ -23,6 +23,9 @@ export class SkippedError extends Error {
   override readonly name = 'SkippedError';
 }
 
+/** How the reason of a check ends that root could make. */
+export const needsSudo = 'run it with sudo';
+
 /** `df` and `ls` would hang as well; findmnt(8) without a path reads the kernel's table alone. */
 export const hungFix =
   'findmnt --output TARGET,SOURCE,FSTYPE    # which share it is; then look at its server and the network';

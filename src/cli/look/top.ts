@@ -94,7 +94,7 @@ async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
   return !signal.aborted;
 }
 
-/** It has answered before, so it restarts or is stopped; to a member of its group, who may not look for its socket, that is a refusal. */
+/** The daemon has answered before, so it restarts or was stopped. */
 function unlessAway(error: unknown): null {
   if (error instanceof CommandError) return null;
   throw error;

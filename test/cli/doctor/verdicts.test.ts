@@ -2,15 +2,22 @@ import { expect, test } from 'vitest';
 import { accessVerdict, fixFor, joined } from '../../../src/cli/doctor/checks/access.ts';
 import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
 import { configuration } from '../../../src/cli/doctor/checks/configuration.ts';
-import { certificateVerdict, clockVerdict, jumpVerdict } from '../../../src/cli/doctor/checks/connection.ts';
+import {
+  certificateVerdict,
+  clockVerdict,
+  connection,
+  jumpVerdict,
+} from '../../../src/cli/doctor/checks/connection.ts';
 import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
 import { folderVerdict, stateVerdict } from '../../../src/cli/doctor/checks/disk.ts';
 import { failureLogVerdict, linkedLog } from '../../../src/cli/doctor/checks/failure-log.ts';
-import { deafVerdict } from '../../../src/cli/doctor/checks/notifications.ts';
+import { deafVerdict, notifications } from '../../../src/cli/doctor/checks/notifications.ts';
 import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
 import { ledger, receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
-import { othersFinding } from '../../../src/cli/doctor/checks/service.ts';
-import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
+import { othersFinding, service as serviceCheck } from '../../../src/cli/doctor/checks/service.ts';
+import { instanceFindings, watches, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
+import { fleet } from '../../../src/cli/doctor/checks/fleet.ts';
+import { scopeOf } from '../../../src/cli/doctor/doctor.ts';
 import { findingFrom, hungFix } from '../../../src/cli/doctor/finding.ts';
 import type { Finding } from '../../../src/cli/doctor/finding.ts';
 import type { Patient } from '../../../src/cli/doctor/patient.ts';
@@ -230,6 +237,23 @@ test('a member of the group is not told that what only root can read is wrong', 
   await expect(configuration.run(examined([closed]))).rejects.toThrow('only root can read all of it: run it with sudo');
   await expect(ledger.run(examined([]))).rejects.toThrow('this needs root');
   expect(await configuration.run(examined([closed, wrong]))).toHaveLength(1);
+});
+
+test('what a member of the group may not check is not called wrong, and the last line says how much that is', async () => {
+  const problem = { key: 'service.api_key', message: 'cannot read the key file /k: permission denied (EACCES)' };
+  const checked = { file: '/f', paths: {}, problems: [problem] };
+  const member = { ...usual, isOutsider: true, config: null, status: null, checked, shell: {} } as unknown as Patient;
+  for (const check of [serviceCheck, connection, watches, fleet, notifications])
+    await expect(check.run(member), check.name).rejects.toThrow('you may not read the key; run it with sudo');
+  const results = [null, null, null, 'this is a single host', ...Array.from({ length: 9 }, () => 'run it with sudo')];
+  const scope = (isWell: boolean) =>
+    scopeOf(
+      results.map((skipped) => ({ skipped })),
+      isWell,
+    );
+  expect(scope(true)).toEqual(['No problems in the 3 checks that you may make; 9 more need sudo.']);
+  expect(scope(false)).toEqual(['9 more need sudo.']);
+  expect(scopeOf([{ skipped: null }], true)).toEqual(['No problems found.']);
 });
 
 test('root is not told that what only the service may read is wrong: the user of the service is asked', async () => {

@@ -82,6 +82,9 @@ export function checkMishaps(scene: () => Scene): void {
     expect(code).toBe(3);
     expect(stdout).toContain('dropcast is not running');
     expect(stdout).toMatch(/\d+ done/);
+    await box.read('useradd --groups dropcast viewer');
+    const ofMember = await box.run('runuser -u viewer -- dropcast status 2>&1');
+    expect(ofMember).toMatchObject({ code: 3, stdout: expect.stringContaining('the daemon is not running') });
     await box.read('systemctl start dropcast');
   });
 

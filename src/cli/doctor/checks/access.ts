@@ -6,7 +6,7 @@ import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readMachine, SERVICE_USER } from '../../systemd/unit-needs.ts';
-import { hungFix, SkippedError } from '../finding.ts';
+import { hungFix, needsSudo, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -106,7 +106,7 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
 /** The user of the service with the groups that its drop-in adds; null: the daemon is our own. */
 async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credentials | null> {
   if (service === null || !(isRoot || isOutsider)) return null;
-  if (!isRoot) throw new SkippedError('this needs root: run it with sudo');
+  if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
   if (machine.user === null) throw new SkippedError(`there is no user ${SERVICE_USER} on this machine`);
   const dropIn = await readFile(service.dropInFile, 'utf8').catch(() => '');

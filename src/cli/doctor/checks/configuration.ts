@@ -1,7 +1,7 @@
 import { formatProblem } from '../../../config/problem.ts';
 import type { Problem } from '../../../config/problem.ts';
 import { commandLine } from '../command-line.ts';
-import { findingFrom, SkippedError } from '../finding.ts';
+import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
 /** What `dropcast check` says of the file. */
@@ -19,7 +19,7 @@ export const configuration: Check = {
     if (found.length === 0 && checked.problems.length > 0)
       throw new SkippedError(
         isOutsider
-          ? 'only root can read all of it: run it with sudo'
+          ? `only root can read all of it: ${needsSudo}`
           : 'root may not look into all folders: access is tried as the user of the service',
       );
     return found.map((problem) => {

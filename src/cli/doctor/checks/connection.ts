@@ -5,15 +5,15 @@ import type { TLSSocket } from 'node:tls';
 import { unknownKey } from '../../setup/service-answers.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 
 /** One exchange with the service, without the key: how long its certificate is valid, and what time it is there. */
 export const connection: Check = {
   name: 'certificate and clock',
   run: async (patient) => {
-    const { config, now } = patient;
-    if (config === null) throw new SkippedError('the configuration is wrong');
-    const answer = await exchange(config.service.baseUrl).catch(() => null);
+    const { now } = patient;
+    const answer = await exchange(configOf(patient).service.baseUrl).catch(() => null);
     // That it cannot be reached is said by another check.
     if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
     return [

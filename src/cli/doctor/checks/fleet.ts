@@ -7,6 +7,7 @@ import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
 import { durationWords } from '../../../watch/duration-words.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { configOf } from '../patient.ts';
 
 /** What there is to know about the database of a fleet. */
 export interface FleetFacts {
@@ -21,12 +22,11 @@ export type FleetProbe = (ledger: LedgerConfig, hostName: string) => Promise<Fle
 export function fleetCheck(probe: FleetProbe): Check {
   return {
     name: 'fleet and its database',
-    run: async ({ config, now }) => {
-      if (config === null) throw new SkippedError('the configuration is wrong');
-      const { ledger, hostName } = config;
+    run: async (patient) => {
+      const { ledger, hostName } = configOf(patient);
       if (ledger === null) throw new SkippedError('this is a single host');
       const facts = await probe(ledger, hostName);
-      if (typeof facts !== 'string') return fleetVerdict(facts, ledger, now);
+      if (typeof facts !== 'string') return fleetVerdict(facts, ledger, patient.now);
       const why = 'while it is away, uploads in flight go on and everything else waits, on every host';
       return [{ level: 'problem', what: facts, why, fix: `psql '${ledger.url}' -c 'select 1'` }];
     },

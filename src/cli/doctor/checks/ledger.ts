@@ -2,7 +2,7 @@ import { inspectState } from '../../../daemon/state/inspect-state.ts';
 import { receiptsSince } from '../../../ledger/receipts.ts';
 import type { ShowView } from '../../../daemon/files/show-view.ts';
 import { queryRunningDaemon } from '../../control.ts';
-import { findingFrom, SkippedError } from '../finding.ts';
+import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
@@ -12,7 +12,7 @@ export const ledger: Check = {
   run: async (patient) => {
     const { checked, reach } = patient;
     if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
-    if (patient.isOutsider) throw new SkippedError('this needs root: run it with sudo');
+    if (patient.isOutsider) throw new SkippedError(`this needs root: ${needsSudo}`);
     const why = 'without its ledger dropcast does not start, so that it uploads nothing twice';
     const found = await inspectState(checked.paths, reach.status.socket, reach.ledger !== null);
     return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];

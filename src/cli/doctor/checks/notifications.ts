@@ -5,8 +5,8 @@ import type { DeafTargetView } from '../../../daemon/message-targets.ts';
 import type { NotifyTarget } from '../../../config/notify-config.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine } from '../command-line.ts';
-import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 import { isOpen } from './is-open.ts';
 
@@ -14,8 +14,8 @@ import { isOpen } from './is-open.ts';
 export const notifications: Check = {
   name: 'notifications',
   run: async (patient) => {
-    const { config, status } = patient;
-    if (config === null) throw new SkippedError('the configuration is wrong');
+    const { status } = patient;
+    const config = configOf(patient);
     const deaf = status?.deaf_targets ?? [];
     const others = config.notify.filter(({ name }) => !deaf.some((each) => each.name === name));
     const found = await Promise.all(

@@ -1,18 +1,17 @@
 import { inspectOnline } from '../../configure/online-problems.ts';
 import type { OnlineProblem } from '../../configure/online-problems.ts';
 import { commandLine } from '../command-line.ts';
-import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 
 /** Whether the service answers, accepts the key, and knows every channel and feed; and who else uses the key. */
 export const service: Check = {
   name: 'service, key, channels and feeds',
   run: async (patient) => {
-    const { config, status, shell } = patient;
+    const { status, shell } = patient;
     const others = status?.requests == null ? [] : othersFinding(status.requests);
-    if (config === null) throw new SkippedError('the configuration or its key cannot be read');
-    const online = await inspectOnline(config, shell.stopping);
+    const online = await inspectOnline(configOf(patient), shell.stopping);
     return [...online.map((problem) => onlineFinding(problem, patient)), ...others];
   },
 };

@@ -1,5 +1,5 @@
 import { serviceProblems } from '../../systemd/check-service.ts';
-import { findingFrom, SkippedError } from '../finding.ts';
+import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
 /** What the unit has compared with what the configuration needs, and directories that are closed to the user of the service. */
@@ -8,7 +8,7 @@ export const unit: Check = {
   run: async ({ checked, service, isRoot }) => {
     if (checked === null || service === null)
       throw new SkippedError('this is not the configuration of an installed service');
-    if (!isRoot) throw new SkippedError('this needs root: run it with sudo');
+    if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
     return (await serviceProblems(checked)).map(({ message, severity }) =>
       findingFrom(
         severity === 'error' ? 'problem' : 'warning',

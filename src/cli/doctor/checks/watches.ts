@@ -1,14 +1,13 @@
 import { readLimits } from '../../../watch/watch-limits.ts';
 import { folderHints, readWatchingMachine } from '../../configure/folder-hints.ts';
-import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { configOf } from '../patient.ts';
 
 /** Whether events arrive: the limits of inotify, shares, and file systems of fstab(5) that are not mounted. */
 export const watches: Check = {
   name: 'watching',
-  run: async ({ config }) => {
-    if (config === null) throw new SkippedError('the configuration is wrong');
-    const hints = await folderHints(config, await readWatchingMachine());
+  run: async (patient) => {
+    const hints = await folderHints(configOf(patient), await readWatchingMachine());
     return [...hints.map(({ message }) => watchFinding(message)), ...instanceFindings(readLimits().instances)];
   },
 };
