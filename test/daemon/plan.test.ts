@@ -53,6 +53,7 @@ const before: SomeFile = {
   facts: someFacts({
     ...ready,
     id: 'f_before',
+    videoId: 'vid_before',
     path: 'before.mp4',
     end: 'done',
     sha256: '10 A',

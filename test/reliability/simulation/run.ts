@@ -55,14 +55,12 @@ function given() {
       },
     });
     if (!worlds.includes(values.world)) throw new Error(`there is no world ${values.world}`);
-    if (values.help) {
-      console.log(help);
-      process.exit(0);
-    }
-    return values;
+    if (!values.help) return values;
+    console.log(help);
+    return process.exit(0);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-    process.exit(2);
+    return process.exit(2);
   }
 }
 
