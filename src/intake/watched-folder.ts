@@ -105,7 +105,8 @@ export class WatchedFolder implements AsyncDisposable {
   #lookingAtStopped: Promise<void> | null = null;
 
   constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
-    const { path, settleMs, rescanMs, watch } = folder;
+    const { path, settleMs, rescanMs, watch, afterReady } = folder;
+    const isOnlyRead = afterReady.kind === 'keep';
     this.#events = world.events;
     this.#logger = world.logger;
     this.#stoppedFiles = world.stoppedFiles;
@@ -116,7 +117,7 @@ export class WatchedFolder implements AsyncDisposable {
       stands: (facts) => this.watcher.becomes(facts.path, stateOf(facts)),
     });
     this.watcher = watchFolder({
-      folder: { path, settleMs, rescanMs, watch, nested, ...this.#selection() },
+      folder: { path, settleMs, rescanMs, watch, nested, isOnlyRead, ...this.#selection() },
       sink: {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),

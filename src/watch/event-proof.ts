@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import { errnoOf } from './path-entry.ts';
+import { onlyRead } from './ports.ts';
 
 /** The hidden file in the root of a folder whose events must arrive. It is there for a moment. */
 export const probeName = '.dropcast-probe';
@@ -14,6 +15,8 @@ export interface EventProofOptions {
   readonly logger: Logger;
   /** Once it fires, nothing is written any more. */
   readonly signal: AbortSignal;
+  /** dropcast needs only to read the folder. */
+  readonly isOnlyRead?: boolean;
   /** Called when the answer to one of the two questions below changed. */
   readonly changed: () => void;
 }
@@ -87,7 +90,9 @@ export class EventProof implements AsyncDisposable {
       const code = errnoOf(error);
       // Not a word about a folder that is away or a disk that is full: both are said elsewhere, and pass.
       const why = MAY_NOT_WRITE.has(code)
-        ? `whether events arrive cannot be tested: no file can be written (${code})`
+        ? this.#options.isOnlyRead === true
+          ? onlyRead
+          : `whether events arrive cannot be tested: no file can be written (${code})`
         : null;
       this.#conclude(this.#deafBecause, why);
     } finally {

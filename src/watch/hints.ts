@@ -43,7 +43,12 @@ export class Hints implements AsyncDisposable {
   constructor(options: HintsOptions) {
     this.#options = options;
     this.#nested = new Set(options.folder.nested);
-    this.#proof = new EventProof({ ...options, path: options.folder.path, changed: () => this.#proved() });
+    this.#proof = new EventProof({
+      ...options,
+      path: options.folder.path,
+      isOnlyRead: options.folder.isOnlyRead === true,
+      changed: () => this.#proved(),
+    });
     this.#gaps = new EventGaps({
       ...options,
       leastMs: options.leastReopenMs,

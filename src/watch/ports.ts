@@ -30,7 +30,12 @@ export interface WatchSettings {
   readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
   readonly nested: readonly string[];
+  /** dropcast needs only to read the folder (`after_ready: keep`): that it may not write there is as intended. */
+  readonly isOnlyRead?: boolean;
 }
+
+/** What `status` and the log say of a folder in which dropcast may write nothing and needs to write nothing. */
+export const onlyRead = 'read-only for dropcast (after_ready: keep)';
 
 /** A file that settled: all its bytes are there as far as waiting can tell. */
 export interface CompleteFile {

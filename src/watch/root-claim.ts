@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { shellWord } from '../shell-word.ts';
 import { errnoOf } from './path-entry.ts';
+import { onlyRead } from './ports.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';
 import { placeMark, readMark, replaceMark } from './root-mark.ts';
@@ -26,15 +27,18 @@ export class RootClaim implements AsyncDisposable {
   readonly #path: string;
   readonly #owner: FolderClaimant;
   readonly #logger: Logger;
+  readonly #isOnlyRead: boolean;
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   /** What was logged last: each state is said once. */
   #said = '';
 
-  constructor(path: string, owner: FolderClaimant, logger: Logger) {
+  /** @param isOnlyRead dropcast needs to write nothing in the folder: that it has no mark is said at level info */
+  constructor(path: string, owner: FolderClaimant, logger: Logger, isOnlyRead = false) {
     this.#path = path;
     this.#owner = owner;
     this.#logger = logger;
+    this.#isOnlyRead = isOnlyRead;
   }
 
   /** Takes the folder, or confirms that it is still ours. */
@@ -119,17 +123,21 @@ export class RootClaim implements AsyncDisposable {
       // Somebody else was faster with the mark of one who is gone.
       if (errnoOf(error) === 'ENOENT' && verdict.text !== undefined) return true;
       // Not a reason to stop: on a full disk, sending the files may be what makes room.
-      this.#say(`The folder cannot be marked: ${unprotected}`, { code: errnoOf(error) });
+      const code = errnoOf(error);
+      if (this.#isOnlyRead && mayNotWrite.has(code)) this.#say(`The folder is ${onlyRead}`, { code }, 'info');
+      else this.#say(`The folder cannot be marked: ${unprotected}`, { code });
       return false;
     }
   }
 
-  #say(message: string, fields: Readonly<Record<string, unknown>>): void {
+  #say(message: string, fields: Readonly<Record<string, unknown>>, level: 'info' | 'warn' = 'warn'): void {
     if (this.#said === message) return;
     this.#said = message;
-    this.#logger.warn(message, { folder: this.#path, ...fields });
+    this.#logger[level](message, { folder: this.#path, ...fields });
   }
 }
+
+const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 const mostTurns = 10;
 /** Whoever is at the mark is through by then, or the next turn waits again. */

@@ -97,7 +97,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   const { folder, sink, clock, logger, roots } = options;
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
-  const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger);
+  const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger, folder.isOnlyRead);
   const scanSoon = (): void => schedule.soon();
   const root: Root = new Root({
     ...base,

@@ -383,6 +383,18 @@ describe('a folder that cannot be marked', () => {
     },
   );
 
+  test('because dropcast only reads it is no reason for a warning', needs('mount'), async () => {
+    await using scratch = await place();
+    await using disk = await smallDisk('1m');
+    disk.remount('ro');
+    const said: string[] = [];
+    const say = (level: string) => (message: string) => void said.push(`${level}: ${message}`);
+    const logger = { ...silentLogger, info: say('info'), warn: say('warn') };
+    await using claim = new RootClaim(disk.path, await owner(scratch, 'one'), logger, true);
+    for (let turn = 0; turn < 3; turn += 1) expect(await claim.hold()).toEqual({ isSound: true });
+    expect(said).toEqual(['info: The folder is read-only for dropcast (after_ready: keep)']);
+  });
+
   test('because its disk is full is watched: sending its files may make room', needs('mount'), async () => {
     await using scratch = await place();
     await using disk = await smallDisk('64k');

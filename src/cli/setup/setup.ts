@@ -7,6 +7,7 @@ import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import type { Problem } from '../../config/problem.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
+import { SERVICE_USER } from '../systemd/unit-needs.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from './test-clip.ts';
@@ -73,8 +74,33 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
   const { instance, yes, testClip: isClipWanted } = options;
   const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted });
   await runSteps(shell, steps, `\`${rest}\``);
+  const { folders } = await configOf(shell, service);
+  const group = folder === null || folder.isThere ? null : (options.group ?? SERVICE_USER);
   const named = options.instance === undefined ? '' : ` --config ${service.configFile}`;
-  shell.stdout.write(`\nNext: sudo dropcast status${named}\n`);
+  shell.stdout.write(`\n${nextLines({ path: folders[0]?.path ?? '', group, named }).join('\n')}\n`);
+}
+
+/**
+ * Pure: who may drop files, and what to do now.
+ *
+ * @param of.group of a folder that was made just now; null: the folder keeps the permissions that it had
+ * @param of.named which configuration `dropcast status` needs
+ */
+export function nextLines(of: {
+  readonly path: string;
+  readonly group: string | null;
+  readonly named: string;
+}): readonly string[] {
+  const { path, group, named } = of;
+  const looks = group === SERVICE_USER ? ', and look at dropcast' : '';
+  return [
+    ...(group === null
+      ? []
+      : [
+          `Members of the group ${group} may drop files${looks}. To add a person: sudo usermod -aG ${group} NAME    # from the next login`,
+        ]),
+    `Next: drop a file into ${path}, then \`sudo dropcast status${named}\``,
+  ];
 }
 
 async function sayPlan(
