@@ -96,6 +96,10 @@ class LedgerDatabase {
     return stored.isTransaction;
   }
 
+  location(): string {
+    return this.#path;
+  }
+
   exec(sql: string): void {
     if (sql.includes('SET is_copy = 1')) machine().reach('ledger copied');
     if (!this.#isLedger) return takeLock(this.#path);
