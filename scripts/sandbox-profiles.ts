@@ -44,7 +44,7 @@ const usual = 'every file ends as with the default: nothing lost, nothing double
 
 const results: Readonly<Record<string, string>> = {
   'redirecting-uploads':
-    'every file fails with the target of the redirect; nothing arrives, until the service takes uploads itself and `retry` is given',
+    'every file waits, and the reason names the target of the redirect; nothing arrives until the service takes uploads itself, then all files continue',
 };
 
 function settled(set: object): string {

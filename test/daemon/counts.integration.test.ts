@@ -18,7 +18,13 @@ const tally = (states: readonly string[]): Record<string, number> =>
 function working(ids: readonly string[]): Daemon {
   const known = tally(rows.map(stateOf));
   const accounts = { seen: rows.length, settling: 0, comparing: 0, known, sidecars: 0, ignored: 0, refused: 0 };
-  const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
+  const folder = {
+    path: rows[0]?.folder,
+    state: 'watching',
+    why: null,
+    left_out: { files: 0, media: 0, extensions: [], paths: [] },
+    accounts: { ...accounts, unaccounted: 0 },
+  };
   return {
     pauses: noPauses,
     expectations: { list: () => [] },

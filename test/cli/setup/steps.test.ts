@@ -64,7 +64,14 @@ test('what systemd says of a unit is read with the moment of its start', () => {
   });
 });
 
-const folder = { path: '/in', why: null, paths: {}, accounts: {}, refused: null };
+const folder = {
+  path: '/in',
+  why: null,
+  paths: {},
+  accounts: {},
+  refused: null,
+  left_out: { files: 0, media: 0, extensions: [], paths: [] },
+};
 test.each([
   ['watched', { folders: [{ ...folder, state: 'watching' }], waiting: null }, null],
   ['scanned only', { folders: [{ ...folder, state: 'scanning' }], waiting: null }, null],
