@@ -14,7 +14,7 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
       'show what is happening, and why. Exits 1 when something needs you (a file that failed or is held, a refused key, a full disk, a frozen folder, a missed delivery) and 3 when the daemon is not running',
     ),
   )
-    .summary('show what is happening, and why; exits 1 when something needs you')
+    .summary('show what is happening, and why')
     .option('--all', 'list every file that needs you, also those with the same cause')
     .action(async (options: Shared & { all?: boolean }) =>
       exit(await (await import('./status.ts')).status(shell, options)),

@@ -69,7 +69,7 @@ folders:
   };
   writeFileSync(scratch.file('in/clip.wav'), 'RIFF\0\0\0\0WAVE');
   const missing = await explained();
-  expect(missing).toContain('container    the container has no length yet');
+  expect(missing).toContain('container    the container states no length: the file is still being recorded');
   expect(missing).toContain('done marker  clip.wav.done is missing');
   expect(missing).toContain('checksum     none');
   writeFileSync(scratch.file('in/clip.wav'), 'content');

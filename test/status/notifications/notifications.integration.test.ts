@@ -180,7 +180,7 @@ describe('notifications', () => {
     await here.pass(3 * minute);
     expect(here.sent.map(({ type, title }) => `${type}: ${title}`)).toEqual([
       'needs_you: The service has no channel ch_gone: files that go there wait',
-      'recovered: The service has the channel ch_gone: files that go there go on',
+      'recovered: The service has the channel ch_gone now',
     ]);
   });
 
@@ -445,7 +445,7 @@ describe('notifications', () => {
     expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used for half an hour']);
     here.world.pause = pause({ kind: 'suspended', code: 'unauthorized' });
     await here.pass(30_000);
-    expect(here.titles().slice(4)).toEqual(['a: The service refuses the account or key: all work waits']);
+    expect(here.titles().slice(4)).toEqual(['a: The service refuses the key: all work waits']);
     here.world.pause = null;
     here.world.frozen = [];
     here.world.gate = { ...here.world.gate, used: 10, waiting: 0 };
@@ -453,9 +453,9 @@ describe('notifications', () => {
     await here.pass(10 * minute);
     expect(here.titles().slice(5).toSorted()).toEqual([
       'a: /in is back',
-      'a: All work goes on',
       'a: The feed feed_news is published again',
-      'a: The service accepts the key again: all work goes on',
+      'a: The service accepts the key again',
+      'a: The service is reachable again',
       'a: There are requests again',
     ]);
   });
