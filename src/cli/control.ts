@@ -43,9 +43,25 @@ export async function queryDaemonOrLedger<T>(
   try {
     return await look<T>(config, path);
   } catch (error) {
-    // A member of the group may not look into the state directory, where the ledger is.
-    if (!(error instanceof NotRunningError) || error.cause instanceof NotAllowedError) throw explain(error);
+    return readLedgerInstead(shell, config, error, read);
   }
+}
+
+/**
+ * Reads the ledger of a daemon that is down, and says so on stderr.
+ *
+ * @param error why the daemon did not answer, as it was thrown or explained
+ * @throws {CommandError} when the daemon runs, or the ledger cannot answer
+ */
+export async function readLedgerInstead<T>(
+  shell: Pick<Shell, 'stderr'> | null,
+  config: DaemonPlace,
+  error: unknown,
+  read: (ledger: LedgerToRead | null) => Promise<T>,
+): Promise<T> {
+  const why = error instanceof CommandError ? error.cause : error;
+  // A member of the group may not look into the state directory, where the ledger is.
+  if (!(why instanceof NotRunningError) || why.cause instanceof NotAllowedError) throw explain(error);
   try {
     await using ledger = await openLedgerToRead(config);
     shell?.stderr.write(`${whoAnswers(ledger)}\n`);
@@ -244,6 +260,7 @@ export function explain(error: unknown): unknown {
     return new CommandError(
       'the daemon is not running: start it with `dropcast run` or `systemctl start dropcast`',
       exitCodes.notRunning,
+      { cause: error },
     );
   }
   if (error instanceof LedgerInUseError) {

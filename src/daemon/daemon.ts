@@ -36,8 +36,9 @@ import { createExpectations } from './expectations/expectations.ts';
 import type { Expectations } from './expectations/expectations.ts';
 import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
-import { createNewsLines } from './news/lines.ts';
-import type { NewsLines } from './news/lines.ts';
+import { createNewsLines, MOST_LINES } from './news/lines.ts';
+import type { NewsLine, NewsLines } from './news/lines.ts';
+import { keptMs, pastLines } from './news/past-lines.ts';
 import { restedLines } from './outlook/rested-lines.ts';
 import { createOutlook } from './outlook/outlook.ts';
 import type { Outlook } from './outlook/outlook.ts';
@@ -137,6 +138,20 @@ export async function startDaemon(
       logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
   });
   const { ledger, fleet } = state;
+  const keep = (line: NewsLine): unknown =>
+    line.file === null &&
+    ledger.news
+      .keepEvent({ host: config.hostName, at: line.at, line }, clock.now() - keptMs)
+      .catch((err: unknown) => logger.debug('An event could not be kept', { err }));
+  news.precede(
+    await pastLines(ledger.news, { host: config.hostName, limit: MOST_LINES, now: clock.now() }).catch(
+      (err: unknown) => {
+        logger.warn('The events of earlier runs cannot be read', { err });
+        return [];
+      },
+    ),
+  );
+  news.listen(keep);
   ledger.repairs.forEach(repaired);
   const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
   const { places } = state;

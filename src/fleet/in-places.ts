@@ -176,6 +176,8 @@ function newsIn(news: NewsRows, places: Places): NewsRows {
     passages: news.passages,
     lastStates: news.lastStates,
     filesById: async (ids) => (await news.filesById(ids)).map(here),
+    keepEvent: news.keepEvent,
+    events: news.events,
     totals: news.totals,
     cameIn: async (folder, since) => (await news.cameIn(places.placeOf(folder), since)).map(here),
     countFile: (expectation, id, at) => news.countFile(withFolder(expectation, places.placeOf), id, at),

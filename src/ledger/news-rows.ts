@@ -34,6 +34,8 @@ export interface Passage {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly state: string;
+  /** What its history says about it. */
+  readonly note: string | null;
 }
 
 /** What came in and became live in a time. */
@@ -76,6 +78,13 @@ export interface NewsRows {
     until: number,
   ): Promise<ReadonlyMap<string, Pick<Passage, 'seq' | 'state'>>>;
   filesById(ids: readonly string[]): Promise<readonly Facts[]>;
+  /** Keeps a line about what happened on a host. Of all hosts the newest 100,000 are kept, and of them those since a time. */
+  keepEvent(
+    event: { readonly host: string; readonly at: number; readonly line: unknown },
+    since: number,
+  ): Promise<void>;
+  /** The newest of them since a time, oldest first; null for one that is damaged. */
+  events(host: string, since: number, limit: number): Promise<readonly unknown[]>;
   totals(since: number, until: number): Promise<DayTotals>;
   /** Files of a folder that came in since then. */
   cameIn(folder: string, since: number): Promise<readonly Facts[]>;
@@ -86,6 +95,8 @@ export interface NewsRows {
   /** Forgets what is older than that, also by the time of the newest: a clock that is set forward makes nothing old. */
   forgetCounted(now: number, olderThanMs: number): Promise<void>;
 }
+
+const mostEvents = 100_000;
 
 export function createNewsRows({ db, words, write }: Connection): NewsRows {
   const forSeqs = async (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> => {
@@ -142,7 +153,7 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
     passages: async (after, states, limit) =>
       db
         .selectFrom('history')
-        .select(['seq', 'file_id as id', 'at', 'state'])
+        .select(['seq', 'file_id as id', 'at', 'state', 'note'])
         .where('seq', '>', after)
         .where('state', 'in', [...states])
         .orderBy('seq')
@@ -165,6 +176,16 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
       return new Map(rows.map(({ id, seq, state }) => [id, { seq, state }]));
     },
     filesById: (ids) => allFacts(filesIn(db).where(sql<boolean>`id in ${words.texts(ids)}`)),
+    keepEvent: ({ host, at, line }, since) =>
+      write(function* (): Work<void> {
+        yield* ask('INSERT INTO event (host, at, line) VALUES (?, ?, ?)', [host, at, JSON.stringify(line)]);
+        yield* ask('DELETE FROM event WHERE at < ? OR seq <= (SELECT max(seq) FROM event) - ?', [since, mostEvents]);
+      }),
+    events: async (host, since, limit) => {
+      const rows = db.selectFrom('event').select('line').where('host', '=', host).where('at', '>=', since);
+      const newest = await rows.orderBy('seq', 'desc').limit(limit).execute();
+      return newest.toReversed().map(({ line }) => readRecord(line));
+    },
     totals: async (since, until) => {
       const came = await sql<{ n: number }>`select count(*) as n from file
         where discovered_at >= ${since} and discovered_at < ${until} and state not in ('superseded', 'vanished')`.execute(

@@ -149,6 +149,15 @@ export interface NewsMemoryTable {
   record: string;
 }
 
+/** What happened beside the files, as a line of JSON each: pauses, folders, feeds, reloads. */
+export interface EventTable {
+  seq: GeneratedAlways<number>;
+  /** The host where it happened. */
+  host: string;
+  at: number;
+  line: string;
+}
+
 /** Which files count for which expectation. A file that is moved afterwards still does. */
 export interface ExpectedFileTable {
   expectation: string;
@@ -172,4 +181,5 @@ export interface LedgerTables {
   outbox: OutboxTable;
   news_memory: NewsMemoryTable;
   expected_file: ExpectedFileTable;
+  event: EventTable;
 }

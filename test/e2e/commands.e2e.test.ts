@@ -245,6 +245,9 @@ test.concurrent('with the daemon down, reading commands answer from the ledger a
   expect(show?.stdout).toMatch(/^state +done/m);
   expect(explained?.stdout).toContain('State: done');
   expect(asJson === undefined ? null : jsonOf(asJson)).toMatchObject({ daemon: { running: false, pid: null } });
+  const events = await run('events');
+  expect(events).toMatchObject({ code: 0, stderr: expect.stringContaining('The daemon is not running.') });
+  expect(events.stdout).toMatch(/info +The daemon was started\n[^]*error +\S*refused\.mpg: Failed/);
   for (const one of [retried, added]) {
     expect(one).toMatchObject({ code: 3, stdout: '' });
     expect(one?.stderr).toContain('the daemon is not running: start it with `dropcast run`');

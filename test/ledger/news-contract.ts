@@ -40,6 +40,22 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     expect(await news.recall('cursor')).toBe(null);
   });
 
+  test('lines about a host survive a restart, oldest first, until they are too old', async () => {
+    await using opened = await open();
+    const keep = (host: string, at: number, since = 0) =>
+      opened.rows.news.keepEvent({ host, at, line: { text: `at ${at}` } }, since);
+    for (const at of [1, 2, 3]) await keep('ingest1', at);
+    await keep('ingest2', 4);
+    const { news } = await opened.reopened();
+    const texts = (at: readonly number[]) => at.map((n) => ({ text: `at ${n}` }));
+    expect(await news.events('ingest1', 0, 10)).toEqual(texts([1, 2, 3]));
+    expect(await news.events('ingest1', 0, 2)).toEqual(texts([2, 3]));
+    expect(await news.events('ingest1', 3, 10)).toEqual(texts([3]));
+    await news.keepEvent({ host: 'ingest2', at: 5, line: { text: 'at 5' } }, 3);
+    expect(await news.events('ingest1', 0, 10)).toEqual(texts([3]));
+    expect(await news.events('ingest2', 0, 10)).toEqual(texts([4, 5]));
+  });
+
   test('an outbox keeps the newest messages that are not too old, and says how many it dropped', async () => {
     await using opened = await open();
     const { news } = opened.rows;

@@ -22,6 +22,7 @@ test('every table is strict', async () => {
       'budget',
       'create_request',
       'deletion',
+      'event',
       'expected_file',
       'feed_due',
       'file',

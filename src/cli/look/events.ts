@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
+import { MOST_LINES } from '../../daemon/news/lines.ts';
 import type { NewsLine } from '../../daemon/news/lines.ts';
+import { pastLines } from '../../daemon/news/past-lines.ts';
+import type { PastRows } from '../../daemon/news/past-lines.ts';
+import { isAtLeast, isIn } from '../../daemon/news/selection.ts';
 import type { NewsLevel } from '../../daemon/news/words.ts';
 import type { NewsHead } from '../../daemon/control/routes/events.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { streamRunningDaemon } from '../control.ts';
+import { readLedgerInstead, streamRunningDaemon } from '../control.ts';
 import { shortPath } from '../output/file-table.ts';
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -38,7 +42,12 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
   const signal = AbortSignal.any([shell.stopping, reader.signal]);
   const config = await requireDaemonPlace(shell, options.config);
   const following = new Following(shell, options);
-  await following.read(config, signal);
+  await following.read(config, signal).catch(async (error: unknown) => {
+    if (isFollowing) throw error;
+    await readLedgerInstead(shell, config, error, async (ledger) =>
+      following.readPast(ledger?.news ?? null, config.hostName),
+    );
+  });
   if (isFollowing) await readAgain(following, config, signal);
   shell.stdout.off('error', leave);
 }
@@ -79,6 +88,16 @@ class Following {
       else this.#print(line as NewsLine);
       isHead = false;
     });
+  }
+
+  /** What the daemon would show. @param rows of its ledger; null: it has none */
+  async readPast(rows: PastRows | null, host: string): Promise<void> {
+    if (rows === null) return;
+    const { level, folder, lines } = this.#options;
+    const wanted = folder === undefined ? null : resolve(this.#shell.cwd, folder);
+    const past = await pastLines(rows, { host, limit: MOST_LINES, now: Date.now() });
+    const found = past.filter((line) => isAtLeast(line, level) && (wanted === null || isIn(line, wanted)));
+    for (const line of found.slice(-lines)) this.#print(line);
   }
 
   /** Said once. */

@@ -6,7 +6,7 @@ import { newsOf } from './words.ts';
 /** One line of news. */
 export interface NewsLine extends News {
   readonly v: 1;
-  /** Rises by one from line to line; begins at 1 with each start of the daemon. */
+  /** Rises by one from line to line; begins at 1 with each start of the daemon; those of earlier runs end with 0. */
   readonly seq: number;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -20,14 +20,16 @@ export interface NewsLines {
   add(news: News): void;
   /** @returns ends the listening */
   listen(listener: (line: NewsLine) => void): () => void;
-  /** Remembered lines after this one, oldest first; 0: all of them. */
+  /** Remembered lines after this one, oldest first; 0: all of this run; -Infinity: all. */
   since(seq: number): readonly NewsLine[];
   /** Of the newest line; 0: there is none yet. */
   last(): number;
+  /** Puts lines of earlier runs before all others. */
+  precede(lines: readonly NewsLine[]): void;
 }
 
 /** Some hundred kilobytes. */
-const MOST_LINES = 1_000;
+export const MOST_LINES = 1_000;
 
 /** Of a text that holds an answer of the service. */
 const MOST_CHARACTERS = 600;
@@ -64,6 +66,7 @@ export function createNewsLines(clock: Pick<Clock, 'now'>, broke: (error: unknow
     },
     since: (seq) => lines.slice(Math.max(0, lines.length - (last - seq))),
     last: () => last,
+    precede: (past) => void lines.unshift(...past.slice(-Math.max(0, MOST_LINES - lines.length))),
   };
 }
 

@@ -3,7 +3,7 @@ import type { StoredRow } from '../work.ts';
 import { insertion, type Side, type Table } from './side.ts';
 
 /** Tables with numbers of their own. */
-const numbered: ReadonlySet<Table> = new Set(['file', 'history', 'outbox']);
+const numbered: ReadonlySet<Table> = new Set(['file', 'history', 'outbox', 'event']);
 
 /** A ledger in the schema `dropcast`, in a transaction of which `ask` asks. */
 export function postgresSide(ask: Ask, name: string, completed: Side['completed']): Side {

@@ -30,6 +30,7 @@ export const tables: Readonly<Record<Table, CopiedTable>> = {
   feed_due: { key: ['feed'] },
   outbox: { key: ['seq'] },
   news_memory: { key: ['name'] },
+  event: { key: ['seq'] },
   expected_file: { key: ['expectation', 'file_id'], expectation: 'expectation' },
 };
 

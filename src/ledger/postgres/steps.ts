@@ -164,4 +164,8 @@ export const steps: readonly Step[] = [
   },
   // A release that knows only the advisory locks would not wait for one that locks rows.
   { needsAtLeast: 2, text: lockTable },
+  {
+    needsAtLeast: 2,
+    text: `CREATE TABLE event (seq ${key}, host ${text} NOT NULL, at bigint NOT NULL, line ${text} NOT NULL)`,
+  },
 ];

@@ -136,6 +136,10 @@ const migrations: readonly string[] = [
   CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (expectation, file_id)) STRICT;
   `,
+  `
+  -- What happened beside the files. It survives a restart.
+  CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, at INTEGER NOT NULL, line TEXT NOT NULL) STRICT;
+  `,
 ];
 
 /**

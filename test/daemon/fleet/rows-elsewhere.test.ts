@@ -30,7 +30,7 @@ function open() {
   };
   const follower = followRowsElsewhere({ rows, fleet, events: { emit }, logger: silentLogger });
   const write = (host: string, id: string, state: string): void => {
-    lines.push({ seq: (lines.at(-1)?.seq ?? 0) + 1, id, at: Date.now(), state });
+    lines.push({ seq: (lines.at(-1)?.seq ?? 0) + 1, id, at: Date.now(), state, note: null });
     fleet.writers.set(id, host);
   };
   const look = async (): Promise<readonly unknown[]> => {

@@ -55,6 +55,7 @@ const columnsOf: Readonly<Record<Exclude<Table, 'file' | 'history' | 'identity' 
   feed_due: { feed: name, first_at: whole, last_at: whole, is_now: flag },
   outbox: { seq: fc.nat(), target: name, message: said, at: whole, tried_at: orNone(whole), refusals: whole },
   news_memory: { name, record: fc.json() },
+  event: { seq: fc.nat(), host: name, at: whole, line: fc.json() },
   expected_file: {
     expectation: fc.tuple(folder, name, orNone(name)).map((parts) => JSON.stringify(parts)),
     file_id: name,

@@ -90,6 +90,7 @@ export function fillBeside(stateDir: string): void {
     INSERT INTO feed_due (feed, first_at, last_at, is_now) VALUES ('feed_news', 1, 2, 1);
     INSERT INTO outbox (target, message, at, tried_at, refusals) VALUES ('ntfy', '{"a":"ü' || char(0) || '"}', 3, NULL, 2);
     INSERT INTO news_memory VALUES ('told', '{}');
+    INSERT INTO event (host, at, line) VALUES ('ingest1', 9, '{}');
     INSERT INTO expected_file VALUES ('["${folder}","*.mp4",null]', 'f_1', 4);
   `);
   database.close();

@@ -35,7 +35,8 @@ export function eventRoutes(daemon: Daemon): Hono {
     if (refusal !== null) return context.json({ error: { message: refusal } }, 400);
     const isWanted = (line: NewsLine): boolean => isAtLeast(line, level) && (folder === null || isIn(line, folder));
     const isSameRun = since !== undefined && Number(of) === startedAt;
-    const from = isSameRun ? Number(since) : 0;
+    // Who read another run has its lines already.
+    const from = isSameRun ? Number(since) : since === undefined ? -Infinity : 0;
     const all = news.since(from);
     const wanted = all.filter(isWanted);
     // Of another run all is new.

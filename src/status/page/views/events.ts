@@ -11,7 +11,7 @@ const MOST_SHOWN = 100;
 /** What happened last, newest first. `dropcast events` prints the same lines. */
 export function events({ daemon, now }: PageWorld, { query }: Asked): View<PageEvent> {
   const wanted = filterOf(query);
-  const all = daemon.news.since(0);
+  const all = daemon.news.since(-Infinity);
   const found = all.filter((line) => isWanted(line, wanted)).toReversed();
   const shown = found.slice(0, wanted.isAll ? undefined : MOST_SHOWN);
   const folders = daemon.config().folders.map(({ path }) => path);
@@ -81,7 +81,7 @@ function filterForm(
 
 function nothing(remembered: number): Html {
   return remembered === 0
-    ? emptyState('Nothing has happened since dropcast started.', 'dropcast events --follow')
+    ? emptyState('Nothing has happened yet.', 'dropcast events --follow')
     : emptyState(`None of the ${counted(remembered, 'remembered event')} matches.`);
 }
 

@@ -78,7 +78,7 @@ test('an event leads to its file', async () => {
 });
 
 test('says so when nothing happened, and when nothing matches', async () => {
-  expect(await wordsOf(show({}, []))).toContain('Nothing has happened since dropcast started');
+  expect(await wordsOf(show({}, []))).toContain('Nothing has happened yet');
   expect(await wordsOf(show({ text: 'zzz' }))).toContain('None of the 4 remembered events matches');
 });
 
