@@ -80,6 +80,9 @@ const mostRemembered = 1_000;
 /** An address is new for so long after its record was made. */
 const newForMs = 60_000;
 
+/** 410 Gone: this address worked once and has expired, however new it is. It says nothing about other addresses of its host. */
+const expiredStatus = 410;
+
 /** So many files whose new addresses are refused show that the host refuses all (design 5.5). */
 const refusalsOfHost = 2;
 
@@ -172,9 +175,10 @@ export function createUploadHosts(world: {
     const { id, uploadStartedAt } = upload;
     const createdAt = upload.createdAt ?? 0;
     const usedAfterMs = (uploadStartedAt ?? Infinity) - createdAt;
-    const isNew = isFirstUse && usedAfterMs >= 0 && usedAfterMs <= newForMs;
+    const isExpired = failure.status === expiredStatus;
+    const isNew = isFirstUse && usedAfterMs >= 0 && usedAfterMs <= newForMs && !isExpired;
     if (isNew) refused.set(id, createdAt);
-    const refusesAll = outage?.isRefusal === true || refused.size >= refusalsOfHost;
+    const refusesAll = !isExpired && (outage?.isRefusal === true || refused.size >= refusalsOfHost);
     if (refusesAll) for (const [each, at] of refused) spared.set(each, at);
     else spared.delete(id);
     if (refusesAll && isSpared(upload)) {

@@ -183,6 +183,24 @@ describe('a host that refuses new addresses', () => {
     );
   });
 
+  test('is not found at fault for addresses that have expired, however new they are', () => {
+    const { judge, isOpen, isSpared, mayCreate, types } = open();
+    const expired = { ok: false, failure: failure('address dead', { status: 410, message: 'answered 410' }) } as const;
+    for (const id of ['f_1', 'f_2', 'f_3']) expect(kind(judge(at('one', id), expired, true))).toBe('address dead');
+    expect([isOpen(at('one', 'f_4')), isSpared(at('one')), mayCreate(), types()]).toEqual([true, false, true, []]);
+  });
+
+  test('replaces the record of a file whose address expires while it waits for the host', () => {
+    const { judge, admit, isSpared, clock } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    clock.advance(minute);
+    admit(at('one'));
+    const expired = { ok: false, failure: failure('address dead', { status: 410, message: 'answered 410' }) } as const;
+    expect(kind(judge(at('one'), expired))).toBe('address dead');
+    expect([isSpared(at('one')), isSpared(at('one', 'f_2'))]).toEqual([false, true]);
+  });
+
   test('gets a new record after an hour: the address may have expired by then', () => {
     const { judge, admit, isSpared, mayCreate, clock } = open();
     judge(at('one'), refuses, true);

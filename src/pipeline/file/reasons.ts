@@ -56,6 +56,13 @@ const sentAgain: Failure = {
   message: 'retry: the service is asked first; the file is sent again if nothing has arrived',
 };
 
+/** The same while a dead upload address keeps it from being sent: a service that is slow to show its videos gets time. @param leftMs until it is asked again */
+export function sentAgainAfter(leftMs: number): Failure {
+  const message =
+    'retry: the upload address stopped working, but all of the file may have arrived; the service is asked again, and if nothing has arrived by then, the file gets another record';
+  return { ...sentAgain, kind: 'throttled', message, retryAfterMs: leftMs };
+}
+
 export function isSentAgain({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
   return lastFailure?.code === sentAgain.code;
 }
@@ -94,6 +101,8 @@ function unpublished({ disposal }: Facts): Partial<Facts> {
  * record that is empty for certain. A record that may have all of the file is asked about, and never deleted.
  */
 function withAnotherRecord(facts: Facts): Partial<Facts> {
+  // A second retry does not take back the first.
+  if (isSentAgain(facts)) return { lastFailure: sentAgain };
   if (facts.end === null || facts.videoId === null) return {};
   return mayHaveArrived(facts) ? { lastFailure: sentAgain } : { dying: true };
 }

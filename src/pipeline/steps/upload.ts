@@ -4,7 +4,7 @@ import type { Facts } from '../file/facts.ts';
 import { isAway, outsideWindowCode, refusedAddressesCode, unconfirmedCode, webPageCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
-import { isSentAgain, notReceived } from '../file/reasons.ts';
+import { isSentAgain, notReceived, sentAgainAfter } from '../file/reasons.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
@@ -68,7 +68,8 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
   if (since < addressDeadAt) await row.write({ addressDeadAt: since });
   const deadMs = now - since;
   if (!mayHaveArrived(row.facts)) return replace(row, deadMs, world);
-  return isSentAgain(row.facts) ? giveUpOnRecord(row) : setback(inDoubt(deadMs));
+  if (!isSentAgain(row.facts)) return setback(inDoubt(deadMs));
+  return deadMs < addressGraceMs ? setback(sentAgainAfter(addressGraceMs - deadMs)) : giveUpOnRecord(row);
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
@@ -114,7 +115,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (failure.code === refusedAddressesCode) await row.write({ sha256 });
   if (failure.kind !== 'address dead') return setback(failure);
   await row.write({ sha256, addressDeadAt: before.addressDeadAt ?? world.clock.now() }, failure.message);
-  if (isSentAgain(before) && mayHaveArrived(row.facts)) return giveUpOnRecord(row);
+  // The service may be slow to show an earlier body: it is asked once more before the file gets another record.
+  if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
 }
 

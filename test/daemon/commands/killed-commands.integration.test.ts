@@ -234,6 +234,6 @@ function daemonOf(
     ledger,
     rows,
     folders: { reroute: async () => 'known' },
-    config: () => ({ folders }),
+    config: () => ({ folders, poll: { intervalMs: 5_000 } }),
   } as unknown as Daemon;
 }

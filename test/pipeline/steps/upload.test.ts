@@ -390,16 +390,38 @@ describe('a file that a person wants sent again although it may have arrived', (
     expect(calls).toEqual(['status']);
   });
 
-  test.each([
-    ['its address is dead', { ...wanted, addressDeadAt: 7 }],
-    ['its address turns out to be dead', wanted],
-  ])('gets another record when %s; the first one is listed, not deleted', async (_name, facts) => {
-    const { run, world, store } = open(facts);
-    world.host.send = async () => ({ ok: false, failure: failure('address dead') });
+  test('gets another record when its address has been dead for a minute; the first one is listed, not deleted', async () => {
+    const { run, store, calls } = open({ ...wanted, addressDeadAt: 7 });
     expect((await run()).type).toBe('started over');
+    expect(calls).toEqual(['status']);
     expect(store.row()).toMatchObject({ videoId: null, sha256: null, dying: false, suspects: ['video:vid_1'] });
     expect(await store.unanswered()).toMatchObject([{ token: 'video:vid_1' }]);
   });
+
+  test.each([
+    ['pending', 'started over', ['video:vid_1']],
+    ['ready', 'arrived', []],
+  ])(
+    'is asked about again a minute after its address turned out to be dead: the service may be slow to show it (%s)',
+    async (status, outcome, suspects) => {
+      const { run, world, store, clock } = open(wanted);
+      world.host.send = async () => ({ ok: false, failure: failure('address dead') });
+      const first = await run();
+      expect(first.failure).toMatchObject({ kind: 'throttled', code: 'sent_again', retryAfterMs: addressGraceMs });
+      expect(store.row()).toMatchObject({ videoId: 'vid_1', sha256: 'aa', addressDeadAt: 1_000_000 });
+      const waits = { ...store.row(), lastFailure: first.failure ?? null, notBefore: 1_000_000 + addressGraceMs };
+      clock.advance(addressGraceMs / 2);
+      // A second retry neither ends the wait nor takes back the first.
+      const again = { ...waits, ...rearmed(waits, clock.now()) };
+      const early = open(again);
+      early.clock.advance(addressGraceMs / 2);
+      expect((await early.run()).failure).toMatchObject({ code: 'sent_again', retryAfterMs: addressGraceMs / 2 });
+      const late = open(again, { ok: true, value: status });
+      late.clock.advance(addressGraceMs);
+      expect((await late.run()).type).toBe(outcome);
+      expect(late.store.row().suspects).toEqual(suspects);
+    },
+  );
 });
 
 describe('a web page in answer to the whole file', () => {

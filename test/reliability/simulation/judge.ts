@@ -1,4 +1,3 @@
-import { videoOfSuspect } from '../../../src/pipeline/file/facts.ts';
 import type { SpecId } from '../model/specs.ts';
 import type { Content, Removal } from './machine/disk.ts';
 import type { WrittenSidecar } from './people.ts';
@@ -108,9 +107,7 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
         .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
         // What only a receipt of the create request tells of: nobody knows which bytes went there.
         .filter(({ id }) => !wasRestored || !rows.some((row) => row.videoId === id && row.sha256 === null))
-        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.isWantedTwice))
-        // A person had the file sent to another record, and the row lists this one as a suspect.
-        .filter(({ id }) => !rows.some(({ tokens }) => tokens.some((token) => videoOfSuspect(token) === id)));
+        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.isWantedTwice));
       return holders.length > 1 ? [`${holders.map(({ id }) => id).join(' and ')} have the same bytes`] : [];
     }),
 
