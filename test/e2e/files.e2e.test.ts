@@ -453,7 +453,7 @@ alongside('links and sidecars', () => {
     await station.drop('two.json', '{"title":"Two"}');
     await station.drop('two.mpg');
     expect((await station.reaches('two.mpg', 'held')).why).toContain(
-      'two sidecars, "two.yaml" and "two.json": keep one',
+      'two sidecars, "two.json" and "two.yaml": keep one',
     );
     await rm(at('inbox/two.json'));
     await station.reaches('two.mpg', 'done');

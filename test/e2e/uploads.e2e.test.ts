@@ -18,7 +18,6 @@ let patient: Station;
 
 const dead = [
   { title: 'dead-403', status: 403 },
-  { title: 'dead-404', status: 404 },
   { title: 'dead-410', status: 410 },
 ];
 const taken = 'taken-in-late';
@@ -106,17 +105,18 @@ test('an upload that is refused fails its file alone, and `retry` sends to the s
   expect(station.videos('refused')).toHaveLength(1);
 });
 
-test('a redirect of an upload is never followed: no byte and no request for the other server', async () => {
+test('a redirect of an upload is never followed: no byte and no request for the other server, and the file waits', async () => {
   await using bystander = await startBystander();
   station.faults.upload = firstUpload('sent-on', (_, response) => {
     response.writeHead(307, { location: `${bystander.origin}/take` }).end();
     return true;
   });
   await station.drop('sent-on.mpg', randomBytes(large));
-  const failed = await station.reaches('sent-on.mpg', 'failed');
-  expect(failed).toMatchObject({ code: 'redirect', why: expect.stringContaining(`redirect to ${bystander.origin}`) });
+  await station.reaches('sent-on.mpg', 'done');
+  const [line] = await station.failures('sent-on.mpg');
+  expect(line).toMatchObject({ code: 'redirect', message: expect.stringContaining(`redirect to ${bystander.origin}`) });
   expect(bystander.requests).toEqual([]);
-  expect(station.videos('sent-on').flatMap(({ bodies }) => bodies)).toEqual([]);
+  expectUploadedOnce(station, 'sent-on');
 });
 
 test('stored, but the answer lost: the service is asked, and nothing is sent twice', async () => {
