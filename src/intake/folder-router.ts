@@ -158,7 +158,8 @@ async function readSidecar(folder: string, names: readonly string[]): Promise<Si
     if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '', id });
     else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
   }
-  const [first, second] = found;
+  // The order of a directory is arbitrary; the reason is the same each time.
+  const [first, second] = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   if (first === undefined) return { ok: true, sidecar: null };
   if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
   const parsed = parseYaml(first.text);

@@ -16,10 +16,7 @@ let station: Station;
 /** Has a minute to wait and so runs beside all other tests. */
 let patient: Station;
 
-const dead = [
-  { title: 'dead-403', status: 403 },
-  { title: 'dead-410', status: 410 },
-];
+const dead = [{ title: 'dead-410', status: 410 }];
 const taken = 'taken-in-late';
 const goneFirst = 'cut-then-dead';
 
