@@ -75,7 +75,8 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
 
 /**
  * The pause of a writer that continued after its file had been taken: the file grew in its place. Without it, a writer with equal pauses
- * would send its file once for each of them. The times of modification tell the pause, so a restart forgets nothing.
+ * would send its file once for each of them. The change times of the inode tell the pause: a restart forgets nothing, and a copy that keeps
+ * the modification time of its original does not look like a pause of years.
  *
  * @param taken the version that was taken; undefined when none was
  * @returns milliseconds, 0 when the file is another one or did not grow
@@ -83,7 +84,7 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
 export function pauseBefore(taken: ContentVersion | undefined, version: FileVersion): number {
   if (taken === undefined || taken.ino !== version.ino || taken.birthtimeNs !== version.birthtimeNs) return 0;
   if (taken.size >= version.size) return 0;
-  return Math.max(0, Number(BigInt(version.mtimeNs) - BigInt(taken.mtimeNs)) / 1e6);
+  return Math.max(0, Number(BigInt(version.ctimeNs) - BigInt(taken.ctimeNs)) / 1e6);
 }
 
 /** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to five minutes. */

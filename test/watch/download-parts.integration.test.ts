@@ -1,6 +1,6 @@
-import { rename, unlink, writeFile } from 'node:fs/promises';
+import { rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { eventually } from '../support/until.ts';
+import { eventually, until } from '../support/until.ts';
 import { deaf, fastClock, WatchedDirectory } from './watched-directory.ts';
 
 const whys = ({ watcher }: WatchedDirectory): Record<string, string> =>
@@ -46,6 +46,8 @@ test('a file that grows after it was taken waits for three times the pause that 
   await writeFile(path, 'half');
   await inbox.watcher.start();
   await eventually('the half is taken', () => expect(inbox.paths).toEqual(['clip.mp4']));
+  const { ctimeMs } = await stat(path);
+  await until('three times the pause is longer than the settle time', () => Date.now() - ctimeMs > 500);
   await writeFile(path, ' and half', { flag: 'a' });
   await inbox.watcher.rescan();
   await eventually('it waits longer than the settle time', () =>

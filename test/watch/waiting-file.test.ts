@@ -77,10 +77,11 @@ test.each<[string, Partial<FileVersion> | null, number]>([
   ['is another file now', { ino: '9' }, 0],
   ['was made anew with the number of the old one', { birthtimeNs: '9' }, 0],
   ['was overwritten with as many bytes', { size: 200 }, 0],
-  ['has a time of modification before the one that was taken', { mtimeNs: '60000000000' }, 0],
+  ['changed before it was taken, as after a clock that was set back', { ctimeNs: '60000000000' }, 0],
+  ['keeps the modification time of its original', { mtimeNs: '1' }, 6_000],
 ])('the pause before a file that %s', (_, taken, pauseMs) => {
-  const grown = { ...version, size: 200, mtimeNs: '7000000000' };
-  expect(pauseBefore(taken === null ? undefined : { ...version, mtimeNs: '1000000000', ...taken }, grown)).toBe(
+  const grown = { ...version, size: 200, ctimeNs: '7000000000' };
+  expect(pauseBefore(taken === null ? undefined : { ...version, ctimeNs: '1000000000', ...taken }, grown)).toBe(
     pauseMs,
   );
 });
