@@ -10,8 +10,8 @@ export const enginePlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/ledger/postgres/words.ts',
-        from: 'beside: (facts) => ({ ...derivedOf(facts), host }),',
-        to: 'beside: (facts) => ({ ...derivedOf(facts), host, disposal: null }),',
+        from: "return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };",
+        to: 'return { ...derivedOf(facts), host, disposal: null };',
       },
     ],
   },

@@ -97,8 +97,8 @@ const breaches: Readonly<Record<Invariant, readonly Partial<Evidence>[]>> = {
     { exits: [{ ...fine, stderr: 'dropcast crashed: TypeError\n    at file:///main.js:1:1' }] },
   ],
   'rows move only along the edges of the machine': [
-    { history: new Map([['f_1', ['queued', 'awaiting upload', 'processing', 'queued']]]) },
-    { history: new Map([['f_1', ['queued', 'awaiting upload', 'processing', 'done', 'queued']]]) },
+    { history: new Map([['f_1', ['queued', 'awaiting upload', 'superseded', 'queued']]]) },
+    { history: new Map([['f_1', ['queued', 'awaiting upload', 'done']]]) },
   ],
   'the key never goes to the upload host': [{ leaks: ['vid_1'] }],
 };

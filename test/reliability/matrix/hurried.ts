@@ -10,7 +10,7 @@ import type { Edit } from '../planted/plant.ts';
 const shortWaits: readonly Edit[] = [
   { anchor: 'timeoutMs = 3e4, maxRetries', instead: 'timeoutMs = 3e3, maxRetries' },
   { anchor: 'leastAnswerMs = 6e4', instead: 'leastAnswerMs = 2e3' },
-  { anchor: 'doubtMs = 9e5', instead: 'doubtMs = 2e3' },
+  { anchor: 'deadMs >= 9e5', instead: 'deadMs >= 2e3' },
   { anchor: 'costlyProbeMs = 6e4', instead: 'costlyProbeMs = 300' },
   { anchor: 'first: 1e3, most: 6e4', instead: 'first: 50, most: 200' },
   { anchor: 'suspensionProbeMs = 3e5', instead: 'suspensionProbeMs = 300' },
