@@ -26,7 +26,7 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue dropFeedDue feedsDue noteDeletion ' +
   'deletionsSince pauses savePause dropPause news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
-  'news.countFile news.countedFiles news.forgetCounted';
+  'news.countFile news.countedFiles news.forgetCounted news.events news.keepEvent';
 
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';
@@ -116,6 +116,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     waiting: ({ waiting }) => waiting(),
     isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
     toDispose: ({ toDispose }) => toDispose(99),
+    stoppedByDisk: async ({ stoppedByDisk }) => sorted(await stoppedByDisk(folder)),
     waitingForDisk: ({ waitingForDisk }) => waitingForDisk(99),
     'toDispose where a host can read': ({ toDispose }) => toDispose(99, seen),
     'waitingForDisk where a host can read': ({ waitingForDisk }) => waitingForDisk(99, seen),
