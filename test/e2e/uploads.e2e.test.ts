@@ -7,7 +7,7 @@ import type { Faults, Station } from './station.ts';
 
 /** Over two parts, so that an upload can be cut with its last part still held back. */
 const large = 4 * 1024 * 1024;
-/** More than the kernel's buffers on both sides hold: only then a reader that stopped is noticed before the last byte. */
+/** More than the kernel's buffers on both sides hold. A smaller body may have left whole when its reader stops or cuts it. */
 const beyondBuffers = 24 * 1024 * 1024;
 
 type Act = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   patient = await startStation();
   patient.faults.upload = deadAddresses();
   for (const title of [...dead.map((one) => one.title), taken, goneFirst])
-    await patient.drop(`${title}.mpg`, randomBytes(large));
+    await patient.drop(`${title}.mpg`, randomBytes(title === goneFirst ? beyondBuffers : large));
 });
 afterAll(async () => {
   await station[Symbol.asyncDispose]();
