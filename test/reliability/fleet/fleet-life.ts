@@ -105,7 +105,7 @@ class FleetLife {
       random: new Random(seed, 'people'),
       folders: this.#folders,
     });
-    this.#people.plan(stormMs);
+    this.#people.plan(stormMs, new Random(seed, 'busy').chance(0.2));
     loseEvents(this.#random.pick([0, 0, 30]));
     this.#storm = new Storm(this.#machine, this.#schedule, this.#members);
   }

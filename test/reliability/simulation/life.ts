@@ -59,6 +59,8 @@ class Life {
   readonly #stormMs: number;
   readonly #folders: readonly FolderConfig[];
   readonly #meanCalls: number;
+  /** A desk that drops files all day, with a slow disk: each file is looked for while dropcast puts it away. */
+  readonly #isBusy: boolean;
   #wasClockSet = false;
   #wasRestored = false;
   #wasRebooted = false;
@@ -80,6 +82,7 @@ class Life {
     this.#stormMs = this.#random.between(30_000, longestStormMs);
     this.#disk = new Disk(this.#machine.time);
     insertDisk(this.#disk);
+    this.#isBusy = new Random(seed, 'busy').chance(busyLives);
     this.#folders = this.#foldersOf();
     this.#service = new Service(this.#machine, new Random(seed, 'service'), this.#manners());
     connectNetwork(this.#service, new Weather(this.#machine, new Random(seed, 'weather'), this.#stormMs));
@@ -89,10 +92,10 @@ class Life {
       random: new Random(seed, 'people'),
       folders: this.#folders.map(({ path }) => path),
     });
-    this.#people.plan(this.#stormMs);
+    this.#people.plan(this.#stormMs, this.#isBusy);
     this.#meddler = new Meddler(this.#machine, new Random(seed, 'meddler'), this.#folders);
     this.#meanCalls = this.#random.pick([Infinity, Infinity, 60, 200, 600, 2_000]);
-    this.#machine.commitMs = this.#random.pick([0, 4, 40]);
+    this.#machine.commitMs = this.#isBusy ? 400 : this.#random.pick([0, 4, 40]);
     this.#machine.slowness = this.#random.pick([1, 1, 10, 30]);
     loseEvents(this.#random.pick([0, 0, 30, 100]));
     this.#planTroubles();
@@ -242,8 +245,10 @@ class Life {
     }
   }
 
+  /** How many videos people removed or renamed. A drop begins under a hidden name, whose renaming takes nothing away. */
   #takenFrom(folder: string): number {
-    return new Set(this.#disk.takenAway.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path] : []))).size;
+    const taken = this.#disk.takenAway.filter(({ path }) => path.startsWith(`${folder}/`) && !path.includes('/.'));
+    return new Set(taken.map(({ path }) => path)).size;
   }
 
   /** Files that people took away are gone: only a person can say so. */
@@ -330,8 +335,8 @@ class Life {
         this.#disk.mkdir(`${path}/done`);
         this.#disk.mount(`${path}/done`, 7);
       }
-      const folder = folderOf(path, index, this.#random);
-      return { ...folder, afterReady: this.#afterReadyOf(kind) };
+      const folder = { ...folderOf(path, index, this.#random), afterReady: this.#afterReadyOf(kind) };
+      return this.#isBusy && kind !== 'keep' ? { ...folder, rescanMs: 1_000 } : folder;
     });
   }
 
@@ -386,6 +391,7 @@ class Life {
 }
 
 const requestsPerHour = 1_000;
+const busyLives = 0.2;
 const dayMs = 86_400_000;
 
 /** Once or several times in a life. A machine without a battery begins in 1970. */

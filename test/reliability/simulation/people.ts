@@ -30,9 +30,10 @@ export class People {
   }
 
   /** Plans the whole storm: a few files, and what happens to them. */
-  plan(stormMs: number): void {
+  plan(stormMs: number, isBusy: boolean): void {
     const habits = deeds.filter(() => this.#random.chance(0.5));
     if (this.#random.chance(0.25)) this.#planBurst(stormMs);
+    if (isBusy) this.#planTrickle(stormMs);
     const files = 1 + this.#random.below(5);
     for (let n = 0; n < files; n += 1) this.#at(this.#random.between(0, stormMs * 0.6), () => this.#drop());
     const count = this.#random.below(8);
@@ -58,6 +59,17 @@ export class People {
     if (directory === folder || this.#random.chance(0.3)) return;
     const deed = this.#random.pick(['rename', 'rename', 'rename', 'away', 'delete'] as const);
     this.#at(this.#random.between(from + 500, stormMs), () => this.#doToDirectory(directory, deed));
+  }
+
+  /** Files come one by one, faster than they are all dealt with. */
+  #planTrickle(stormMs: number): void {
+    const folder = this.#random.pick(this.#folders);
+    const everyMs = this.#random.pick([500, 1_000, 2_000]);
+    const count = 10 + this.#random.below(30);
+    const from = this.#random.between(0, stormMs * 0.3);
+    for (let n = 0; n < count; n += 1)
+      this.#at(from + n * everyMs, () => this.#put(`${folder}/clip_${(this.#files += 1)}.mp4`, this.#bytes(100 + n)));
+    this.#machine.reach('a trickle of files');
   }
 
   #doToDirectory(directory: string, deed: 'rename' | 'away' | 'delete'): void {

@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import type { Replacement } from './plants.ts';
 import type { Order, Report, World } from './play.ts';
+
+/** A killed daemon is never collected as garbage, so a process that plays more lives runs out of memory (4 GB after 3,000). */
+const mostOfProcess = 1_000;
 
 export interface Played {
   readonly reports: readonly Report[];
@@ -24,24 +28,21 @@ export async function playAll(wanted: {
   readonly world?: World;
   /** Address of a server, for a fleet. */
   readonly postgres?: string;
-  readonly onProgress?: (done: number, bad: number) => void;
+  readonly onReport?: (report: Report, done: number) => void;
   readonly until?: (report: Report) => boolean;
 }): Promise<Played> {
   const { seeds, jobs, changes = [], isLogged, twiceEvery, world = 'one host', postgres = null } = wanted;
   const reports: Report[] = [];
   const end = new AbortController();
-  let bad = 0;
   const take = (report: Report): void => {
     reports.push(report);
-    if (report.violations.length > 0) bad += 1;
-    wanted.onProgress?.(reports.length, bad);
+    wanted.onReport?.(report, reports.length);
     if (wanted.until?.(report) === true) end.abort();
   };
-  const shares = Array.from({ length: jobs }, (_, n) => seeds.filter((_seed, index) => index % jobs === n));
-  await Promise.all(
-    shares
-      .filter((share) => share.length > 0)
-      .map((share) => play({ seeds: share, changes, isLogged, twiceEvery, world, postgres }, take, end.signal)),
+  const size = Math.min(mostOfProcess, Math.ceil(seeds.length / jobs));
+  const parts = Array.from({ length: Math.ceil(seeds.length / size) }, (_, n) => seeds.slice(n * size, (n + 1) * size));
+  await pLimit(jobs).map(parts, (part) =>
+    end.signal.aborted ? null : play({ seeds: part, changes, isLogged, twiceEvery, world, postgres }, take, end.signal),
   );
   return { reports: reports.toSorted((one, other) => one.seed - other.seed) };
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { World } from './play.ts';
+import type { Report, World } from './play.ts';
 import { playAll } from './players.ts';
 import { keepSeeds, keptSeeds } from './kept-seeds.ts';
 import { startCluster } from '../../support/postgres/cluster.ts';
@@ -84,27 +84,35 @@ async function many(): Promise<number> {
     isLogged: false,
     changes,
     twiceEvery: Number(values['twice-every']),
-    onProgress: (done, bad) => {
+    onReport: (report, done) => {
+      // A run of hours may be cut: each violation is printed when it is found.
+      if (isBad(report)) print(report);
       if (count > 1_000 && done % 500 === 0)
-        console.log(
-          `${done} of ${seeds.length} seeds, ${bad} with a violation, ${Math.round((performance.now() - started) / 1000)} s`,
-        );
+        console.log(`${done} of ${seeds.length} seeds, ${secondsSince(started)} s`);
     },
   });
-  const bad = reports.filter(({ violations, isSame }) => violations.length > 0 || isSame === false);
-  for (const { seed, violations, isSame } of bad) {
-    if (isSame === false) console.log(`seed ${seed}: a second run did something else`);
-    for (const { invariant, found } of violations) console.log(`seed ${seed}: ${invariant}: ${found}`);
-    console.log(`  replay: ${replayed} ${seed}`);
-  }
+  const bad = reports.filter(isBad);
   const missing = count >= 500 ? missingStates(reports, statesOf[world]) : [];
   if (missing.length > 0) console.log(`never reached: ${missing.join(', ')}`);
   const twice = reports.filter(({ isSame }) => isSame !== null).length;
-  const seconds = Math.round((performance.now() - started) / 1000);
   console.log(
     `${isFleet ? world : 'simulation'}: ${reports.length - bad.length} of ${seeds.length} seeds without a violation ` +
-      `(${values.from} to ${Number(values.from) + count - 1}, and ${kept.length} kept), ${twice} played twice with the same log, ${seconds} s`,
+      `(${values.from} to ${Number(values.from) + count - 1}, and ${kept.length} kept), ${twice} played twice with the same log, ${secondsSince(started)} s`,
   );
   if (values.plant === undefined) await keepSeeds(world, reports);
   return bad.length === 0 && missing.length === 0 && reports.length === seeds.length ? 0 : 1;
+}
+
+function isBad({ violations, isSame }: Report): boolean {
+  return violations.length > 0 || isSame === false;
+}
+
+function print({ seed, violations, isSame }: Report): void {
+  if (isSame === false) console.log(`seed ${seed}: a second run did something else`);
+  for (const { invariant, found } of violations) console.log(`seed ${seed}: ${invariant}: ${found}`);
+  console.log(`  replay: ${replayed} ${seed}`);
+}
+
+function secondsSince(started: number): number {
+  return Math.round((performance.now() - started) / 1000);
 }
