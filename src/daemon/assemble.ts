@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { diskOf, freedBy } from '../disk/disk-of.ts';
-import { isReadable } from '../disk/accepted-file.ts';
+import { isClosed, isReadable } from '../disk/accepted-file.ts';
 import { mediaDuration } from '../disk/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { requireWatched } from '../disk/watched-file.ts';
@@ -129,6 +129,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
       store: ledger,
       runner: conductor,
       isReadable: (facts) => isReadable(facts, isWatched),
+      isClosed: (facts) => isClosed(facts, isWatched),
     }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),

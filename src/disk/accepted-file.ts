@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, readlinkSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { open, opendir, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
@@ -10,6 +10,7 @@ import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Digests } from '../pipeline/file/checksums.ts';
+import { isRefusal, whyClosed } from '../read-permission.ts';
 import { AlsoHashing } from './also-hashing.ts';
 import { errnoOf } from './errno.ts';
 import { requireWatched } from './watched-file.ts';
@@ -112,6 +113,19 @@ export async function isReadable(
   }
 }
 
+/** Whether there is a directory at the place that dropcast may not list or enter. Opening `.` needs both rights. */
+export async function isClosed(
+  directory: Parameters<typeof requireWatched>[0] & Pick<Facts, 'version'>,
+  isWatched: IsWatched,
+): Promise<boolean> {
+  try {
+    await (await opendir(`${pathOf(requireWatched(directory, isWatched))}/.`)).close();
+    return false;
+  } catch (error) {
+    return isRefusal(errnoOf(error) ?? '');
+  }
+}
+
 /** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -123,13 +137,14 @@ export async function openRegular(path: string): Promise<FileHandle> {
     const code = errnoOf(error) ?? 'unknown';
     // ELOOP: a symbolic link took the place of the file. ENXIO: a socket did.
     if (code === 'ELOOP' || code === 'ENXIO') throw changed(path, 'is not a regular file');
-    throw unopened(path, code, error);
+    throw await unopened(path, code, error);
   }
 }
 
-function unopened(path: string, code: string, cause: unknown): Error {
+async function unopened(path: string, code: string, cause: unknown): Promise<Error> {
   const name = JSON.stringify(path);
   if (code === 'ENOENT' || code === 'ENOTDIR') return new FileVanishedError(`${name} is gone`, { code, cause });
+  if (isRefusal(code)) return new FileUnreadableError(await whyClosed(path, 'file', code), { code, cause });
   return new FileUnreadableError(`${name} cannot be read: ${code}`, { code, cause });
 }
 
@@ -149,8 +164,8 @@ async function requireInside(handle: FileHandle, folder: string, path: string): 
   const real = whereItIs(handle);
   // The path that was opened, which is plain (`requireWatched`): no part of it is a link.
   if (real === null || real === path) return;
-  const root = await realpath(folder).catch((error: unknown) => {
-    throw unopened(path, errnoOf(error) ?? 'unknown', error);
+  const root = await realpath(folder).catch(async (error: unknown) => {
+    throw await unopened(path, errnoOf(error) ?? 'unknown', error);
   });
   if (real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return;
   throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });

@@ -3,6 +3,7 @@ import type { InstalledService } from '../config/installed-service.ts';
 import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { nameOfCode } from '../errno-names.ts';
+import { isRefusal } from '../read-permission.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
 import { NoFreeNameError } from './put-away/move-file.ts';
@@ -31,7 +32,8 @@ export function toDiskFailure(error: unknown, service: InstalledService | null):
  * @returns null for any other error: where one comes from beside the file, it says nothing about the file
  */
 export function failureOfFile(error: unknown): Failure | null {
-  if (error instanceof FileUnreadableError) return unreadable(error);
+  if (error instanceof FileUnreadableError)
+    return isRefusal(error.code) ? closedFile(error.message) : unreadable(error);
   if (error instanceof FileChangedError) return { kind: 'changed', code: error.code, message: error.message };
   if (error instanceof FileVanishedError) return { kind: 'vanished', code: error.code, message: error.message };
   return null;
@@ -53,6 +55,11 @@ function bug(error: unknown): Failure {
   if (!(error instanceof Error))
     return { kind: 'bug', code: 'unknown', message: 'something other than an error was thrown' };
   return { kind: 'bug', code: errnoOf(error) ?? error.name, message: error.message };
+}
+
+/** Trying again does not help: it continues as soon as it can be read. @param message with the command that allows it */
+export function closedFile(message: string): Failure {
+  return { kind: 'permanent', code: 'unreadable', message };
 }
 
 /** A bad spot of a disk is one file's problem, and the others continue; a share that went stale comes back. */

@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { isRefusal, whyClosed } from '../read-permission.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
@@ -11,7 +12,7 @@ import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
 import { ChecksumReader } from './checksums/read-checksums.ts';
-import { forPutAway, toDiskFailure } from './failure.ts';
+import { closedFile, forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
 import { requireWatched } from './watched-file.ts';
@@ -46,7 +47,8 @@ export function createLocalFiles({
   /** Asks about the folder only now: an answer from before the failure says nothing about that moment. */
   const failureOf = async ({ folder, path }: Place, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
-    if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
+    const isOfPlace = failure.kind === 'vanished' || failure.kind === 'transient' || failure.code === 'unreadable';
+    if (!isOfPlace) return failure;
     return (await awayFailure(folder, failure.kind === 'vanished' ? path : undefined)) ?? failure;
   };
 
@@ -59,8 +61,20 @@ export function createLocalFiles({
     try {
       return { ok: true, value: await work(requireWatched(row, isWatched)) };
     } catch (error) {
-      return { ok: false, failure: await failureOf(row, error) };
+      return { ok: false, failure: await withCommand(row, await failureOf(row, error)) };
     }
+  };
+
+  /** A file that is done waits for what it needs to be put away: it did not fail. */
+  const waitOf = async (facts: Facts, error: unknown): Promise<Failure> => {
+    const failure = await failureOf(facts, error);
+    if (failure.code !== 'unreadable') return forPutAway(failure);
+    // While it was out of reach it had another path.
+    return {
+      ...failure,
+      kind: 'transient',
+      message: await whyClosed(join(facts.folder, facts.path), 'file', 'EACCES'),
+    };
   };
 
   /** Waits as long as the folder answers: on a share whose server is gone, a call may never return. */
@@ -93,8 +107,8 @@ export function createLocalFiles({
       try {
         return await putAway(requireWatched(facts, isWatched), { signal, writerOf, isSidecarUsed, isHosted });
       } catch (error) {
-        if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
-        const failure = forPutAway(await failureOf(facts, error.cause));
+        if (!(error instanceof RenamedError)) return { ok: false, failure: await waitOf(facts, error) };
+        const failure = await waitOf(facts, error.cause);
         const told = { ...failure, message: `${failure.message}; ${error.message}` };
         return { ok: false, failure: told, ...(await renamedTo(facts, error.newName)) };
       }
@@ -109,6 +123,13 @@ async function renamedTo({ folder, path, version }: Facts, newName: string): Pro
   const now = stats === null ? null : versionOf(stats);
   const isIt = now?.ino === version.ino && now.birthtimeNs === version.birthtimeNs;
   return isIt ? { file: { path: newPath, version: now } } : {};
+}
+
+/** What refuses a look at a file is a directory above it. */
+async function withCommand({ folder, path }: Place, failure: Failure): Promise<Failure> {
+  const { kind, code } = failure;
+  if (kind !== 'transient' || !isRefusal(code)) return failure;
+  return closedFile(await whyClosed(join(folder, path), 'file', code));
 }
 
 /** Whether something is at this place, whatever it is. */

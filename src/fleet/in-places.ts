@@ -71,7 +71,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     insert: (facts, instead) => ledger.insert(there(facts), instead),
     pathsNamed: (folder, stem) => ledger.pathsNamed(placeOf(folder), stem),
     unrouted: () => all(ledger.unrouted()),
-    stoppedByDisk: (folder) => all(ledger.stoppedByDisk(placeOf(folder))),
+    stoppedByDisk: (folder, after, most) => all(ledger.stoppedByDisk(placeOf(folder), after, most)),
     firstStart: (folder) => ledger.firstStart(placeOf(folder)),
     saveFirstStart: (folder, record) => ledger.saveFirstStart(placeOf(folder), record),
 

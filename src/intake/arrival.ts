@@ -14,6 +14,8 @@ export interface Arrival {
   readonly version: FileVersion;
   /** Complete as far as waiting can tell, but not to be sent. */
   readonly flaw: string | null;
+  /** The flaw is that dropcast may not read it. */
+  readonly isUnreadable?: boolean;
   readonly sourceUrl: string | null;
   readonly route: Route;
   readonly onDuplicate: 'skip' | 'upload';
@@ -32,14 +34,27 @@ export async function arrivalOf(
   { first, isWanted }: { readonly first: Pick<FirstStart, 'leaving'>; readonly isWanted: boolean },
 ): Promise<Arrival | null> {
   const { onDuplicate, onChange, afterReady } = router.folder;
-  const { folder, path, version } = file;
+  const { folder, path, version, isUnreadable = false } = file;
   const link = file.kind === 'link' ? await router.sourceUrl(path) : null;
   const route = await routeOf(router, file);
   if (route === null) return null;
   const flaw = file.flaw ?? (link?.ok === false ? link.why : null);
   const sourceUrl = link?.ok === true ? link.url : null;
   const leaving = isWanted ? null : await first.leaving(path, version);
-  return { folder, path, version, flaw, sourceUrl, route, onDuplicate, onChange, afterReady, leaving, isWanted };
+  return {
+    folder,
+    path,
+    version,
+    flaw,
+    isUnreadable,
+    sourceUrl,
+    route,
+    onDuplicate,
+    onChange,
+    afterReady,
+    leaving,
+    isWanted,
+  };
 }
 
 /** Where a file goes. Null when it is not there: what was not found beside it then proves nothing. */

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { errnoOf } from '../disk/errno.ts';
+import { isRefusal, whyClosed } from '../read-permission.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 
 /** A sidecar or link file, read: its text, null when there is none, or why it cannot be used. */
@@ -67,7 +68,9 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return { text: unread(error), sha256: null, id: null };
+    const code = String(errnoOf(error));
+    const text = isRefusal(code) ? { why: `cannot be read: ${await whyClosed(path, 'file', code)}` } : unread(error);
+    return { text, sha256: null, id: null };
   }
   try {
     const stats = await file.stat();

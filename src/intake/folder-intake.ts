@@ -8,7 +8,7 @@ import { isSameVersion } from '../pipeline/file/file-version.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import { lookAt } from '../watch/path-entry.ts';
 import { NotNowError } from '../watch/ports.ts';
-import type { CompleteFile } from '../watch/ports.ts';
+import type { ClosedDirectory, CompleteFile } from '../watch/ports.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
@@ -74,6 +74,12 @@ export class FolderIntake implements AsyncDisposable {
       await this.#rerouteBeside(path);
       this.#lone.delete(path);
     } else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
+  }
+
+  /** The watcher may not open a directory. @throws what the ledger throws: report it again */
+  async closed(directory: ClosedDirectory): Promise<void> {
+    await this.#world.intake.closed(directory, this.#router.folder);
+    this.#world.tookIn();
   }
 
   /**

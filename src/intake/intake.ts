@@ -1,16 +1,25 @@
 import { compareChecksums, differentFrom } from '../pipeline/file/checksums.ts';
-import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
+import { isGivenUp, mayHaveArrived, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import { AlreadyKnownError } from '../pipeline/file/ports.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
-import { channelRefusal, isIgnored, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import {
+  channelRefusal,
+  isClosedDirectory,
+  isHeldUnread,
+  isIgnored,
+  leftFromBefore,
+  wasThereBefore,
+} from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
+import type { FolderConfig } from '../config/config.ts';
 import type { Route } from '../routing/plan.ts';
+import type { ClosedDirectory } from '../watch/ports.ts';
 import type { Arrival } from './arrival.ts';
-import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
+import { closedDirectory, heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 import { onReturn } from './stopped-files.ts';
 import { compareContent } from './same-content.ts';
 import type { Read } from './same-content.ts';
@@ -50,6 +59,8 @@ export interface Intake {
   accept(arrival: Arrival): Promise<Accepted>;
   /** The same for a file that `accept` left unread: reads it. `unread`: that was not possible, or the signal fired. */
   compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
+  /** A directory that dropcast may not open gets a row of its own, held: whatever shows held files shows it. */
+  closed(directory: ClosedDirectory, folder: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>): Promise<void>;
   /** The path no longer exists. `busy`: a step works on the file that was there, say it again later. */
   gone(folder: string, path: string): Promise<Applied>;
   /** What lies beside a known file changed, or the configuration: a new or altered sidecar, a corrected checksum. */
@@ -77,6 +88,7 @@ export function createIntake(world: IntakeWorld): Intake {
   return {
     accept: (arrival) => alone(arrival, null),
     compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
+    closed: (directory, folder) => closed(directory, folder, world),
     reroute: async (facts, route) => {
       const news = facts.lastFailure?.kind === 'mismatch' ? await checksumNews(facts, world) : null;
       return news ?? reroute(facts, route, world);
@@ -103,6 +115,24 @@ async function takeOnce(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   }
 }
 
+async function closed(
+  { folder, path, version, why }: ClosedDirectory,
+  { onDuplicate, afterReady }: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>,
+  world: IntakeWorld,
+): Promise<void> {
+  const here = await world.store.atPath(folder, path);
+  const discoveredAt = world.clock.now();
+  const held = heldFor(closedDirectory(why), discoveredAt);
+  if (here !== null && isClosedDirectory(here)) {
+    // It was open, or away, for a time.
+    await patch(here, (now) => (stateOf(now) === 'vanished' ? { ...held, version } : {}), why, world);
+  } else if (here === null || !isOnDisk(here)) {
+    const id = world.newId();
+    const seen = { id, folder, path, version, sourceUrl: null, plan: null, onDuplicate, afterReady, discoveredAt };
+    await world.rows.insert({ ...newFacts(seen), ...held });
+  }
+}
+
 async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   const { store } = world;
   const here = unlessSuperseded(await store.atPath(arrival.folder, arrival.path));
@@ -123,7 +153,9 @@ function unlessSuperseded(facts: Facts | null): Facts | null {
 
 /** The same version at the same place, as far as size and time of modification tell. */
 async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
-  if (stateOf(facts) === 'vanished') return comeBack(facts, arrival, world);
+  if (stateOf(facts) === 'vanished') return judgeAnew(facts, arrival, 'the file is there again', world);
+  if (arrival.isUnreadable === true) return holdUnread(facts, arrival, world);
+  if (isHeldUnread(facts)) return judgeAnew(facts, arrival, 'dropcast may read the file now', world);
   if (isSameVersion(facts.version, arrival.version)) return known(facts, arrival, world);
   if (!mayTakeOver(facts, arrival)) return changed(facts, arrival, world);
   const now = await patch(
@@ -185,11 +217,26 @@ function isUnread(facts: Facts): boolean {
   return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
 
-async function comeBack(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+/** A file that was away, or that could not be read. */
+async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: IntakeWorld): Promise<Accepted> {
   const at = world.clock.now();
   const change = (now: Facts): Facts =>
-    stateOf(now) === 'vanished' ? { ...returned(now, arrival, at), version: arrival.version } : now;
-  return (await patch(facts, change, 'the file is there again', world)) === null ? 'busy' : 'returned';
+    stateOf(now) === 'vanished' || isHeldUnread(now)
+      ? { ...returned(now, arrival, at), version: arrival.version }
+      : now;
+  return (await patch(facts, change, note, world)) === null ? 'busy' : 'returned';
+}
+
+/** Its rights changed after it was taken in. What may have been sent whole needs it no more, or fails where it does. */
+async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+  const failure = holdOf(arrival);
+  const isOnItsWay = (now: Facts): boolean => now.end === null && !mayHaveArrived(now);
+  const change = (now: Facts): Partial<Facts> =>
+    failure !== null && isOnItsWay(now)
+      ? { ...heldFor(failure, world.clock.now()), notBefore: null, version: arrival.version }
+      : {};
+  if (!isOnItsWay(facts)) return 'known';
+  return (await patch(facts, change, failure?.message, world)) === null ? 'busy' : 'rerouted';
 }
 
 /** The same version, which was at another place before. A rename moves the time of the inode: whether it is the same `meet` tells. */

@@ -3,27 +3,50 @@ import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { finished } from '../pipeline/file/finished.ts';
-import { isIgnored, leftFromBefore, missingFeed, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
+import {
+  isClosedDirectory,
+  isHeldUnread,
+  isIgnored,
+  leftFromBefore,
+  missingFeed,
+  rearmed,
+  wasThereBefore,
+} from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
 
 /** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
-export function holdOf({ flaw, route, leaving }: Pick<Arrival, 'flaw' | 'route' | 'leaving'>): Failure | null {
-  if (flaw !== null) return hold('flawed', flaw);
+export function holdOf({
+  flaw,
+  isUnreadable = false,
+  route,
+  leaving,
+}: Pick<Arrival, 'flaw' | 'isUnreadable' | 'route' | 'leaving'>): Failure | null {
+  if (flaw !== null) return hold(isUnreadable ? 'unreadable' : 'flawed', flaw);
   if (leaving === 'adopt') return leftFromBefore.adopt;
   return route.kind === 'held' ? hold(route.code, route.why) : null;
 }
 
-const hold = (code: HoldCode | 'flawed', message: string): Failure => ({ kind: 'permanent', code, message });
+const hold = (code: HoldCode | 'flawed' | 'unreadable' | 'closed_directory', message: string): Failure => ({
+  kind: 'permanent',
+  code,
+  message,
+});
+
+/** A directory that dropcast may not open. @param why with the command that opens it */
+export function closedDirectory(why: string): Failure {
+  return hold('closed_directory', why);
+}
 
 /**
  * Whether a file that waits for a rule, a sidecar or a channel is routed again from time to time: a sidecar may hold it, and the rules may
  * have changed while the service was asked for the record that it then refused. Version 0.1.0 wrote no code for what its rules or sidecars
  * held.
  */
-export function isRoutedRegularly({ lastFailure }: Facts): boolean {
-  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed';
+export function isRoutedRegularly(facts: Facts): boolean {
+  const { lastFailure } = facts;
+  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed' && !isHeldUnread(facts);
 }
 
 /** Whether a record with the present metadata is on the service, or may be. */
@@ -85,9 +108,11 @@ function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts>
 
 /** A file without a plan waits for a rule that takes it or for a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
+  if (isClosedDirectory(facts)) return null;
   if (wasThereBefore(facts) || isIgnored(facts)) return route.kind === 'held' ? null : { plan: route.plan };
   if (facts.end !== 'held') return null;
-  if (facts.lastFailure?.code === 'flawed') return route.kind === 'held' ? null : { plan: route.plan };
+  if (facts.lastFailure?.code === 'flawed' || isHeldUnread(facts))
+    return route.kind === 'held' ? null : { plan: route.plan };
   if (route.kind === 'take') return { plan: route.plan, end: null, why: null, endedAt: null, lastFailure: null };
   const isSame = route.why === facts.why && route.code === facts.lastFailure?.code;
   return isSame ? null : { why: route.why, lastFailure: hold(route.code, route.why) };

@@ -2,6 +2,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { isOfLocalFile } from '../pipeline/file/local-trouble.ts';
 import type { FileEvent } from '../pipeline/file/machine.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { isClosedDirectory, isHeldUnread } from '../pipeline/file/reasons.ts';
 import type { Runner } from '../pipeline/steps/runner.ts';
 
 export interface StoppedFilesWorld {
@@ -9,26 +10,64 @@ export interface StoppedFilesWorld {
   readonly runner: Pick<Runner, 'apply'>;
   /** Whether the accepted file is at its place, unchanged, and can be opened. */
   readonly isReadable: (facts: Facts) => Promise<boolean>;
+  /** Whether there is a directory at the place that cannot be opened. */
+  readonly isClosed: (facts: Facts) => Promise<boolean>;
 }
 
 /**
  * A scan ended in a sound folder. Files that failed or wait because they were away or could not be read continue once they can be read. The
  * watcher offers no file again whose version stayed the same: one whose directory was closed, or that was away while dropcast was stopped.
+ *
+ * @returns paths of files that were held because they could not be read and now can be: they are judged as if they came now
  */
-export type StoppedFiles = (folder: string) => Promise<void>;
+export type StoppedFiles = (folder: string) => Promise<readonly string[]>;
 
-export function createStoppedFiles({ store, runner, isReadable }: StoppedFilesWorld): StoppedFiles {
+export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
+  /** Folder → id of the file up to which the scans before came. */
+  const cursors = new Map<string, string>();
   return async (folder) => {
-    for (const facts of await store.stoppedByDisk(folder)) {
-      const event = onReturn(facts);
-      if (event !== null && (await isReadable(facts))) await runner.apply(facts.id, event);
+    const readable: string[] = [];
+    for (;;) {
+      const files = await world.store.stoppedByDisk(folder, cursors.get(folder) ?? '', mostAtOnce);
+      const found = await continued(files, world);
+      readable.push(...found.readable);
+      const last = files.at(-1);
+      if (last === undefined || files.length < mostAtOnce) {
+        cursors.delete(folder);
+        return readable;
+      }
+      cursors.set(folder, last.id);
+      // What keeps these waiting keeps the others, too: they are looked at after the next scans.
+      if (found.count === 0) return readable;
     }
   };
 }
 
-/** Pure: what lets a file continue now that it is at its place; null for one that the local disk has not stopped. */
-export function onReturn({ end, notBefore, lastFailure }: Facts): FileEvent | null {
+/** Opening 100,000 files after each scan would keep a share busy. */
+const mostAtOnce = 500;
+
+async function continued(
+  files: readonly Facts[],
+  { runner, isReadable, isClosed }: StoppedFilesWorld,
+): Promise<{ readonly count: number; readonly readable: readonly string[] }> {
+  const readable: string[] = [];
+  let count = 0;
+  for (const facts of files) {
+    if (isClosedDirectory(facts) ? await isClosed(facts) : !(await isReadable(facts))) continue;
+    const event = onReturn(facts);
+    if (event !== null) await runner.apply(facts.id, event);
+    else if (isHeldUnread(facts)) readable.push(facts.path);
+    else continue;
+    count += 1;
+  }
+  return { count, readable };
+}
+
+/** Pure: what lets a file continue now that it is at its place; null for one that the local disk has not stopped, or that is judged anew. */
+export function onReturn(facts: Facts): FileEvent | null {
+  const { end, notBefore, lastFailure } = facts;
   if (lastFailure === null || !isOfLocalFile(lastFailure)) return null;
+  if (isClosedDirectory(facts)) return { type: 'FILE_GONE' };
   if (end === 'failed') return { type: 'RETRY' };
   return end === null && notBefore !== null ? { type: 'GO' } : null;
 }

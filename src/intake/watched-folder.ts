@@ -8,10 +8,9 @@ import type { Events } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Accounts } from '../watch/accounts.ts';
 import type { FirstStartStore } from '../pipeline/file/ports.ts';
-import { emptyFlaw } from '../watch/completeness.ts';
+import { emptyFlaw, isTakenIn } from '../watch/completeness.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type {
-  FileKind,
   FolderWatcher,
   RefusedPath,
   RootState,
@@ -122,6 +121,7 @@ export class WatchedFolder implements AsyncDisposable {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),
         leftBehind: world.leftBehind,
+        closed: (directory) => this.intake.closed(directory),
         scanned: () => this.#scanned(),
         root: (_, state) => this.#changed(state),
       },
@@ -322,6 +322,9 @@ export class WatchedFolder implements AsyncDisposable {
     this.#requireAccounts();
     if (this.isFrozen) return;
     this.#lookingAtStopped ??= this.#stoppedFiles(this.path)
+      .then((readable) => {
+        for (const path of readable) this.watcher.lookAgain(path);
+      })
       .catch((err: unknown) =>
         this.#logger.debug('Files that wait for the disk cannot be looked at', { folder: this.path, err }),
       )
@@ -349,10 +352,6 @@ export class WatchedFolder implements AsyncDisposable {
     const why = 'why' in state ? state.why : null;
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
-}
-
-function isTakenIn(kind: FileKind | null): boolean {
-  return kind === 'media' || kind === 'link';
 }
 
 /** Files whose rows are written at the same time. */

@@ -61,13 +61,15 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);
       return (await paths.where(pathKey, '=', words.key(stem)).union(found).execute()).map(({ path }) => path);
     },
-    stoppedByDisk: (folder) =>
+    stoppedByDisk: (folder, after, most) =>
       allFacts(
         filesIn(db)
-          .where('state', 'in', ['failed', 'retrying'])
+          .where('state', 'in', ['failed', 'retrying', 'held'])
           .where(folderKey, '=', words.key(folder))
+          .where('id', '>', after)
           .where(sql<boolean>`${sql.raw(words.inside.code)} in ${words.texts([unconfirmedCode, ...localFileCodes])}`)
-          .orderBy('seq'),
+          .orderBy('id')
+          .limit(most),
       ),
     unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
   };

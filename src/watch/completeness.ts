@@ -6,11 +6,13 @@ import type { LimitFunction } from 'p-limit';
 import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isInnerPath } from '../pipeline/file/inner-path.ts';
+import { isRefusal, whyClosed } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { DoneMarkers } from './done-markers.ts';
 import { DownloadParts } from './download-parts.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { errnoOf } from './path-entry.ts';
+import type { FileKind } from './ports.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
@@ -22,7 +24,15 @@ export interface Wait {
 }
 
 /** `flaw` holds the file; a `doubt` is worth a line in the log. */
-export type Verdict = Wait | { readonly is: 'complete'; readonly flaw: string | null; readonly doubt: string | null };
+export interface Complete {
+  readonly is: 'complete';
+  readonly flaw: string | null;
+  /** The flaw is that dropcast may not read the file. */
+  readonly isUnreadable: boolean;
+  readonly doubt: string | null;
+}
+
+export type Verdict = Wait | Complete;
 
 export interface JudgeOptions {
   readonly folder: { readonly path: string; readonly settleMs: number };
@@ -74,14 +84,27 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     if (proof !== null) return wait(PART_RECHECK_MS, `part of a download: ${JSON.stringify(proof)} is still written`);
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
-    if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
+    const isUnreadable = check.is === 'unreadable';
+    // What lies next to a video is read again when the video is taken in: then it holds the video.
+    if (isUnreadable && !(check.isRefused && isTakenIn(file.kind))) return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
-    const flaw = isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
+    const flaw = isUnreadable ? check.why : isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
     const doubt = check.is === 'doubtful' ? check.doubt : null;
-    const needsMs = flaw !== null ? graceMs(folder.settleMs) : check.is === 'doubtful' ? check.passesAfterMs : 0;
-    const leftMs = needsMs - unchangedMs;
-    return leftMs > 0 ? wait(leftMs, flaw ?? doubt) : { is: 'complete', flaw, doubt };
+    const leftMs = quietMs(check, flaw, folder.settleMs) - unchangedMs;
+    return leftMs > 0 ? wait(leftMs, flaw ?? doubt) : { is: 'complete', flaw, isUnreadable, doubt };
   };
+}
+
+/** How long a file has to stay unchanged for what its bytes say, in milliseconds. */
+function quietMs(check: BytesCheck, flaw: string | null, settleMs: number): number {
+  if (check.is === 'unreadable') return UNREADABLE_MS;
+  if (flaw !== null) return graceMs(settleMs);
+  return check.is === 'doubtful' ? check.passesAfterMs : 0;
+}
+
+/** Whether a file of this kind gets a row. */
+export function isTakenIn(kind: FileKind | null): boolean {
+  return kind === 'media' || kind === 'link';
 }
 
 /** A verdict. @param forMs milliseconds until the next look @param why see `Wait` */
@@ -94,6 +117,8 @@ export const emptyFlaw = 'the file is empty';
 
 /** For what no event announces: the folder comes back, a mode changes, the sink recovers. */
 export const SLOW_RECHECK_MS = 30_000;
+/** A writer may open its file for others only when it has finished; a person hears of it within a minute. */
+export const UNREADABLE_MS = 30_000;
 /** A part is deleted or renamed seconds after the last file of its download was written. */
 const PART_RECHECK_MS = 5_000;
 const FIRST_VETO_RECHECK_MS = 1000;
@@ -111,7 +136,8 @@ export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }
   | { readonly is: 'doubtful'; readonly doubt: string; readonly passesAfterMs: number }
-  | { readonly is: 'unreadable'; readonly why: string };
+  /** `isRefused`: for want of a right, so that it stays so until a person grants it. */
+  | { readonly is: 'unreadable'; readonly why: string; readonly isRefused: boolean };
 
 /**
  * Opens the file as the upload will (never through a link, never blocking on a pipe), makes sure that it is the file we saw and lies
@@ -127,11 +153,11 @@ export async function checkBytes(
   isMedia: boolean,
 ): Promise<BytesCheck> {
   // The watcher also looks again at what rows name.
-  if (!isInnerPath(path)) return { is: 'unreadable', why: 'its path leads out of the folder' };
+  if (!isInnerPath(path)) return unreadable('its path leads out of the folder');
   try {
     await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
     if (!isOpenAt(file.fd, join(folder, path)) && !(await isInside(folder, path)))
-      return { is: 'unreadable', why: 'a directory above it is a symbolic link' };
+      return unreadable('a directory above it is a symbolic link');
     if (!isUntouched(version, versionOf(await file.stat({ bigint: true })))) return { is: 'moved' };
     if (!isMedia) return { is: 'sound' };
     const readAt = async (position: number, length: number): Promise<Buffer> => {
@@ -147,8 +173,13 @@ export async function checkBytes(
     const code = errnoOf(error);
     // The file is gone, stale or a link now: the next look finds out.
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)) return { is: 'moved' };
-    return { is: 'unreadable', why: `it cannot be read (${code})` };
+    if (!isRefusal(code)) return unreadable(`it cannot be read (${code})`);
+    return unreadable(await whyClosed(join(folder, path), 'file', code), true);
   }
+}
+
+function unreadable(why: string, isRefused = false): BytesCheck {
+  return { is: 'unreadable', why, isRefused };
 }
 
 const READ_WITHOUT_FOLLOWING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

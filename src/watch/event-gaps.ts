@@ -74,7 +74,7 @@ export class EventGaps {
       return watchLimitAdvice(code, this.#options.directories(), readLimits());
     if (!isPermission(code)) return null;
     const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
-    return `${directory} may not be watched (${code}): give the user that dropcast runs as the right to read it`;
+    return `${directory} may not be watched (${code})`;
   }
 }
 

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
 import { SLOW_RECHECK_MS, wait } from './completeness.ts';
-import type { Wait } from './completeness.ts';
+import type { Complete, Wait } from './completeness.ts';
 import type { CompleteFile } from './ports.ts';
 import { ofFiles, Rejections } from './rejections.ts';
 import type { WaitingFile } from './waiting-file.ts';
@@ -16,19 +16,19 @@ export interface HandOverOptions {
 }
 
 /** Offers a file to the sink: `taken`, or how long to wait before the next look. Never rejects. */
-export type HandOver = (file: WaitingFile, flaw: string | null) => Promise<'taken' | Wait>;
+export type HandOver = (file: WaitingFile, verdict: Complete) => Promise<'taken' | Wait>;
 
 export function createHandOver({ folder, logger, signal, complete, isCurrent }: HandOverOptions): HandOver {
   const limit = pLimit(OFFERS_AT_ONCE);
   const rejections = new Rejections(folder, logger, ofFiles);
-  return async (file, flaw) => {
+  return async (file, { flaw, isUnreadable }) => {
     const { path, kind, version } = file;
     file.why = 'being taken in';
     try {
       return await limit(async () => {
         // It may have waited long for its turn.
         if (!isCurrent(file)) return wait(0, null);
-        await complete({ folder, path, kind, version, flaw });
+        await complete({ folder, path, kind, version, flaw, ...(isUnreadable && { isUnreadable }) });
         rejections.taken();
         return 'taken';
       });

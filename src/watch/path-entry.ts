@@ -29,7 +29,10 @@ export async function lookAt(absolutePath: string): Promise<PathEntry> {
 export function findFiles(
   directory: string,
   names: readonly string[],
-  found: (name: string, stats: BigIntStats) => void,
+  {
+    found,
+    failed,
+  }: { readonly found: (name: string, stats: BigIntStats) => void; readonly failed: (code: string) => void },
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let next = 0;
@@ -41,7 +44,8 @@ export function findFiles(
     lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) => {
       answered += 1;
       try {
-        if (error === null && stats.isFile()) found(name, stats);
+        if (error !== null) failed(errnoOf(error));
+        else if (stats.isFile()) found(name, stats);
         if (answered === names.length) resolve();
         else look();
       } catch (thrown) {

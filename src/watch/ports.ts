@@ -10,6 +10,16 @@ import type { LeftOut } from './left-out.ts';
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
+/** A directory below the folder that dropcast may not list or enter: nothing is known of what is in it. */
+export interface ClosedDirectory {
+  readonly folder: string;
+  /** Relative to the folder, with `/`. */
+  readonly path: string;
+  readonly version: FileVersion;
+  /** For a person, with the command that opens it. */
+  readonly why: string;
+}
+
 /** The folder to watch, and how. */
 export interface WatchSettings {
   /** Absolute. */
@@ -46,6 +56,8 @@ export interface CompleteFile {
   readonly version: FileVersion;
   /** Why the file must not be sent although more waiting does not help, in words; `null` for a sound file. */
   readonly flaw: string | null;
+  /** The flaw is that dropcast may not read it: that ends with an access right, not with another file. */
+  readonly isUnreadable?: boolean;
 }
 
 export interface SettlingFile {
@@ -88,6 +100,8 @@ export interface WatchSink {
   gone(folder: string, path: string): Promise<void>;
   /** Each scan: a hidden directory of dropcast's own, in which a file is put away, or was when dropcast ended. Never rejects. */
   leftBehind(folder: string, directory: string): Promise<void>;
+  /** A directory below the folder stays closed to dropcast. Reported again only after a rejection, or when it was open in between. */
+  closed(directory: ClosedDirectory): Promise<void>;
   /** A scan ended. Must not throw. */
   scanned(folder: string): void;
   /** On every change of the state; the first call comes before `begin()` resolves. */

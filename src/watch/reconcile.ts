@@ -1,5 +1,6 @@
 import type { Logger } from '../log/logger.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
+import type { ClosedDirectories } from './closed-directories.ts';
 import type { Hints } from './hints.ts';
 import type { Inventory } from './inventory.ts';
 import { LeftOutFiles } from './left-out.ts';
@@ -28,6 +29,7 @@ export interface ReconcilerOptions {
   readonly refused: RefusedPaths;
   readonly missing: Pick<MissingFiles, 'report'>;
   readonly leftBehind: (directory: string) => Promise<void>;
+  readonly closed: Pick<ClosedDirectories, 'found'>;
   readonly directories: Pick<WatchedDirectories, 'set'>;
 }
 
@@ -83,6 +85,7 @@ export class Reconciler {
     inventory.beginScan();
     const refused = this.#options.refused.beginScan();
     const leftBehind: string[] = [];
+    const closed = new Map<string, string>();
     let ignored = 0;
     const leftOut = new LeftOutFiles(folder.isExcluded);
     let directories = 1;
@@ -111,7 +114,10 @@ export class Reconciler {
           if (kind !== null) settler.seen(path, kind, versionOf(stats));
         },
         leftBehind: (path) => leftBehind.push(path),
-        refused: (path, why) => refused.add(path, why),
+        refused: (path, why, code) => {
+          refused.add(path, why);
+          if (code !== undefined) closed.set(path, code);
+        },
         ignored: (path) => {
           ignored += 1;
           if (path !== undefined) leftOut.add(path);
@@ -124,6 +130,7 @@ export class Reconciler {
     this.#leftOut = leftOut.summary();
     this.#options.directories.set(folder.path, directories);
     await this.#options.missing.report(inventory.unfound(), true);
+    await this.#options.closed.found(closed);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }
 }

@@ -7,6 +7,7 @@ import { probeName } from './event-proof.ts';
 import { errnoOf, findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
 import { isLeftAlone } from './left-alone-names.ts';
+import { closedPath, isRefusal } from '../read-permission.ts';
 
 /** What a scan asks and reports. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
@@ -21,8 +22,12 @@ export interface ScanVisitor {
   readonly seen: (path: string, stats: BigIntStats) => void;
   /** A hidden directory of dropcast, in which a file is put away. */
   leftBehind(path: string): void;
-  /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
-  refused(path: string, why: string): void;
+  /**
+   * Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped.
+   *
+   * @param code errno name, when a right is missing to list or enter a directory
+   */
+  refused(path: string, why: string, code?: string): void;
   /** @param path a file that is not selected; undefined for a directory or a name that is left alone */
   ignored(path?: string): void;
 }
@@ -43,7 +48,8 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
       const looks = batch.flatMap((entry) => sortEntry(directory, entry, visitor, pending));
-      await (looks.length > 0 ? findFiles(root, looks, visitor.seen) : breathe(start));
+      const failed = (code: string): void => closed(directory, code, visitor);
+      await (looks.length > 0 ? findFiles(root, looks, { found: visitor.seen, failed }) : breathe(start));
     }
   }
 }
@@ -79,9 +85,15 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
   } catch (error) {
     const code = errnoOf(error);
     if (directory === '') throw error;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') visitor.refused(directory, `it cannot be read (${code})`);
+    if (isRefusal(code)) closed((await closedPath(path)).slice(root.length + 1), code, visitor);
+    else if (code !== 'ENOENT' && code !== 'ENOTDIR') visitor.refused(directory, `it cannot be read (${code})`);
     return [];
   }
+}
+
+/** A look at the root decides about the root. */
+function closed(directory: string, code: string, visitor: ScanVisitor): void {
+  if (directory !== '' && isRefusal(code)) visitor.refused(directory, `it cannot be read (${code})`, code);
 }
 
 /** Stands for what is not UTF-8; a name may also have it by right. */

@@ -135,7 +135,7 @@ export class Settler implements AsyncDisposable {
     file.busy = true;
     this.#files.suspend(file.path);
     const verdict = await this.#judge(file, unchangedMs);
-    const result = verdict.is === 'complete' ? await this.#handOver(file, verdict.flaw) : verdict;
+    const result = verdict.is === 'complete' ? await this.#handOver(file, verdict) : verdict;
     if (result === 'taken') {
       if (verdict.is === 'complete' && verdict.doubt !== null)
         logger.warn('The end of a file may be missing; taking it as it is', {

@@ -56,8 +56,10 @@ export async function surveyFolder(folder: WatchSettings, options: SurveyOptions
     options.signal.throwIfAborted();
     // As if it had been watched for long enough: what does not change by itself decides.
     const verdict = await judge(startWaiting(path, kind, version, monotonicClock.elapsed()), Infinity);
-    if (verdict.is === 'complete') files.push({ folder: folder.path, path, kind, version, flaw: verdict.flaw });
-    else unfinished.push({ path, size: version.size, why: verdict.why ?? 'it has just changed' });
+    if (verdict.is === 'complete') {
+      const { flaw, isUnreadable } = verdict;
+      files.push({ folder: folder.path, path, kind, version, flaw, isUnreadable });
+    } else unfinished.push({ path, size: version.size, why: verdict.why ?? 'it has just changed' });
     options.looked((looked += 1));
   };
   await Promise.all(found.map((file) => limit(() => look(file))));

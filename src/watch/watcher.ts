@@ -4,6 +4,7 @@ import type { Logger } from '../log/logger.ts';
 import { accountsOf } from './accounts.ts';
 import type { Accounts } from './accounts.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
+import { ClosedDirectories } from './closed-directories.ts';
 import type { MonotonicClock } from './clock.ts';
 import { openEvents } from './events.ts';
 import type { OpenEvents } from './events.ts';
@@ -147,6 +148,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
       if (!refused.covers(path)) settler.hint(path);
     },
   });
+  const closed = new ClosedDirectories({ ...base, closed: (directory) => sink.closed(directory) });
   const leftBehind = (directory: string): Promise<void> => sink.leftBehind(folder.path, directory);
   const reconciler = new Reconciler({
     ...base,
@@ -157,11 +159,16 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     refused,
     missing,
     leftBehind,
+    closed,
     directories,
   });
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
-    interval: () => scanInterval(folder, { isImpaired: root.isFrozen || hints.gap !== null, isPolled: hints.isPolled }),
+    interval: () =>
+      scanInterval(folder, {
+        isImpaired: root.isFrozen || hints.gap !== null || closed.isWaiting,
+        isPolled: hints.isPolled,
+      }),
     scan: async () => {
       await reconciler.scan(schedule);
       if (!stop.signal.aborted) sink.scanned(folder.path);

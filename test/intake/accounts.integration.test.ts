@@ -134,7 +134,13 @@ test('a file that nothing stands for is an error in the log, shows in the status
   const answers = ['new', 'known'] as const;
   let asked = 0;
   const world = {
-    intake: { accept: async () => answers[asked++] ?? unused(), compare: unused, gone: unused, reroute: unused },
+    intake: {
+      accept: async () => answers[asked++] ?? unused(),
+      compare: unused,
+      gone: unused,
+      closed: unused,
+      reroute: unused,
+    },
     ledger: Object.assign(store, { known: async () => undefined }),
     events: recordingEvents(),
     logger,
@@ -142,7 +148,7 @@ test('a file that nothing stands for is an error in the log, shows in the status
     roots: noRoots,
     owner: null,
     leftBehind: async () => undefined,
-    stoppedFiles: async () => undefined,
+    stoppedFiles: async () => [],
     tookIn: () => undefined,
   };
   await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);

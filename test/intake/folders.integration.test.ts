@@ -82,7 +82,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     owner: null,
     roots: noRoots,
     leftBehind: async () => undefined,
-    stoppedFiles: async () => undefined,
+    stoppedFiles: async () => [],
     config: { folders: make(scratch) },
     intake,
     ledger: {
@@ -185,7 +185,7 @@ test('a sidecar that is offered while its folder goes away has to come again', a
     createRouter(folderConfig(scratch.path)),
     { leaving: ignore },
     {
-      intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
+      intake: { accept: ignore, compare: ignore, gone: ignore, closed: ignore, reroute: ignore },
       ledger: { atPath: ignore, pathsNamed: async () => [] },
       events: recordingEvents(),
       logger: silentLogger,

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
-import { isReadable } from '../../src/disk/accepted-file.ts';
+import { isClosed, isReadable } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
 import { createFolders } from '../../src/intake/folders.ts';
 import type { Folders } from '../../src/intake/folders.ts';
@@ -116,7 +116,12 @@ export class Inbox implements AsyncDisposable {
       owner: null,
       roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
-      stoppedFiles: createStoppedFiles({ store: ledger, runner, isReadable: (facts) => isReadable(facts, () => true) }),
+      stoppedFiles: createStoppedFiles({
+        store: ledger,
+        runner,
+        isReadable: (facts) => isReadable(facts, () => true),
+        isClosed: (facts) => isClosed(facts, () => true),
+      }),
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,

@@ -56,6 +56,7 @@ async function open(rows: readonly Partial<Facts>[]) {
       accept: unused,
       compare: unused,
       gone: unused,
+      closed: unused,
       reroute: async ({ path }: Facts) => (routed.push(path), 'rerouted' as const),
     },
     ledger: Object.assign(store, { known: async () => undefined }),
@@ -65,7 +66,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     owner: null,
     roots: noRoots,
     leftBehind: async () => undefined,
-    stoppedFiles: async () => undefined,
+    stoppedFiles: async () => [],
     tookIn: () => undefined,
     stands: () => undefined,
   };

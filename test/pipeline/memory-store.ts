@@ -2,7 +2,7 @@ import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/fac
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { onReturn } from '../../src/intake/stopped-files.ts';
-import { missingFeed } from '../../src/pipeline/file/reasons.ts';
+import { isHeldUnread, missingFeed } from '../../src/pipeline/file/reasons.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
 import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
@@ -380,9 +380,11 @@ export class MemoryStore implements Stores {
     return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
   }
 
-  stoppedByDisk(folder: string): Promise<readonly Facts[]> {
-    const isOne = (facts: Facts): boolean => facts.folder === folder && onReturn(facts) !== null;
-    return Promise.resolve(this.rows.filter(isOne));
+  stoppedByDisk(folder: string, after: string, most: number): Promise<readonly Facts[]> {
+    const isOne = (facts: Facts): boolean =>
+      facts.folder === folder && facts.id > after && (onReturn(facts) !== null || isHeldUnread(facts));
+    const byId = this.rows.filter(isOne).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    return Promise.resolve(byId.slice(0, most));
   }
 
   unrouted(): Promise<readonly Facts[]> {

@@ -39,6 +39,7 @@ const sources = {
   openssl: { package: 'openssl' },
   python3: { package: 'python3' },
   script: { package: 'bsdutils' },
+  setfacl: { package: 'acl' },
   shellcheck: { package: 'shellcheck' },
   strip: { package: 'binutils' },
   'systemd-analyze': { package: 'systemd' },

@@ -9,6 +9,7 @@ import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
 import type {
   CompleteFile,
   FolderWatcher,
+  ClosedDirectory,
   KnownFile,
   RootState,
   RootStore,
@@ -72,6 +73,7 @@ export class WatchedDirectory implements AsyncDisposable {
   readonly completed: CompleteFile[] = [];
   readonly gone: string[] = [];
   readonly states: RootState[] = [];
+  readonly closed: ClosedDirectory[] = [];
   readonly log: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
   readonly watcher: FolderWatcher;
   readonly #base: AsyncDisposable;
@@ -107,6 +109,7 @@ export class WatchedDirectory implements AsyncDisposable {
       },
       root: (_: string, state: RootState) => void this.states.push(state),
       leftBehind: async () => undefined,
+      closed: async (directory: ClosedDirectory) => void this.closed.push(directory),
       scanned: () => undefined,
     };
     const known = {

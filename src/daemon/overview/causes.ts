@@ -1,3 +1,4 @@
+import { wholeSentence } from '../words/capitalised.ts';
 import { unknownNameCodes } from '../../pipeline/file/failure.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
 
@@ -28,13 +29,15 @@ export interface Caused {
 /** Pure: what to say about files with the same cause. */
 export function causeOf(caused: Caused): Cause {
   const { cause: key } = caused;
-  const files = filesOf(caused);
-  const words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
+  const words: Words = byCode[key as keyof typeof byCode] ?? others[key] ?? openEnded(caused);
   const isOne = caused.files === 1;
+  const files = words.noun === undefined ? filesOf(caused) : `${caused.files} ${words.noun(isOne)}`;
   return { key, title: `${files} ${words.is(isOne)}`, next: words.next(isOne), actions: words.actions };
 }
 
 interface Words extends Pick<Cause, 'actions'> {
+  /** What they are, where that is not files. */
+  readonly noun?: (isOne: boolean) => string;
   /** What is the matter with them, after their number. */
   readonly is: (isOne: boolean) => string;
   readonly next: (isOne: boolean) => string;
@@ -55,7 +58,7 @@ const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : m
 const both = (words: string) => () => words;
 
 /** What a person ignores needs nobody. */
-const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed'>, Words>> = {
+const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
     next: says('Add a rule for it, or ignore it.', 'Add a rule for them, or ignore them.'),
@@ -176,6 +179,7 @@ const others: Readonly<Record<string, Words | undefined>> = {
 function openEnded(caused: Caused): Words {
   const { cause } = caused;
   if (cause === 'flawed') return flawed(caused);
+  if (cause === 'unreadable' || cause === 'closed_directory') return closed(caused);
   if (cause.startsWith('local.')) return local(caused);
   if (cause.startsWith(withoutChannel)) return noChannel(cause.slice(withoutChannel.length));
   if (cause.startsWith(withoutFeed)) return noFeed(cause.slice(withoutFeed.length));
@@ -196,6 +200,22 @@ function flawed({ message }: Caused): Words {
       'Copy incomplete files again. Copying does not help a recording that states no length, as through a pipe, or a file that is not a video. `dropcast retry --force` uploads files as they are.',
     ),
     actions: ['ignore', 'force retry'],
+  };
+}
+
+/** The reason of one has its command, which is right for one; `ls` lists those of the others. */
+function closed({ cause, message }: Caused): Words {
+  const isDirectory = cause === 'closed_directory';
+  const without =
+    'Where the file system has no access control lists (setfacl: Operation not supported), let the group of the service read: `chgrp` and `chmod g+r`, for a directory `g+rx`.';
+  return {
+    ...(isDirectory && { noun: says('directory', 'directories') }),
+    is: both('cannot be read by dropcast'),
+    next: says(
+      `${wholeSentence(message)} Then it continues without another command. ${without}`,
+      `Each has its command, like this one: ${message}. Then they continue without another command. ${without}`,
+    ),
+    actions: ['ignore'],
   };
 }
 

@@ -1,5 +1,7 @@
 import { errnoOf } from '../errno.ts';
 import { UnusableListError } from '../../routing/list-bounds.ts';
+import { FileUnreadableError } from '@dropcast/client';
+import { isRefusal } from '../../read-permission.ts';
 import { failureOfMachine } from '../../pipeline/file/failure.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
@@ -33,8 +35,8 @@ export function checksumFailure({ message, code, cause }: UnreadableChecksumErro
   const ofMachine = code === 'EIO' ? null : failureOfMachine(cause);
   if (ofMachine !== null) return ofMachine;
   const cure =
-    code === 'EACCES' || code === 'EPERM'
-      ? 'give the user that dropcast runs as read access to it, or remove it'
+    isRefusal(code)
+      ? `remove it, or let dropcast read it${cause instanceof FileUnreadableError ? `: ${cause.message}` : ''}`
       : cause instanceof UnusableListError
         ? 'correct it, or remove it'
         : 'copy it again, or remove it';

@@ -1,5 +1,6 @@
 import { folderAway } from '../pause.ts';
 import type { Failure } from './failure.ts';
+import type { ReasonCode } from './reasons.ts';
 
 /**
  * Whether a failure ends as soon as the local file can be read again at its place: the file or its folder was away, or could not be read.
@@ -12,6 +13,7 @@ export function isOfLocalFile({ code, because = code }: Failure): boolean {
 /** The codes of such failures, by which the ledger selects. */
 export const localFileCodes: readonly string[] = [
   folderAway,
+  ...(['unreadable', 'closed_directory'] satisfies ReasonCode[]),
   'vanished',
   'ENOENT',
   'ENOTDIR',

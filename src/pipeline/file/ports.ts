@@ -298,8 +298,11 @@ export interface IntakeStore {
    * channel that the service does not have.
    */
   unrouted(): Promise<readonly Facts[]>;
-  /** Rows of a folder that failed or wait because their file was away or could not be read, as of `isOfLocalFile`; perhaps a few others. */
-  stoppedByDisk(folder: string): Promise<readonly Facts[]>;
+  /**
+   * Rows of a folder that failed, wait or are held because their file was away or could not be read, as of `isOfLocalFile`; perhaps a few others.
+   * In the order of their ids, so many, and only those after this id.
+   */
+  stoppedByDisk(folder: string, after: string, most: number): Promise<readonly Facts[]>;
 }
 
 /** How far the first start of a folder is. Times are nanoseconds since the epoch. */

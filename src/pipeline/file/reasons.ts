@@ -9,6 +9,8 @@ import type { HoldCode } from '../../routing/plan.ts';
 export type ReasonCode =
   | HoldCode
   | 'flawed'
+  | 'unreadable'
+  | 'closed_directory'
   | 'existing'
   | 'ignored'
   | 'not_found'
@@ -111,6 +113,7 @@ function withAnotherRecord(facts: Facts): Partial<Facts> {
 export function reasonOf(end: End, facts: Facts): string | null {
   const { lastFailure } = facts;
   if (end === 'done') return null;
+  if (end === 'vanished' && isClosedDirectory(facts)) return 'dropcast may open the directory now, or it is gone';
   if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
   if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content';
   return lastFailure?.message ?? null;
@@ -130,9 +133,25 @@ export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   },
 };
 
-/** Whether its rules, its sidecar or its container hold it: the intake found that, no step failed. */
+/** Whether a file or directory is held because dropcast may not read it. */
+export function isHeldUnread({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
+  return end === 'held' && (lastFailure?.code === 'unreadable' || isClosedDirectory({ lastFailure }));
+}
+
+/** Whether a row stands for a directory that dropcast may not open. */
+export function isClosedDirectory({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
+  return (lastFailure?.over ?? lastFailure)?.code === ('closed_directory' satisfies ReasonCode);
+}
+
+/** Whether its rules, its sidecar, its container or its access rights hold it: the intake found that, no step failed. */
 export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
-  const codes: readonly (string | undefined)[] = ['no_rule', 'sidecar', 'flawed'] satisfies ReasonCode[];
+  const codes: readonly (string | undefined)[] = [
+    'no_rule',
+    'sidecar',
+    'flawed',
+    'unreadable',
+    'closed_directory',
+  ] satisfies ReasonCode[];
   return end === 'held' && codes.includes(lastFailure?.code);
 }
 

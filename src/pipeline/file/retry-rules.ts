@@ -39,6 +39,11 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
 
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
+  unreadable: { takes: 'forced', because: 'dropcast may not read them; they continue once it may' },
+  closed_directory: {
+    takes: 'forced',
+    because: 'directories that dropcast may not open; their files come in once it may',
+  },
   existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },
   ignored: { takes: 'named', because: 'they are ignored' },
   no_rule: any,

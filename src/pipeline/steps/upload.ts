@@ -5,7 +5,7 @@ import { isAway, outsideWindowCode, refusedAddressesCode, unconfirmedCode, webPa
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import { isSentAgain, notReceived, sentAgainAfter } from '../file/reasons.ts';
-import type { Reason } from '../file/reasons.ts';
+import type { Reason, ReasonCode } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import { believed } from '../file/stored-time.ts';
@@ -109,6 +109,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   const failure: Failure = mismatch ?? answer.failure;
   // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
+  // The whole folder may be closed, which is not this file's failure.
+  if (failure.code === ('unreadable' satisfies ReasonCode)) return setback((await check(row.facts, world)) ?? failure);
   if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
   const { sha256 } = before;
   // What was refused has not arrived. An earlier body may have.

@@ -116,7 +116,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     waiting: ({ waiting }) => waiting(),
     isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
     toDispose: ({ toDispose }) => toDispose(99),
-    stoppedByDisk: async ({ stoppedByDisk }) => sorted(await stoppedByDisk(folder)),
+    stoppedByDisk: async ({ stoppedByDisk }) => sorted(await stoppedByDisk(folder, '', 99)),
     waitingForDisk: ({ waitingForDisk }) => waitingForDisk(99),
     'toDispose where a host can read': ({ toDispose }) => toDispose(99, seen),
     'waitingForDisk where a host can read': ({ waitingForDisk }) => waitingForDisk(99, seen),

@@ -1,0 +1,62 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../log/logger.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
+import { whyClosed } from '../read-permission.ts';
+import type { MonotonicClock } from './clock.ts';
+import { UNREADABLE_MS } from './completeness.ts';
+import type { ClosedDirectory } from './ports.ts';
+
+export interface ClosedDirectoriesOptions {
+  readonly folder: { readonly path: string };
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+  readonly closed: (directory: ClosedDirectory) => Promise<void>;
+}
+
+/** Directories that scans could not open. Each is reported once when it stays closed: whoever made it may still open it. */
+export class ClosedDirectories {
+  readonly #options: ClosedDirectoriesOptions;
+  /** Path → since when, by the monotonic clock. */
+  #since = new Map<string, number>();
+  #reported = new Set<string>();
+
+  constructor(options: ClosedDirectoriesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether another scan is needed soon, to report one of them. */
+  get isWaiting(): boolean {
+    return this.#since.size > this.#reported.size && this.#reported.size < MOST_REPORTED;
+  }
+
+  /** A scan ended. @param found path relative to the folder → errno name */
+  async found(found: ReadonlyMap<string, string>): Promise<void> {
+    const now = this.#options.clock.elapsed();
+    this.#since = new Map(Array.from(found.keys(), (path) => [path, this.#since.get(path) ?? now]));
+    this.#reported = new Set([...this.#reported].filter((path) => found.has(path)));
+    for (const [path, code] of found) {
+      const isDue = now - (this.#since.get(path) ?? now) >= UNREADABLE_MS && !this.#reported.has(path);
+      if (isDue && this.#reported.size < MOST_REPORTED) await this.#report(path, code);
+    }
+  }
+
+  async #report(path: string, code: string): Promise<void> {
+    const { folder, logger, closed } = this.#options;
+    const absolute = join(folder.path, path);
+    try {
+      const version = versionOf(await lstat(absolute, { bigint: true }));
+      await closed({ folder: folder.path, path, version, why: await whyClosed(absolute, 'directory', code) });
+      this.#reported.add(path);
+    } catch (error) {
+      logger.debug('A closed directory cannot be noted; the next scan tries again', {
+        folder: folder.path,
+        path,
+        err: error,
+      });
+    }
+  }
+}
+
+/** The status counts the others as refused paths. */
+const MOST_REPORTED = 1_000;
