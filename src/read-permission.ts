@@ -42,7 +42,7 @@ export function grantCommand(path: string, kind: 'file' | 'directory', user: str
 }
 
 /** The number where there is no name, or one that setfacl(1) would read otherwise. */
-function userOfProcess(): string {
+export function userOfProcess(): string {
   const uid = String(process.geteuid?.() ?? '');
   try {
     const { username } = userInfo();

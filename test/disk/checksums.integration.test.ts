@@ -192,6 +192,8 @@ describe('what nobody can read may say something', () => {
     await folder.write(path, text);
     await chmod(folder.path, 0o755);
     await chmod(folder.file(closed), 0o000);
+    const at = folder.file(closed);
+    const isDirectory = closed === 'ascmhl';
     const ask = (whyAway: string | null) =>
       asNobody(() => local(whyAway).checksums({ folder: folder.path, path: 'DAY1/clip.mp4' }));
     expect(await ask(null)).toMatchObject({
@@ -201,7 +203,8 @@ describe('what nobody can read may say something', () => {
         code: 'checksum_unreadable',
         message:
           `the checksum file ${closed} cannot be read (EACCES), so dropcast cannot tell whether the file is what its sender sent: ` +
-          'give the user that dropcast runs as read access to it, or remove it; dropcast then continues',
+          `remove it, or let dropcast read it: user nobody may not ${isDirectory ? `open the directory ${at}` : 'read this file'} (EACCES); ` +
+          `run \`sudo setfacl -m u:nobody:${isDirectory ? 'rx' : 'r'} -- '${at}'\`; dropcast then continues`,
       },
     });
     expect(await ask('not mounted')).toMatchObject({ ok: false, failure: { kind: 'suspended' } });

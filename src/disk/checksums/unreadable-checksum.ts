@@ -35,8 +35,8 @@ export function checksumFailure({ message, code, cause }: UnreadableChecksumErro
   const ofMachine = code === 'EIO' ? null : failureOfMachine(cause);
   if (ofMachine !== null) return ofMachine;
   const cure =
-    isRefusal(code)
-      ? `remove it, or let dropcast read it${cause instanceof FileUnreadableError ? `: ${cause.message}` : ''}`
+    cause instanceof FileUnreadableError && isRefusal(code)
+      ? `remove it, or let dropcast read it: ${cause.message}`
       : cause instanceof UnusableListError
         ? 'correct it, or remove it'
         : 'copy it again, or remove it';

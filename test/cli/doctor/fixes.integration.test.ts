@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { probe } from '../../../src/cli/doctor/checks/access.ts';
 import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
 import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
 import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
@@ -53,5 +54,28 @@ test.each([
       env,
     });
     expect(stdout).toBe(after);
+  },
+);
+
+test.each([
+  ['a file of mode 600', 'show/it\'s "one".mp4', 0o600],
+  ['a directory of mode 700', 'show', 0o700],
+])(
+  'the command against %s mends it as printed',
+  needs('root', 'readable clone', 'setfacl'),
+  async (_, closed, mode) => {
+    await using scratch = await scratchDirectory();
+    await chmod(scratch.path, 0o755);
+    await mkdir(scratch.file('show'));
+    await writeFile(scratch.file('show', 'it\'s "one".mp4'), 'content');
+    await chmod(scratch.file(closed), mode);
+    await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
+    const nobody = { uid: 65_534, gids: new Set([65_534]), name: 'nobody' };
+    const look = () => probe({ path: scratch.path, afterReady: { kind: 'keep' } }, nobody, { service: null });
+    const [finding, ...others] = await look();
+    expect([finding?.level, others]).toEqual(['problem', []]);
+    const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}` };
+    await promisify(execFile)('sh', ['-c', finding?.fix ?? ''], { env });
+    expect(await look()).toEqual([]);
   },
 );

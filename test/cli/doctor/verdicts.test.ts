@@ -66,6 +66,11 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
     accessVerdict('/f', 13, './a.mp4', 'you'),
     'problem: you cannot read a file in /f: ./a.mp4',
   ],
+  [
+    'a directory that cannot be opened',
+    accessVerdict('/f', 18, './private', 'you'),
+    'problem: you cannot open a directory in /f: ./private',
+  ],
   ['no right to create', accessVerdict('/f', 14, '', 'you'), 'problem: you cannot create files in /f'],
   ['no right to rename', accessVerdict('/f', 15, '', 'you'), 'problem: you cannot rename files in /f'],
   ['no right to delete', accessVerdict('/f', 16, '', 'you'), 'problem: you cannot delete files in /f'],

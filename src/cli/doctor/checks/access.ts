@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigPaths } from '../../../config/paths.ts';
+import { grantCommand, userOfProcess } from '../../../read-permission.ts';
 import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
@@ -17,7 +19,8 @@ export const access: Check = {
     const { checked } = patient;
     if (checked?.paths == null) throw new SkippedError('no configuration says which folders');
     const who = await userOf(patient);
-    const found = await Promise.all(checked.paths.folders.map(async (folder) => probe(folder, who, patient)));
+    const as = who === null ? null : { ...who, name: SERVICE_USER };
+    const found = await Promise.all(checked.paths.folders.map(async (folder) => probe(folder, as, patient)));
     return found.flat();
   },
 };
@@ -26,7 +29,7 @@ export const access: Check = {
  * What a probe found.
  *
  * @param code exit code of the script below, or of setpriv(1), which exits with 127 when it cannot become the user
- * @param said what it printed: the file that cannot be opened
+ * @param said what it printed: the file or directory that cannot be opened
  */
 export function accessVerdict(path: string, code: number, said: string, who: string): readonly Finding[] {
   if (code === 0) return [];
@@ -42,15 +45,21 @@ export function accessVerdict(path: string, code: number, said: string, who: str
 const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
   11: { what: 'enter', why: 'none of its files is uploaded' },
   12: { what: 'list', why: 'none of its files is found' },
-  13: { what: 'read a file in', why: 'this file fails' },
+  13: { what: 'read a file in', why: 'it is not uploaded' },
   14: { what: 'create files in', why: 'after_ready cannot be done' },
   15: { what: 'rename files in', why: 'after_ready cannot move them' },
   16: { what: 'delete files in', why: 'after_ready cannot remove them' },
+  18: { what: 'open a directory in', why: 'nothing in it is found' },
 };
+
+/** What the script names, by its exit code. */
+const named: Readonly<Record<number, 'file' | 'directory' | undefined>> = { 13: 'file', 18: 'directory' };
 
 /** One process for each folder: a share that does not answer hangs the process, not the doctor. */
 const script = `cd -- "$1" 2>/dev/null || exit 11
 ls -A . >/dev/null 2>&1 || exit 12
+closed=$(find . -maxdepth 3 ! -name . -name '.*' -prune -o -type d '(' ! -readable -o ! -executable ')' -print -quit 2>/dev/null)
+[ -z "$closed" ] || { printf %s "$closed"; exit 18; }
 closed=$(find . -maxdepth 3 -type f ! -name '.*' ! -readable -print -quit 2>/dev/null)
 [ -z "$closed" ] || { printf %s "$closed"; exit 13; }
 [ "$2" = written ] || exit 0
@@ -62,21 +71,25 @@ rm "$probe.moved" 2>/dev/null || exit 16`;
 
 const timeoutMs = 10_000;
 
-async function probe(
-  { path, afterReady }: ConfigPaths['folders'][number],
-  who: Credentials | null,
-  { service }: Patient,
+/** @param who null: the user of this process */
+export async function probe(
+  { path, afterReady }: Pick<ConfigPaths['folders'][number], 'path' | 'afterReady'>,
+  who: (Credentials & { readonly name: string }) | null,
+  { service }: Pick<Patient, 'service'>,
 ): Promise<readonly Finding[]> {
   const use = afterReady.kind === 'keep' ? 'read' : 'written';
   const shell = ['/bin/sh', '-c', script, 'sh', path, use];
   const command = who === null ? shell : ['setpriv', ...becoming(who), '--', ...shell];
-  const name = who === null ? 'you' : `the service (user ${SERVICE_USER})`;
+  const name = who === null ? 'you' : `the service (user ${who.name})`;
   const [program = '', ...args] = command;
   const { code, said } = await run(program, args);
   if (code === null)
     return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: hungFix }];
   const findings = accessVerdict(path, code, said, name);
-  return findings.map((finding) => ({ ...finding, fix: fixFor(path, service) }));
+  const kind = named[code];
+  const user = who?.name ?? userOfProcess();
+  const fix = kind === undefined ? fixFor(path, service) : grantCommand(join(path, said), kind, user);
+  return findings.map((finding) => ({ ...finding, fix }));
 }
 
 export function fixFor(path: string, service: Patient['service']): string {
