@@ -227,7 +227,7 @@ async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: In
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'returned';
 }
 
-/** Its rights changed after it was taken in. What may have been sent whole needs it no more, or fails where it does. */
+/** Access rights changed after the file was taken in. A file that may have been sent whole stays as it is: a step that still needs it fails. */
 async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const failure = holdOf(arrival);
   const isOnItsWay = (now: Facts): boolean => now.end === null && !mayHaveArrived(now);

@@ -14,7 +14,7 @@ export interface ClosedDirectoriesOptions {
   readonly closed: (directory: ClosedDirectory) => Promise<void>;
 }
 
-/** Directories that scans could not open. Each is reported once when it stays closed: whoever made it may still open it. */
+/** Directories that scans could not open. Each is reported once, when it stays closed: its owner may be about to open it. */
 export class ClosedDirectories {
   readonly #options: ClosedDirectoriesOptions;
   /** Path → since when, by the monotonic clock. */

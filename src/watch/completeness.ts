@@ -85,7 +85,7 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     const isUnreadable = check.is === 'unreadable';
-    // What lies next to a video is read again when the video is taken in: then it holds the video.
+    // A sidecar or checksum is read again when its video is taken in, and then holds the video.
     if (isUnreadable && !(check.isRefused && isTakenIn(file.kind))) return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
     const flaw = isUnreadable ? check.why : isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;

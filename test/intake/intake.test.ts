@@ -33,6 +33,8 @@ const strayed = someFacts({
   end: 'failed',
   lastFailure: failure('transient', { code: 'unconfirmed' }),
 });
+const unreadable = { flaw: 'user nobody may not read this file (EACCES)', isUnreadable: true };
+const unread = someFacts({ end: 'held', plan: null, lastFailure: failure('permanent', { code: 'unreadable' }) });
 const onItsWay = ['clip.mp4 awaiting upload'];
 const newer = { ...someVersion, mtimeNs: '9000', ctimeNs: '9000' };
 const longer = { ...newer, size: 6_000 };
@@ -112,6 +114,40 @@ describe('an arrival', () => {
     ['of a new file is taken in', [], {}, {}, 'new', ['clip.mp4 queued']],
     ['that no rule takes is held', [], { route: nowhere }, {}, 'new', ['clip.mp4 held']],
     ['that is flawed is held', [], { flaw: 'moov is missing' }, {}, 'new', ['clip.mp4 held']],
+    ['that cannot be read is held', [], unreadable, {}, 'new', ['clip.mp4 held']],
+    [
+      'that became unreadable is held, with its empty record',
+      [someFacts({ ...created })],
+      { ...unreadable, version: touchedInode },
+      {},
+      'rerouted',
+      ['clip.mp4 held'],
+    ],
+    [
+      'that became unreadable while a step works on it is offered again',
+      [queued],
+      { ...unreadable, version: touchedInode },
+      { busy: ['f_1'] },
+      'busy',
+      ['clip.mp4 queued'],
+    ],
+    [
+      'that became unreadable after it was sent changes nothing',
+      [done],
+      { ...unreadable, version: touchedInode },
+      {},
+      'known',
+      ['clip.mp4 done'],
+    ],
+    ['that can be read again is sent', [unread], { version: touchedInode }, {}, 'returned', ['clip.mp4 queued']],
+    [
+      'that can be read again, and that no rule takes, is held for that',
+      [unread],
+      { version: touchedInode, route: nowhere },
+      {},
+      'returned',
+      ['clip.mp4 held'],
+    ],
     ['of a known file changes nothing', [queued], {}, {}, 'known', ['clip.mp4 queued']],
     [
       'with another time of inode change only (chmod) changes nothing',
@@ -935,5 +971,37 @@ describe('a sidecar that comes late', () => {
       said: { title: 'Clip' },
     };
     expect(rerouted(done, ruled, 9)).toEqual({ plan: { ...somePlan, sidecar } });
+  });
+});
+
+describe('a directory that cannot be opened', () => {
+  const directory = { folder: '/inbox', path: 'show', version: someVersion, why: 'user nobody may not open it' };
+  const folder = { onDuplicate: 'skip', afterReady: { kind: 'keep' } } as const;
+
+  test('is held once, until it is open, and again when it is closed again', async () => {
+    const { store, intake } = open([]);
+    for (let report = 0; report < 2; report += 1) await intake.closed(directory, folder);
+    expect(rowsOf(store)).toEqual(['show held']);
+    expect(store.row('f_new1')).toMatchObject({
+      plan: null,
+      why: directory.why,
+      lastFailure: { code: 'closed_directory' },
+    });
+    await store.save(next(store.row('f_new1'), { type: 'FILE_GONE' }, { attempts: 3, retryAt: () => 0, now: () => 0 }));
+    expect(store.row('f_new1')).toMatchObject({
+      end: 'vanished',
+      why: 'dropcast may open the directory now, or it is gone',
+    });
+    await intake.closed(directory, folder);
+    expect(rowsOf(store)).toEqual(['show held']);
+  });
+
+  test('is not sent by a rule that takes its name', () => {
+    const facts = someFacts({
+      end: 'held',
+      plan: null,
+      lastFailure: failure('permanent', { code: 'closed_directory' }),
+    });
+    expect(rerouted(facts, take, 0)).toBeNull();
   });
 });

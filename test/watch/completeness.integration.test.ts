@@ -44,7 +44,11 @@ test('a file behind a directory that became a link is never read', async () => {
   await using there = await folderWithClip();
   await rename(join(there.folder, 'show'), there.file('outside'));
   await symlink(there.file('outside'), join(there.folder, 'show'));
-  expect(await there.prove()).toEqual({ is: 'unreadable', why: 'a directory above it is a symbolic link', isRefused: false });
+  expect(await there.prove()).toEqual({
+    is: 'unreadable',
+    why: 'a directory above it is a symbolic link',
+    isRefused: false,
+  });
 });
 
 test.each<[string, (clip: string) => unknown]>([

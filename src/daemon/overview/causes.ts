@@ -36,7 +36,7 @@ export function causeOf(caused: Caused): Cause {
 }
 
 interface Words extends Pick<Cause, 'actions'> {
-  /** What they are, where that is not files. */
+  /** The noun, for entries that are not files. */
   readonly noun?: (isOne: boolean) => string;
   /** What is the matter with them, after their number. */
   readonly is: (isOne: boolean) => string;

@@ -138,7 +138,7 @@ export function isHeldUnread({ end, lastFailure }: Pick<Facts, 'end' | 'lastFail
   return end === 'held' && (lastFailure?.code === 'unreadable' || isClosedDirectory({ lastFailure }));
 }
 
-/** Whether a row stands for a directory that dropcast may not open. */
+/** Whether a row is about a directory that dropcast may not open, not about a file. */
 export function isClosedDirectory({ lastFailure }: Pick<Facts, 'lastFailure'>): boolean {
   return (lastFailure?.over ?? lastFailure)?.code === ('closed_directory' satisfies ReasonCode);
 }

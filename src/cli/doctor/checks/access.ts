@@ -52,7 +52,7 @@ const refusals: Readonly<Record<number, { readonly what: string; readonly why: s
   18: { what: 'open a directory in', why: 'nothing in it is found' },
 };
 
-/** What the script names, by its exit code. */
+/** The kind of path that the script prints, by its exit code. */
 const named: Readonly<Record<number, 'file' | 'directory' | undefined>> = { 13: 'file', 18: 'directory' };
 
 /** One process for each folder: a share that does not answer hangs the process, not the doctor. */
