@@ -1,6 +1,6 @@
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import type { Config, FolderConfig } from '../../../src/config/config.ts';
+import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
 import { bounds, violationsOf } from '../simulation/judge.ts';
 import type { Evidence, JudgedRow } from '../simulation/judge.ts';
 import type { Lived } from '../simulation/life.ts';
@@ -284,14 +284,14 @@ class FleetLife {
 
   #membersOf(): readonly Member[] {
     this.#disk.mkdir(share);
-    const shared = folderOf(share, 0, this.#random);
+    const shared = { ...folderOf(share, 0, this.#random), afterReady: this.#afterReady() };
     return memberNames.map((name, index) => {
       this.#disk.mkdir(`/${name}`);
       this.#disk.mkdir(`/${name}/state`);
       this.#disk.mkdir(localFolder(name));
       const folders: readonly FolderConfig[] = [
         { ...shared, ...sameEverywhere },
-        folderOf(localFolder(name), 1, this.#random),
+        { ...folderOf(localFolder(name), 1, this.#random), afterReady: this.#afterReady() },
       ];
       const { requestsPerHour } = this.#schedule;
       const config: Config = {
@@ -301,6 +301,10 @@ class FleetLife {
       };
       return { index, name, config, process: null, daemon: null, restAt: 0 };
     });
+  }
+
+  #afterReady(): AfterReady {
+    return this.#random.pick([{ kind: 'keep' }, { kind: 'delete' }, { kind: 'move', to: 'done' }]);
   }
 
   async #evidence(calm: Evidence['calm']): Promise<Evidence> {

@@ -197,6 +197,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'what was found again waits for its next try',
     breaks: 'F2',
+    seen: [131],
     changes: [
       {
         file: 'src/intake/stopped-files.ts',
@@ -208,6 +209,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a block of the budget moves with the clock',
     breaks: 'V1',
+    seen: [59],
     changes: [
       {
         file: 'src/host/budget-store.ts',
