@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
 import type { Running } from './child.ts';
+import { freePort } from './free-port.ts';
 import { openViewers, view } from './page/viewers.ts';
 import { caughtUp, watchedFolder } from './watched-folder.ts';
 
@@ -98,12 +98,4 @@ async function shareWhileFilesArrive(running: Running, inbox: string, seconds: n
 
 async function rssOf(running: Running): Promise<number> {
   return (await running.memory()).rssMb;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

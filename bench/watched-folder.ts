@@ -10,8 +10,8 @@ import { longestPause, tellingPauses } from './pauses/pauses.ts';
 /** A daemon's configuration and state in a temporary directory, with an inbox. */
 export interface WatchedFolder extends AsyncDisposable {
   readonly inbox: string;
-  /** Starts `dropcast run`. */
-  run(): Running;
+  /** Starts `dropcast run`. @param flags further ones for its Node */
+  run(flags?: readonly string[]): Running;
   /** The longest pause of the daemon's event loop since this was asked before, in milliseconds. */
   longestPause(running: Running): Promise<number>;
   /** What `dropcast status --json` shows; null while the control socket does not answer. */
@@ -38,7 +38,8 @@ export async function watchedFolder(build: Build, known: number): Promise<Watche
   const pauses = join(directory, 'pauses');
   return {
     inbox: join(directory, 'inbox'),
-    run: () => start(build.node, [build.program, 'run', '--config', config], { env: tellingPauses(pauses) }),
+    run: (flags = []) =>
+      start(build.node, [...flags, build.program, 'run', '--config', config], { env: tellingPauses(pauses) }),
     longestPause: (running) => longestPause(running, pauses),
     status: () => ask(socket).catch(() => null),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),

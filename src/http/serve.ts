@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RequestsInHand } from './requests-in-hand.ts';
@@ -36,13 +36,15 @@ const usualLimits: HttpLimits = {
  * Serves HTTP. Callers can fill the limits, and no more: each connection has one request in hand, and the event loop begins one request a
  * turn.
  *
+ * @param early answers what it can without reading a body, and returns whether it answered; `fetch` gets the others
  * @returns once it listens; disposal closes all connections
  * @throws the error of `listen`, such as EADDRINUSE
  */
 export async function serveHttp(
-  fetch: (request: Request) => Response | Promise<Response>,
+  fetch: Fetch,
   place: Place,
   limits: Partial<HttpLimits> = {},
+  early: Early = () => false,
 ): Promise<HttpServer> {
   const { connections, requestMs, headerBytes, unreadBytes } = { ...usualLimits, ...limits };
   const inHand = new RequestsInHand();
@@ -54,7 +56,7 @@ export async function serveHttp(
       maxHeaderSize: headerBytes,
       requireHostHeader: false,
     },
-    inHand.listener(answering(fetch, new UnreadAnswers(unreadBytes))),
+    inHand.listener(answering(fetch, early, new UnreadAnswers(unreadBytes))),
   );
   inHand.watch(server);
   server.setTimeout(requestMs);
@@ -75,14 +77,18 @@ export async function serveHttp(
   };
 }
 
-function answering(fetch: (request: Request) => Response | Promise<Response>, unread: UnreadAnswers): RequestListener {
+type Fetch = (request: Request) => Response | Promise<Response>;
+type Early = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+function answering(fetch: Fetch, early: Early, unread: UnreadAnswers): RequestListener {
   const answer = getRequestListener(fetch);
   return (request, response) => {
     // After `requestMs` without a byte in either direction. A silent answer may still be in the making.
     response.on('timeout', () => {
       if (response.writableLength > 0) response.destroy();
     });
-    void answer(request, response).then(() => unread.add(response));
+    if (early(request, response)) unread.add(response);
+    else void answer(request, response).then(() => unread.add(response));
   };
 }
 

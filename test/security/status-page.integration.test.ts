@@ -192,14 +192,15 @@ describe('the status page', () => {
   });
 
   test.each([
-    ['/webhooks', 413],
+    // Unsigned: refused by its head.
+    ['/webhooks', 404],
     ['/', 405],
     ['/status.json', 405],
   ])('reads no body without end at %s', async (path, status) => {
     await using page = await serve();
     for (const isAnnounced of [true, false]) {
       const flooded = await flood({ host: '127.0.0.1', port: page.port, path }, isAnnounced);
-      expect(flooded.status).toBe(status);
+      expect(flooded.status).toBe(path === '/webhooks' && isAnnounced ? 413 : status);
       expect(flooded.sentBytes).toBeLessThan(8 * 1024 * 1024);
     }
   });

@@ -1,6 +1,7 @@
 import { serveHttp } from '../../http/serve.ts';
 import type { HttpLimits, HttpServer } from '../../http/serve.ts';
 import type { Right } from './access.ts';
+import { answerEarly } from './early-answers.ts';
 import { createSite } from './site.ts';
 import type { PageSource } from './site.ts';
 
@@ -32,7 +33,8 @@ export async function serveStatusPage(
 ): Promise<StatusPage> {
   const closing = new AbortController();
   const site = createSite(listen.host, source, closing.signal);
-  const server = await serveHttp(site.fetch, listen, { connections: MOST_CONNECTIONS, ...limits });
+  const early = answerEarly(source, () => [listen.host, ...source.daemon.config().status.hosts]);
+  const server = await serveHttp(site.fetch, listen, { connections: MOST_CONNECTIONS, ...limits }, early);
   const address = pageAddress({ ...listen, port: server.port });
   return {
     port: server.port,

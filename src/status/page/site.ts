@@ -14,6 +14,7 @@ import type { PageAccess, Right } from './access.ts';
 import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
+import { healthStatus } from './early-answers.ts';
 import { createOutcomes } from './files/outcomes.ts';
 import { createLive } from './live.ts';
 import { isFromThisPage } from './own-names.ts';
@@ -88,7 +89,7 @@ export function createSite(
   // For everybody, so it says nothing else and costs nothing.
   site.get('/healthz', (context) => {
     const health = source.health();
-    return context.text(`${health}\n`, health === 'ok' || health === 'paused' ? 200 : 503);
+    return context.text(`${health}\n`, healthStatus(health));
   });
   if (metrics !== undefined)
     site.get('/metrics', (context, next) => {

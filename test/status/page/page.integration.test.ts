@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
@@ -115,6 +116,7 @@ test.each(['evil.example', 'evil.example:80', 'localhost.evil.example'])(
 );
 
 describe('POST /webhooks', () => {
+  const signed = { 'webhook-id': 'msg_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' };
   const post = (port: number, body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
     fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', body, headers });
 
@@ -134,7 +136,7 @@ describe('POST /webhooks', () => {
       return 'taken';
     });
     const bytes = Buffer.from([0, 255, 13, 10, 123]);
-    await post(page.port, bytes, { 'webhook-id': 'msg_1' });
+    await post(page.port, bytes, signed);
     expect(received).toEqual([{ id: 'msg_1', body: bytes }]);
   });
 
@@ -158,10 +160,27 @@ describe('POST /webhooks', () => {
     const tooMuch = Buffer.alloc(64 * 1024 + 1);
     expect((await post(page.port, tooMuch)).status).toBe(413);
     const unannounced = new Blob([tooMuch]).stream();
-    const streamed = { method: 'POST', body: unannounced, duplex: 'half' } as RequestInit;
+    const streamed = { method: 'POST', body: unannounced, duplex: 'half', headers: signed } as RequestInit;
     expect((await fetch(`http://127.0.0.1:${page.port}/webhooks`, streamed)).status).toBe(413);
     expect(isAsked).toBe(false);
-    expect((await post(page.port, tooMuch.subarray(1))).status).toBe(204);
+    expect((await post(page.port, tooMuch.subarray(1), signed)).status).toBe(204);
+  });
+
+  test.each(Object.keys(signed))('without %s is refused before its body arrives', async (name) => {
+    const bodies: number[] = [];
+    await using page = await serve(view, ({ body }) => {
+      bodies.push(body.length);
+      return 'refused';
+    });
+    const others = Object.entries(signed).filter(([header]) => header !== name);
+    const headers = { ...Object.fromEntries(others), 'content-length': '1000' };
+    const asked = { host: '127.0.0.1', port: page.port, path: '/webhooks', method: 'POST', agent: false, headers };
+    const answered = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(asked, resolve).on('error', reject).flushHeaders();
+    });
+    expect(answered).toMatchObject({ statusCode: 401, headers: { connection: 'close' } });
+    expect(bodies).toEqual([0]);
+    answered.destroy();
   });
 
   test('can only be posted to', async () => {

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MOST_BODY_BYTES } from '../../http/limited-body.ts';
+import { isOwnHost } from './own-names.ts';
+import type { Health } from '../../daemon/health.ts';
+import type { PageSource } from './site.ts';
+import { refusalOf, TOO_LONG } from './take-webhook.ts';
+
+/** Headers without which no signature can be valid (Standard Webhooks). */
+const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+const UNSIGNED = { headers: new Headers(), body: new Uint8Array() };
+
+const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' };
+
+/**
+ * Answers that anyone may have, given before the site is asked and before a body is read: a health check, and the refusal of a webhook
+ * without a signature or with an announced body over 64 KiB.
+ *
+ * @param names of this page, without port
+ * @returns whether it answered; false: the site answers
+ */
+export function answerEarly(
+  source: Pick<PageSource, 'health' | 'receive'>,
+  names: () => readonly string[],
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return ({ method, url, headers }, response) => {
+    if (method === 'POST' && url === '/webhooks') {
+      const isLong = Number(headers['content-length'] ?? 0) > MOST_BODY_BYTES;
+      if (!isLong && signed.every((name) => headers[name] !== undefined)) return false;
+      const refusal = isLong ? TOO_LONG : refusalOf(source.receive(UNSIGNED));
+      if (refusal === null) return false;
+      // The body was not read, so no other request can follow it.
+      response.writeHead(refusal[0], { ...plain, connection: 'close' }).end(refusal[1]);
+      return true;
+    }
+    // Whatever a browser or another name asks goes through the checks of the site.
+    const isPlain = headers['origin'] === undefined && headers['sec-fetch-site'] === undefined;
+    if (method !== 'GET' || url !== '/healthz' || !isPlain || !isOwnHost(headers.host ?? '', names())) return false;
+    const health = source.health();
+    response.writeHead(healthStatus(health), plain).end(`${health}\n`);
+    return true;
+  };
+}
+
+/** @returns the HTTP status of a health check */
+export function healthStatus(health: Health): 200 | 503 {
+  return health === 'ok' || health === 'paused' ? 200 : 503;
+}
