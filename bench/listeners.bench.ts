@@ -118,15 +118,15 @@ async function during(
 ): Promise<Record<keyof typeof figures, number>> {
   await folder.longestPause(running);
   const [cpu, begun] = [await running.cpuSeconds(), performance.now()];
-  let isOver = false;
+  const over = new AbortController();
   const callers = output(process.execPath, [
     join(import.meta.dirname, 'listeners/callers.ts'),
     String(seconds),
     ...calls.map((one) => JSON.stringify(one)),
-  ]).finally(() => (isOver = true));
+  ]).finally(() => over.abort());
   const clips = clipsDone(folder);
   let longest = 0;
-  while (!isOver) {
+  while (!over.signal.aborted) {
     const asked = performance.now();
     await callDaemon(control, 'GET', '/status').catch(() => (longest = Infinity));
     longest = Math.max(longest, performance.now() - asked);

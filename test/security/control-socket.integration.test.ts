@@ -1,5 +1,8 @@
 import { link, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { readSocketPath } from '../../src/config/paths.ts';
@@ -99,3 +102,36 @@ describe('a caller of the control socket', () => {
     },
   );
 });
+
+describe('the connections of a socket', () => {
+  const others = { 'the control socket': readSocketPath, 'the read socket': (control: string) => control };
+
+  test.each([
+    ['the control socket', (control: string) => control],
+    ['the read socket', readSocketPath],
+  ] as const)('on %s are a hundred at most, and the other socket still answers', async (name, placeOf) => {
+    await using served = await serve();
+    expect(served).toBeDefined();
+    const held = await Promise.all(Array.from({ length: 100 }, () => open(placeOf(path))));
+    const refused = await Promise.all(Array.from({ length: 200 }, () => open(placeOf(path))));
+    for (const socket of refused) socket.resume();
+    await expect.poll(() => refused.filter(({ closed }) => !closed).length).toBe(0);
+    expect(held.filter(({ closed }) => closed)).toEqual([]);
+    expect(await answerOf(others[name](path))).toBe(404);
+    for (const socket of held) socket.destroy();
+  });
+});
+
+async function open(place: string): Promise<Socket> {
+  const socket = connect(place).on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+function answerOf(socketPath: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ socketPath, path: '/nothing' }, (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+}
