@@ -20,7 +20,7 @@ function state(inbox: Inbox): string | undefined {
   return inbox.folders.status()[0]?.state;
 }
 
-/** Puts all finished files away. A crash ends the round before the row is written, and the next start goes on. */
+/** Puts all finished files away. A crash ends the round before the row is written, and the next start continues. */
 async function putAllAway(inbox: Inbox, moments: readonly Gap[]): Promise<void> {
   const left = [...moments];
   for (let isOver = false; !isOver;) {
@@ -63,7 +63,7 @@ test('whenever dropcast moves or deletes its files, scans and starts again, the 
   );
 }, 60_000);
 
-test('a folder that an older version froze because of its own moves goes on at the next start', async () => {
+test('a folder that an older version froze because of its own moves resumes at the next start', async () => {
   await using inbox = await openInbox({ config: { afterReady: { kind: 'move', to: 'done' } } });
   await drop(
     inbox,

@@ -86,7 +86,7 @@ describe('a pause that a person set', () => {
     clock.set(clock.now() - 10 * 24 * hour);
     const restarted = start();
     await restarted.keep();
-    // What is shown is when it really ends: of the time before the restart nothing is known.
+    // The real end is shown, because nothing is known of the time before the restart.
     expect(restarted.list().map(({ until }) => until)).toEqual([clock.now() + hour]);
     clock.advance(hour / 2);
     await pauses.keep();

@@ -45,7 +45,7 @@ test('one short failure is no news', () => {
   expect([pause(), types()]).toEqual([null, []]);
 });
 
-test('an outage ends once no file needs the host any more, and is reported to be over', async () => {
+test('an outage ends once no file needs the host, and is reported to be over', async () => {
   const { admit, judge, ended, pause, tidy, store, clock, types } = open();
   await store.insert(at('one'));
   for (let tries = 0; tries < 2; tries += 1) {
@@ -64,7 +64,7 @@ test('an outage ends once no file needs the host any more, and is reported to be
   expect(admit(at('one', 'f_2'))).toBe(true);
 });
 
-test('an outage goes on while another file waits for the host', async () => {
+test('an outage continues while another file waits for the host', async () => {
   const { isOpen, judge, pause, tidy } = open();
   judge(at('one'), fails({ retryAfterMs: hour }));
   for (let turns = 0; turns < 3; turns += 1) {
@@ -74,7 +74,7 @@ test('an outage goes on while another file waits for the host', async () => {
   expect(pause()).not.toBeNull();
 });
 
-test('an outage goes on while a file finds out whether it is over, however long that takes', async () => {
+test('an outage continues while a file finds out whether it is over, however long that takes', async () => {
   const { admit, judge, pause, tidy, clock } = open();
   judge(at('one'), fails());
   clock.advance(1_000);
@@ -87,7 +87,7 @@ test('an outage goes on while a file finds out whether it is over, however long 
   expect(pause()).not.toBeNull();
 });
 
-test('a host is forgotten when no file fails there any more: a service may have one for each file', async () => {
+test('a host is forgotten when no file fails there: a service may have one for each file', async () => {
   const { admit, judge, ended, tidy, clock } = open();
   for (let n = 0; n < 1_000; n += 1) {
     const upload = at(`h${n}`, `f_${n}`);
@@ -150,7 +150,7 @@ describe('a host that refuses new addresses', () => {
     expect([isSpared(at('one')), types()]).toEqual([true, ['paused']]);
   });
 
-  test('goes on with the same records once it takes a file', () => {
+  test('continues with the same records once it takes a file', () => {
     const { judge, isOpen, isSpared, mayCreate, types } = open();
     judge(at('one'), refuses, true);
     judge(at('one', 'f_2'), refuses, true);

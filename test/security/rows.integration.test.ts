@@ -39,7 +39,7 @@ type Machine = Awaited<ReturnType<typeof machine>>;
 
 const text = 'a film';
 
-/** Everything about the key is known to whoever writes such a row. */
+/** The attacker who writes such a row knows everything about the key. */
 async function rowOf(there: Machine, row: Partial<Facts>): Promise<Facts> {
   const real = join(there.scratch.path, row.path?.includes('clip') === true ? 'inbox/clip.mp4' : 'conf/key');
   const bytes = await readFile(real);

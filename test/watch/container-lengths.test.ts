@@ -83,7 +83,7 @@ describe('an AVI', () => {
 
   test.each<[string, Buffer, string | null]>([
     ['that is whole is sound', first, null],
-    ['that goes on in a second part is sound', Buffer.concat([first, avi('AVIX', 300)]), null],
+    ['that continues in a second part is sound', Buffer.concat([first, avi('AVIX', 300)]), null],
     ['with stray bytes is sound', Buffer.concat([first, Buffer.alloc(9)]), null],
     ['that is cut misses bytes', first.subarray(0, -100), missing('100')],
     ['whose second part is cut misses bytes', Buffer.concat([first, avi('AVIX', 300)]).subarray(0, -50), missing('50')],

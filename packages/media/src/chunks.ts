@@ -11,7 +11,7 @@ export function isOfChunks({ start }: MediaFile): boolean {
 
 /**
  * WAV and AVI (RIFF), RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088), and AIFF (big-endian): a form of chunks with a 32-bit length each.
- * An RF64 has its lengths in the chunk `ds64`, and an AVI above 1 GB goes on in forms of the type AVIX (OpenDML 1.02). A recorder writes
+ * An RF64 has its lengths in the chunk `ds64`, and an AVI above 1 GB continues in forms of the type AVIX (OpenDML 1.02). A recorder writes
  * the lengths when it ends. A writer to a pipe cannot, and leaves a placeholder.
  */
 export async function chunksEnd({ readAt, size }: MediaFile): Promise<Verdict> {

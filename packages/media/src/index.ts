@@ -17,7 +17,7 @@ export type { ReadAt } from './media-file.ts';
 export type { Flaw, Verdict } from './verdict.ts';
 
 /**
- * What a media file says about its own end, by the lengths and counts in its container. Reads a few pieces of the file, never the whole,
+ * The end of a media file, as the lengths and counts in its container state it. Reads a few pieces of the file, never the whole,
  * whatever is in it: at most 500 reads and 3 MiB, and 8 MiB more to find the last of thousands of fragments. Content that no container
  * here knows is sound (docs/decisions/0047).
  *
@@ -69,7 +69,7 @@ async function containerOf(file: MediaFile): Promise<Container | undefined> {
   return undefined;
 }
 
-/** What a container with more parts than any real one comes to. */
+/** The verdict on a container with more parts than any real one has. */
 async function bounded<T>(tooMuch: T, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a file by its container.
+ * The fault of a file, as its container shows it.
  *
  * - `missing`: bytes, or what no player can do without, are not there
  * - `no length`: the container has no length yet, or never gets one because its writer could not go back
@@ -13,7 +13,7 @@ export interface Flaw {
   readonly why: string;
 }
 
-/** What a container says about its end. */
+/** The end that a container states. */
 export interface Verdict {
   readonly flaw: Flaw | null;
   /** Where it ends for players, in bytes: stray bytes may follow. `null`: with the file. */

@@ -11,7 +11,7 @@ import { freshDatabase } from '../../support/postgres/server.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../../docs/fleet.md'), 'utf8');
-/** What the page grants to a role that only looks, once the tables are there. */
+/** The grants that the page names for a read-only role, once the tables exist. */
 const grants = [...page.matchAll(/```sql\n(.*?)```/gs)]
   .map(([, text = '']) => text)
   .find((text) => text.includes('USAGE'));

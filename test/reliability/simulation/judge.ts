@@ -65,7 +65,7 @@ export interface Evidence {
   readonly wasRebooted: boolean;
   /** An older copy of the ledger was put back: what it did not know is known from receipts alone. */
   readonly wasRestored: boolean;
-  /** What was seen of folders and files while the daemon ran, and must not be. */
+  /** Faults of folders and files that were seen while the daemon ran. */
   readonly seen: { readonly freezes: readonly string[]; readonly waits: readonly string[] };
   readonly calm: {
     readonly isOver: boolean;
@@ -151,7 +151,7 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
     }),
 
   B1: ({ journal, requestsPerHour, wasClockSet, wasRebooted }) => {
-    // What the clock did while the machine was off, no one knows.
+    // No one knows how the clock moved while the machine was off.
     if (wasClockSet && wasRebooted) return [];
     const times = journal.filter(({ what }) => what === 'request').map(({ at }) => at);
     const over = times.find(

@@ -348,7 +348,7 @@ class Life {
       case 'later':
         return { kind: 'delete', later: { afterMs: this.#random.pick([5_000, 60_000, 7 * dayMs]), whenFull: null } };
       case 'full':
-        // Of a disk of which 90 % are in use.
+        // The disk is 90 % full.
         return { kind: 'delete', later: { afterMs: null, whenFull: this.#random.pick([85, 95]) } };
       default:
         return { kind: 'move', to: 'done' };

@@ -211,7 +211,7 @@ export class People {
     this.#put(sidecarOf(path), Buffer.from(`title: "${title}"\n`));
   }
 
-  /** Of what the file is now: it may still change. A wrong one is corrected, or removed, in the end. */
+  /** Writes the checksum of the present content, which may still change. A wrong one is corrected or removed in the end. */
   #writeChecksum(path: string, inode: Inode): void {
     const checksum = `${path}.sha256`;
     const isWrong = this.#random.chance(0.3);

@@ -120,7 +120,7 @@ export function filesIn(disk: Disk, folders: readonly string[]): Evidence['onDis
   );
 }
 
-/** Whether somebody wrote to it after dropcast had moved it: a writer that no one sees, and that paused for longer than `settle`. */
+/** Whether a person wrote to the file after dropcast had moved it: dropcast cannot see this writer, who paused for longer than `settle`. */
 function isWrittenLater({ putAway, contents }: Disk, inode: Inode, sha256: string): boolean {
   const movedAt = putAway.find((one) => one.inode === inode)?.at ?? Infinity;
   return (contents.find((content) => content.sha256 === sha256)?.at ?? 0) > movedAt;

@@ -8,11 +8,11 @@ import type { MediaFile, ReadAt } from '../media-file.ts';
 import { tracksOf } from './movie.ts';
 
 export interface MovieSeconds {
-  /** Of the samples that the movie itself lists. */
+  /** Duration of the samples that the movie itself lists. */
   readonly seconds: number | null;
-  /** It goes on in fragments (`mvex`). */
+  /** It continues in fragments (`mvex`). */
   readonly isFragmented: boolean;
-  /** Of all fragments too, as the writer says (`mehd`). */
+  /** Duration with all fragments, as the writer states it (`mehd`). */
   readonly stated: number | null;
 }
 
@@ -64,7 +64,7 @@ export async function fragmentSeconds(
   return longest > 0 ? longest : null;
 }
 
-/** Of a sample of each track, where its fragment does not say (`trex`). */
+/** Default duration of a sample of each track, for fragments without their own (`trex`). */
 async function defaultDurations(readAt: ReadAt, movie: Box): Promise<ReadonlyMap<number, number>> {
   const extension = (await boxesIn(readAt, movie)).find(({ type }) => type === 'mvex');
   const durations = new Map<number, number>();

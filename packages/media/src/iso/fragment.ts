@@ -6,7 +6,7 @@ import type { Track } from './movie.ts';
 import type { ReadAt } from '../media-file.ts';
 
 /**
- * What a `moof` says about its samples, ISO/IEC 14496-12, 8.8. Of each track the last run is read. A size that
+ * The samples that a `moof` lists, ISO/IEC 14496-12, 8.8. Only the last run of each track is read. A size that
  * the movie has for all samples is not looked up.
  *
  * @param tracks of the movie
@@ -30,7 +30,7 @@ export async function samplesOf(
 
 const MOST_TRACKS = 16;
 const MOST_RUNS = 16;
-/** Of a run that is read. Bounds the work for hostile files. */
+/** Most samples of a run that are read. Bounds the work for hostile files. */
 const MOST_RUN_BYTES = 16 * 1024;
 
 async function samplesOfTrack(
@@ -49,7 +49,7 @@ async function samplesOfTrack(
   if (header.length < 8 || run.length < 8) return null;
   const hasBase = (flagsOf(header) & BASE_OFFSET) !== 0 && header.length >= 16;
   const isFromFragment = isFirst || (flagsOf(header) & BASE_IS_FRAGMENT) !== 0;
-  // Otherwise it goes on where the track before it ended, by sizes that may not be known.
+  // Otherwise it continues where the track before it ended, by sizes that may not be known.
   const base = hasBase ? Number(header.readBigUInt64BE(8)) : isFromFragment ? fragment.at : -Infinity;
   const id = header.readUInt32BE(4);
   const sampleSize = inHeader(header, DEFAULT_SIZE);
@@ -153,7 +153,7 @@ function samplesOfRun(
   const flags = flagsOf(run);
   const count = run.readUInt32BE(4);
   if (count === 0) return null;
-  // Without an offset, the run goes on where the one before it ended.
+  // Without an offset, the run continues where the one before it ended.
   const at = (flags & DATA_OFFSET) === 0 || run.length < 12 ? -1 : base + run.readInt32BE(8);
   if (at < 0) return { end: 0, wholeEnd: null, frame: null, codec };
   const sizes = sizesIn(entriesOf(run, flags), { flags, count, sampleSize });

@@ -46,7 +46,7 @@ export async function isoMediaEnd(file: MediaFile): Promise<Verdict> {
   return why === null ? sound(end) : flawed('missing', why);
 }
 
-/** Seconds. A movie that goes on in fragments does not have its duration in its header. */
+/** Seconds. A movie that continues in fragments does not have its duration in its header. */
 export async function isoMediaDuration(file: MediaFile): Promise<number | null> {
   const layout = await layoutOf(file);
   if (layout.movie === null) return null;

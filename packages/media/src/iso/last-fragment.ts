@@ -18,7 +18,7 @@ export async function lastFragmentAt(file: MediaFile, index: Box | null): Promis
   return null;
 }
 
-/** What a fragment begins with, or a segment of several. */
+/** The boxes that begin a fragment, or a segment of several. */
 const STARTS = new Set(['moof', 'styp', 'sidx', 'emsg', 'prft']);
 
 async function byTable({ readAt, size }: MediaFile): Promise<number | null> {

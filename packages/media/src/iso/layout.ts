@@ -42,14 +42,14 @@ export interface Fragment {
   readonly hasData: boolean;
 }
 
-/** Of a movie that has fragments, and of any other. Small boxes side by side share a read. */
+/** The layout of a movie, with or without fragments. Adjacent small boxes share a read. */
 const MOST_FRAGMENT_READS = 40;
 const MOST_OTHER_READS = 400;
 /** From the last fragment on. */
 const MOST_LAST_READS = 16;
 
 /**
- * Walks over the boxes. Long recordings have thousands of fragments: after some of them, the walk goes on at the last one, if that
+ * Walks over the boxes. Long recordings have thousands of fragments: after some of them, the walk continues at the last one, if that
  * can be found.
  */
 export async function layoutOf(file: MediaFile): Promise<Layout> {

@@ -47,7 +47,7 @@ test('the killed member is started again where the other one was done before any
   expect(lines[1]).toContain('ingest2 has taken over nas1/a.mov');
 });
 
-test('the killed member is started again after half a minute, whatever became of its file', async () => {
+test('the killed member is started again after half a minute, even if its file is not finished', async () => {
   const { calls, clock, course, killing } = await afterTheKill();
   clock.now = 29_999;
   await killing.look(course);

@@ -107,7 +107,7 @@ export function cutOff(process: Process): void {
 const clocks = /\b(?:pg_catalog\.)?(?:clock_timestamp|statement_timestamp|transaction_timestamp|now)\(\)/g;
 
 /**
- * What waits for the transaction of another process, and not for the server: who makes or changes tables, and who locks a row of `dropcast.lock`.
+ * Statements that wait for another process's transaction, not for the server: those that create or alter tables, and those that lock a row of `dropcast.lock`.
  * The row `history` is left out: it is locked at the end of a transaction that holds others, which ends without waiting.
  */
 const waitsForOther =
