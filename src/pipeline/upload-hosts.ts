@@ -28,6 +28,11 @@ export interface UploadHosts {
   isBelieved(upload: Upload): boolean;
   /** Whether the address of a file was refused only because its host refused every new address: it may work again. */
   isSpared(upload: Upload): boolean;
+  /**
+   * Whether the file that tries a host which refuses every new address shall get a new record for that: a host refuses an address that has
+   * expired even when it works again. True at most 2, 4, 8 and then every 15 minutes, so that the budget does not notice.
+   */
+  takesNewAddress(upload: Upload & Pick<Facts, 'createdAt'>): boolean;
   /** False while the only known upload host refuses every new address: each further record would be of no use. */
   mayCreate(): boolean;
   /** Nobody works on the file any more. */
@@ -56,6 +61,9 @@ interface Outage {
   isTold: boolean;
   /** The host refuses every new address. */
   readonly isRefusal: boolean;
+  /** How often it was tried with a new record, and from when on it may be again. */
+  newAddresses: number;
+  newAddressAt: number;
   /** A file that may be sent waits for it, as of the last turn of the loop. */
   isWanted: boolean;
 }
@@ -65,10 +73,10 @@ interface Host {
   lastSuccess: { readonly id: string; readonly at: number } | null;
   /** When a file failed there last. */
   readonly failedAt: Map<string, number>;
-  /** Files whose new address was refused since the host last took a file, and when their records were made. */
-  readonly refused: Map<string, number>;
-  /** Those of them that met a host that refused every new address, and when their records were made: these are kept. */
-  readonly spared: Map<string, number>;
+  /** Files whose new address was refused since the host last took a file. */
+  readonly refused: Set<string>;
+  /** Files whose address was refused while the host refused every new one: their records are kept. */
+  readonly spared: Set<string>;
 }
 
 /** One short failure may be a file's: people are told of the second in a row, and of a long wait at once. */
@@ -86,11 +94,11 @@ const expiredStatus = 410;
 /** So many files whose new addresses are refused show that the host refuses all (design 5.5). */
 const refusalsOfHost = 2;
 
-/** For so long after its record was made, a refused address is the host's fault while the host refuses all. Then it may have expired. */
-const sparedForMs = 60 * 60_000;
-
 /** Between two tries where each may send a whole file for nothing. */
 const costlyProbeMs = 60_000;
+
+/** Longest time between two new records for a host that refuses every new address. Each costs about five requests. */
+const mostNewAddressMs = 15 * 60_000;
 
 /** @param isBack called when a host that was away has taken a file */
 export function createUploadHosts(world: {
@@ -161,6 +169,8 @@ export function createUploadHosts(world: {
       trying: null,
       isTold: isTold || tries >= triesUntilTold || waitMs >= longWaitMs,
       isRefusal,
+      newAddresses: outage?.newAddresses ?? 0,
+      newAddressAt: outage?.newAddressAt ?? clock.elapsed() + newAddressMs(0),
       isWanted: true,
     };
     world.ringAt?.(originOf(uploadUrl), host.outage.nextTryAt);
@@ -170,32 +180,22 @@ export function createUploadHosts(world: {
   /** Whether the refusal of one address is the host's. @returns the failure as it counts */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
-    const host = hostOf(upload);
-    const { outage, refused, spared } = host;
-    const { id, uploadStartedAt } = upload;
-    const createdAt = upload.createdAt ?? 0;
-    const usedAfterMs = (uploadStartedAt ?? Infinity) - createdAt;
+    const { outage, refused, spared } = hostOf(upload);
+    const { id, createdAt, uploadStartedAt } = upload;
+    const usedAfterMs = (uploadStartedAt ?? Infinity) - (createdAt ?? 0);
     const isExpired = failure.status === expiredStatus;
     const isNew = isFirstUse && usedAfterMs >= 0 && usedAfterMs <= newForMs && !isExpired;
-    if (isNew) refused.set(id, createdAt);
-    const refusesAll = !isExpired && (outage?.isRefusal === true || refused.size >= refusalsOfHost);
-    if (refusesAll) for (const [each, at] of refused) spared.set(each, at);
-    else spared.delete(id);
-    if (refusesAll && isSpared(upload)) {
+    if (isNew) refused.add(id);
+    else refused.delete(id);
+    if (!isExpired && (outage?.isRefusal === true || refused.size >= refusalsOfHost)) {
+      for (const each of [...refused, id]) spared.add(each);
       const message = `${originOf(upload.uploadUrl)} refuses every new upload address: ${failure.message}`;
       return { ...failure, kind: 'offline', code: refusedAddressesCode, message };
     }
-    if (!isNew) refused.delete(id);
-    // Old enough to have expired: it proves nothing about the host.
+    spared.delete(id);
+    // It proves nothing about the host.
     if (outage?.trying === id) outage.nextTryAt = clock.elapsed() + costlyProbeMs;
     return failure;
-  };
-
-  const isYoung = (createdAt: number): boolean => clock.now() - createdAt < sparedForMs;
-
-  const isSpared = ({ id, uploadUrl }: Upload): boolean => {
-    const createdAt = hosts.get(originOf(uploadUrl))?.spared.get(id);
-    return createdAt !== undefined && isYoung(createdAt);
   };
 
   const isOpen = (upload: Upload): boolean => {
@@ -231,12 +231,20 @@ export function createUploadHosts(world: {
       succeeded(upload);
     },
     isBelieved: ({ uploadUrl }) => believed.has(originOf(uploadUrl)),
-    isSpared,
+    isSpared: ({ id, uploadUrl }) => hosts.get(originOf(uploadUrl))?.spared.has(id) === true,
+    takesNewAddress: (upload) => {
+      const outage = outageOf(upload);
+      const ageMs = clock.now() - (upload.createdAt ?? 0);
+      const isNew = ageMs >= 0 && ageMs <= newForMs;
+      if (outage?.isRefusal !== true || isNew || clock.elapsed() < outage.newAddressAt) return false;
+      outage.newAddresses += 1;
+      outage.newAddressAt = clock.elapsed() + newAddressMs(outage.newAddresses);
+      return true;
+    },
     mayCreate: () =>
-      ![...hosts].some(([origin, { outage, spared }]) => {
-        const isOnlyHost = lastTaken === null || lastTaken === origin;
-        return isOnlyHost && outage?.isRefusal === true && spared.values().some(isYoung);
-      }),
+      ![...hosts].some(
+        ([origin, { outage }]) => (lastTaken === null || lastTaken === origin) && outage?.isRefusal === true,
+      ),
     ended: (id) => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
@@ -278,7 +286,12 @@ export function createUploadHosts(world: {
 }
 
 function newHost(): Host {
-  return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Map(), spared: new Map() };
+  return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
+}
+
+/** @param before how often the host was tried with a new record @returns milliseconds until the next one */
+function newAddressMs(before: number): number {
+  return Math.min(mostNewAddressMs, 2 * costlyProbeMs * 2 ** before);
 }
 
 function originOf(address: string | null): string {

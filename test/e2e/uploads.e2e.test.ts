@@ -15,30 +15,38 @@ type Act = (request: IncomingMessage, response: ServerResponse) => boolean;
 let station: Station;
 /** Has a minute to wait and so runs beside all other tests. */
 let patient: Station;
+/** The same, each with an upload host of its own: a host that refuses two new addresses is at fault itself. */
+let refusing: readonly Station[];
 
-const dead = [{ title: 'dead-410', status: 410 }];
+const dead = [403, 404, 410].map((status) => ({ title: `dead-${status}`, status }));
 const taken = 'taken-in-late';
 const goneFirst = 'cut-then-dead';
 
 beforeAll(async () => {
   station = await startStation();
   patient = await startStation();
-  patient.faults.upload = deadAddresses();
-  for (const title of [...dead.map((one) => one.title), taken, goneFirst])
+  patient.faults.upload = deadAddresses(patient);
+  for (const title of [taken, goneFirst])
     await patient.drop(`${title}.mpg`, randomBytes(title === goneFirst ? beyondBuffers : large));
+  refusing = await Promise.all(dead.map(() => startStation()));
+  for (const [n, { title }] of dead.entries()) {
+    const each = refusing[n] as Station;
+    each.faults.upload = deadAddresses(each);
+    await each.drop(`${title}.mpg`, randomBytes(large));
+  }
 });
 afterAll(async () => {
   await station[Symbol.asyncDispose]();
-  await patient[Symbol.asyncDispose]();
+  for (const each of [patient, ...refusing]) await each[Symbol.asyncDispose]();
 });
 afterEach(() => Object.assign(station.faults, { api: null, upload: null }));
 
 /** The first address of each title is dead; one had stored the body all the same, one was cut in the middle before. */
-function deadAddresses(): NonNullable<Faults['upload']> {
+function deadAddresses({ host }: Station): NonNullable<Faults['upload']> {
   const firsts = new Map<string, string>();
   const cut = new Set<string>();
   return (request, response, id) => {
-    const title = patient.host.videos.get(id)?.title ?? '';
+    const title = host.videos.get(id)?.title ?? '';
     if (!firsts.has(title)) firsts.set(title, id);
     if (firsts.get(title) !== id) return false;
     if (title === taken) return takeInLate(request, response, id);
@@ -164,15 +172,17 @@ test.for<{ name: string; failure: object; act: Act }>([
 });
 
 test('an upload address that dies: after a minute and a second look the video is deleted and recreated, once', async () => {
-  for (const { title, status } of dead) {
-    await patient.reaches(`${title}.mpg`, 'done');
-    expectUploadedOnce(patient, title);
-    const failures = await patient.failures(`${title}.mpg`);
+  for (const [n, { title, status }] of dead.entries()) {
+    const each = refusing[n] as Station;
+    await each.reaches(`${title}.mpg`, 'done');
+    expectUploadedOnce(each, title);
+    const failures = await each.failures(`${title}.mpg`);
     expect(failures[0]).toMatchObject({ class: 'address dead', status, code: 'address_used_up' });
+    expect(each.host.deleted).toHaveLength(1);
   }
   await patient.reaches(`${goneFirst}.mpg`, 'done');
   expectUploadedOnce(patient, goneFirst);
-  expect(patient.host.deleted).toHaveLength(dead.length + 1);
+  expect(patient.host.deleted).toHaveLength(1);
 });
 
 test('an address that was dead only after it had taken everything in: the video is kept', async () => {

@@ -201,14 +201,26 @@ describe('a host that refuses new addresses', () => {
     expect([isSpared(at('one')), isSpared(at('one', 'f_2'))]).toEqual([false, true]);
   });
 
-  test('gets a new record after an hour: the address may have expired by then', () => {
-    const { judge, admit, isSpared, mayCreate, clock } = open();
+  test('is tried with a new record after 2, 4, 8 and then every 15 minutes: an address may have expired', () => {
+    const { judge, takesNewAddress, mayCreate, clock } = open();
     judge(at('one'), refuses, true);
     judge(at('one', 'f_2'), refuses, true);
-    clock.advance(hour);
-    admit(at('one'));
-    expect(kind(judge(at('one'), refuses))).toBe('address dead');
-    expect([isSpared(at('one')), mayCreate()]).toEqual([false, true]);
+    const taken: number[] = [];
+    for (let n = 1; n <= 60; n += 1) {
+      clock.advance(minute);
+      if (takesNewAddress(at('one'))) taken.push(n);
+      expect(kind(judge(at('one'), refuses))).toBe('offline');
+    }
+    expect([taken, mayCreate()]).toEqual([[2, 6, 14, 29, 44, 59], false]);
+  });
+
+  test('is tried with the address that a file has while that is new', () => {
+    const { judge, takesNewAddress, clock } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    clock.advance(10 * minute);
+    expect(takesNewAddress({ ...at('one', 'f_3'), createdAt: clock.now() - 30_000 })).toBe(false);
+    expect(takesNewAddress(at('two', 'f_4'))).toBe(false);
   });
 
   test('does not keep files from getting records when another host takes files', () => {

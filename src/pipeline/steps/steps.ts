@@ -16,7 +16,7 @@ import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 import { uploadFile } from './upload.ts';
-import type { UploadHosts } from '../upload-hosts.ts';
+import type { UploadWorld } from './upload.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface StepsWorld {
@@ -29,7 +29,7 @@ export interface StepsWorld {
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
   readonly uploads: Uploads;
-  readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared'>;
+  readonly uploadHosts: UploadWorld['uploadHosts'];
   readonly names: Pick<ServiceNames, 'whyNot'>;
   uploadsStartAt(): number | null;
   newToken(): string;
@@ -61,7 +61,12 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
     } satisfies Pick<Budget, 'take'>,
   };
-  const upload = { ...world, passing, onProgress: world.uploads.progressed };
+  const upload: UploadWorld = {
+    ...world,
+    passing,
+    renew: (row, signal) => createRecord(row, signal, create),
+    onProgress: world.uploads.progressed,
+  };
   return {
     creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),
     uploading: (row, signal) => uploadFile(row, signal, upload).finally(() => passing.delete(row.facts.id)),

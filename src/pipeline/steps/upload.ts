@@ -20,9 +20,11 @@ export interface UploadWorld extends TwinWorld {
   readonly local: LocalFiles;
   readonly receipts: Receipts;
   readonly clock: Clock;
-  readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared'>;
+  readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared' | 'takesNewAddress'>;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
+  /** Deletes the record of a row that is `dying` and creates another: the step of create. */
+  renew(row: Row, signal: AbortSignal): Promise<Outcome>;
   /** Told how many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
@@ -49,7 +51,7 @@ const mostReplacements = 3;
  */
 export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { uploadStartedAt, videoId, addressDeadAt, lastFailure } = row.facts;
-  if (uploadStartedAt === null) return send(row, signal, world);
+  if (uploadStartedAt === null) return trySending(row, signal, world);
   const status = await world.host.status(videoId ?? '', signal);
   if (!status.ok) return status.failure.kind === 'gone' ? lost(row, status.failure) : setback(status.failure);
   if (status.value !== 'pending') {
@@ -61,7 +63,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
     const twin = await findTwin(row.facts, signal, world);
     if (twin?.kind === 'duplicate') return setback(twin);
   }
-  if (addressDeadAt === null || world.uploadHosts.isSpared(row.facts)) return send(row, signal, world);
+  if (addressDeadAt === null || world.uploadHosts.isSpared(row.facts)) return trySending(row, signal, world);
   const now = world.clock.now();
   const since = believed(addressDeadAt, now);
   // The clock was set back: the wait begins again, and once.
@@ -70,6 +72,23 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
   if (!mayHaveArrived(row.facts)) return replace(row, deadMs, world);
   if (!isSentAgain(row.facts)) return setback(inDoubt(deadMs));
   return deadMs < addressGraceMs ? setback(sentAgainAfter(addressGraceMs - deadMs)) : giveUpOnRecord(row);
+}
+
+/**
+ * The file that finds out whether its host still refuses every new address does so with a new record, where its own address may have
+ * expired. That is not the fault of the file, so it does not count as a replacement.
+ */
+async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
+  const { facts } = row;
+  if (mayHaveArrived(facts) || !world.uploadHosts.takesNewAddress(facts)) return send(row, signal, world);
+  const change = { dying: true, addressDeadAt: facts.addressDeadAt ?? world.clock.now() };
+  await world.receipts.append('dying', { ...facts, ...change });
+  await row.write(
+    change,
+    `the upload address may have expired: video ${facts.videoId} is replaced to try the host again`,
+  );
+  const outcome = await world.renew(row, signal);
+  return outcome.type === 'bound' ? send(row, signal, world) : outcome;
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {

@@ -60,7 +60,8 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
       uploading: (row, signal) =>
         uploadFile(row, signal, {
           ...service,
-          uploadHosts: { believe: () => undefined, isSpared: () => false },
+          uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
+          renew: () => Promise.reject(new Error('an upload makes no record')),
           uploadsStartAt: () => null,
           onProgress: () => undefined,
         }),

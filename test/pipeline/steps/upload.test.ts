@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { folderAway } from '../../../src/pipeline/pause.ts';
+import { unbound } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { rearmed } from '../../../src/pipeline/file/reasons.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
@@ -30,7 +31,8 @@ function open(
     clock,
     store,
     passing: new Set(),
-    uploadHosts: { believe: () => undefined, isSpared: () => false },
+    uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
+    renew: () => Promise.reject(new Error('an upload makes no record')),
     host: {
       status: async () => {
         calls.push('status');
@@ -355,6 +357,26 @@ describe('an upload address that is dead', () => {
     const { run, world, calls } = open(dead);
     world.uploadHosts.isSpared = () => true;
     expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
+  });
+
+  test('of a host that refuses every new address is replaced in the same step to try the host, and it counts for nothing', async () => {
+    const { run, world, store, calls } = open({ ...dead, replacements: 3 });
+    Object.assign(world.uploadHosts, { isSpared: () => true, takesNewAddress: () => true });
+    world.renew = async (row) => {
+      calls.push(`renew a row that is ${row.facts.dying ? 'dying' : 'alive'}`);
+      await row.write({ ...unbound, ...created, videoId: 'vid_2', uploadUrl: 'u:vid_2' });
+      return { type: 'bound' };
+    };
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls.slice(0, 4)).toEqual(['status', 'receipt: dying', 'renew a row that is dying', 'send to u:vid_2']);
+    expect(store.row()).toMatchObject({ replacements: 3, videoId: 'vid_2' });
+  });
+
+  test('of a host that refuses every new address is never replaced where all of the file may have arrived', async () => {
+    const { run, world, calls } = open({ ...dead, sha256: 'aa' });
+    Object.assign(world.uploadHosts, { isSpared: () => true, takesNewAddress: () => true });
+    await run();
     expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
   });
 

@@ -209,7 +209,7 @@ class Turn {
       store: this.#store,
       passing: new Set<string>(),
       binding: new Set<string>(),
-      uploadHosts: { believe: () => undefined, isSpared: () => false },
+      uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
       host: this.#host,
       local: this.#local,
       budget: { take: async (_: unknown, signal: AbortSignal) => !signal.aborted },
@@ -226,7 +226,12 @@ class Turn {
       steps: {
         creating: (row, signal) => createRecord(row, signal, steps),
         uploading: (row, signal) =>
-          uploadFile(row, signal, { ...steps, uploadsStartAt: () => null, onProgress: () => undefined }),
+          uploadFile(row, signal, {
+            ...steps,
+            renew: (renewed, cut) => createRecord(renewed, cut, steps),
+            uploadsStartAt: () => null,
+            onProgress: () => undefined,
+          }),
       },
       policy: {
         attempts: retry.attempts,

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { failure } from './some-facts.ts';
+import { files, minute, outside, startCore } from './running-core.ts';
+
+const refused = failure('address dead', { status: 403, message: 'the upload address answered 403' });
+
+/** A host that refuses every new address while `refuses` says so, and each address that is older than 90 seconds. */
+function start(count: number, refuses: (sinceMs: number) => boolean, expires = true) {
+  const world = outside(files(count));
+  const { service, clock } = world;
+  const began = clock.elapsed();
+  const { host } = service;
+  const [create, send] = [host.create, host.send];
+  const createdAt = new Map<string, number>();
+  host.create = async (...asked) => {
+    const answer = await create(...asked);
+    if (answer.ok) createdAt.set(answer.value.videoId, clock.elapsed());
+    return answer;
+  };
+  host.send = async (facts, hooks) => {
+    const ageMs = clock.elapsed() - (createdAt.get(facts.videoId ?? '') ?? 0);
+    if (!refuses(clock.elapsed() - began) && !(expires && ageMs > 90_000)) return send(facts, hooks);
+    service.asked.push('refused');
+    return { ok: false, failure: refused };
+  };
+  return { ...startCore(world), service };
+}
+
+test('a host that refuses every new address costs a few requests an hour, however many files wait', async () => {
+  const { service, pass, store, told } = start(30, () => true);
+  await pass(90_000);
+  const made = service.count('create');
+  expect([made < 15, service.count('remove')]).toEqual([true, 0]);
+  await pass(60 * minute);
+  expect(service.count('create') - made).toBeLessThanOrEqual(6);
+  expect(service.count('remove')).toBeLessThanOrEqual(6);
+  expect(service.count('refused')).toBeLessThan(80);
+  expect(told.filter(({ type }) => type === 'paused')).toHaveLength(1);
+  expect(store.rows.every(({ end, replacements }) => end === null && replacements === 0)).toBe(true);
+});
+
+test('a host that takes files again is found out although all addresses have expired', async () => {
+  const { pass, until, store, told } = start(6, (sinceMs) => sinceMs < 3 * minute);
+  await pass(8 * minute);
+  expect(told.filter(({ type }) => type === 'paused' || type === 'resumed').map(({ type }) => type)).toEqual([
+    'paused',
+    'resumed',
+  ]);
+  await until(() => store.rows.every(({ end }) => end === 'done'), 1_000);
+});
+
+test('a host that takes files again within a minute or two gets them with the records that they have', async () => {
+  const { until, service, store } = start(4, (sinceMs) => sinceMs < 50_000, false);
+  await until(() => store.rows.every(({ end }) => end === 'done'), 1_000);
+  // One file was refused before the second showed that it was the host.
+  expect([service.count('create'), service.count('remove')]).toEqual([4, 0]);
+});
