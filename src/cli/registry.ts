@@ -35,7 +35,7 @@ export function selecting(command: Command): Command {
     .optionsGroup('Which files:')
     .option('-s, --state <states>', 'only files in these states, separated by commas')
     .option('--folder <path>', 'only files of this watched folder')
-    .option('--host <name>', 'only files that this host works on, or did last; `hosts` lists them')
+    .option('--host <name>', 'only files that this host is working on, or that it sent; `hosts` lists them')
     .option('--channel <id>', 'only files for this channel')
     .option('--feed <id>', 'only files for this feed')
     .option('--cause <code>', 'only files that are stuck for this reason; `ls --counts` lists the codes')

@@ -77,7 +77,7 @@ export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResul
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }
 
-/** `3 requests`, of the hourly budget. */
+/** `at most 3 requests`, of the hourly budget. */
 export function costWords({ requests }: Pick<CommandResult, 'requests'>): string {
-  return requests === 0 ? 'no request' : counted(requests, 'request');
+  return requests === 0 ? 'no request' : `at most ${counted(requests, 'request')}`;
 }

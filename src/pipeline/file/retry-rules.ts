@@ -38,7 +38,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
 };
 
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
-  flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
+  flawed: { takes: 'forced', because: 'empty, incomplete or not a video, and not changed since' },
   unreadable: { takes: 'forced', because: 'dropcast may not read them; they continue once it may' },
   closed_directory: {
     takes: 'forced',

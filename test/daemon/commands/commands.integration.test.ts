@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -13,11 +14,11 @@ import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { makeScratch } from '../../e2e/dropcast-process.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
-import type { HostOptions } from '../../e2e/video-host.ts';
+import type { HostOptions, VideoHost } from '../../e2e/video-host.ts';
 import { until } from '../../support/until.ts';
 
 /** A daemon beside a service, with a folder and a rule that a test may change. */
-async function open(options: HostOptions = {}) {
+async function open(options: HostOptions = {}, publishing = 'quiet: 100ms, at_most: 200ms') {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await startVideoHost(options));
   const scratch = stack.use(await makeScratch(() => ''));
@@ -30,7 +31,7 @@ async function open(options: HostOptions = {}) {
 service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
 state_dir: ${scratch.file('state')}
 poll: { interval: 100ms }
-publish: { quiet: 100ms, at_most: 200ms }
+publish: { ${publishing} }
 folders:
   - { path: ${inbox}, settle: 100ms, rules: [{ match: "**", ${rule} }] }
 status: { listen: off }
@@ -89,6 +90,81 @@ test('a file that is being uploaded is ignored: its upload is cut, and it stays 
     files: 0,
     refused: [{ why: expect.stringMatching(/^done: .*dropcast videos delete v/) }],
   });
+});
+
+const refuse = (response: ServerResponse, status: number): true => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { code: 'refused', message: 'no' } }));
+  return true;
+};
+
+/** How files come into a state from which they are retried. */
+interface Ailment {
+  readonly name: string;
+  readonly state: string;
+  readonly options?: (ill: { is: boolean }) => HostOptions;
+  readonly afterwards?: (host: VideoHost) => void;
+}
+
+const ailments: readonly Ailment[] = [
+  {
+    name: 'failed on the service',
+    state: 'failed',
+    afterwards: ({ videos }) => videos.forEach((video) => Object.assign(video, { status: 'failed' })),
+    options: () => ({ processingMs: () => 3_600_000 }),
+  },
+  {
+    name: 'have an upload that was refused',
+    state: 'failed',
+    options: (ill) => ({ meddleUpload: (_, response) => ill.is && refuse(response, 413) }),
+  },
+  {
+    name: 'have a create request that was refused',
+    state: 'failed',
+    options: (ill) => ({ meddle: ({ method }, response) => ill.is && method === 'POST' && refuse(response, 422) }),
+  },
+  {
+    name: 'wait for their next upload',
+    state: 'retrying',
+    options: (ill) => ({ meddleUpload: (_, response) => ill.is && refuse(response, 409) }),
+  },
+  {
+    name: 'have a video that was deleted while it was processed',
+    state: 'held',
+    afterwards: ({ videos }) => videos.clear(),
+    options: () => ({ processingMs: () => 3_600_000 }),
+  },
+  { name: 'are done, and their video was deleted', state: 'done', afterwards: ({ videos }) => videos.clear() },
+];
+
+test.for(ailments)('a retry costs at most what was said, and little less: files that $name', async (ailment) => {
+  const { state, options, afterwards } = ailment;
+  const ill = { is: true };
+  let processingMs = options?.(ill).processingMs;
+  const station = await open(
+    { ...options?.(ill), processingMs: () => processingMs?.() ?? 100 },
+    'quiet: 2s, at_most: 1m',
+  );
+  await using _ = station;
+  const names = ['1.mpg', '2.mpg', '3.mpg'];
+  for (const each of names) await station.drop(each);
+  if (afterwards !== undefined && state !== 'done') {
+    for (const each of names) await station.reaches(each, 'processing');
+    afterwards(station.host);
+  }
+  for (const each of names) await station.reaches(each, state);
+  if (state === 'done') afterwards?.(station.host);
+  Object.assign(ill, { is: false });
+  processingMs = undefined;
+  const { requests: promised } = await retry(station.daemon, { names }, { isPlanned: true });
+  const before = station.host.requests.length;
+  expect((await retry(station.daemon, { names })).refused).toEqual([]);
+  for (const each of names) await station.reaches(each, 'done');
+  await station.daemon.stop(AbortSignal.abort());
+  const used = station.host.requests.length - before;
+  expect(used).toBeLessThanOrEqual(promised);
+  // Each may be asked for alone or with the others.
+  expect(promised - used).toBeLessThanOrEqual(names.length + 1);
 });
 
 test('finished files that a selection holds are left for one reason, however many they are', async () => {

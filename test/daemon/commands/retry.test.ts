@@ -97,7 +97,7 @@ test('a retry of all takes what may have been cured, and says what it leaves and
     {
       files: 2,
       examples: [expect.stringContaining('/'), expect.stringContaining('/')],
-      why: expect.stringContaining('empty or damaged'),
+      why: expect.stringContaining('empty, incomplete or not a video'),
     },
     { files: 1, why: expect.stringContaining('deleted') },
     { files: 1, why: expect.stringContaining('import') },

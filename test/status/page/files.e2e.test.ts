@@ -118,7 +118,7 @@ describe('the views of files in Chromium', needs('chromium'), () => {
     await tab.getByRole('checkbox').nth(1).check();
     await tab.getByRole('checkbox').nth(2).check();
     await tab.getByRole('button', { name: 'Retry…' }).click();
-    await tab.getByText('2 files, 6 requests').waitFor();
+    await tab.getByText('2 files, at most 6 requests').waitFor();
     expect(await tab.getByRole('button', { name: 'Retry: 2 files' }).count()).toBe(1);
   });
 

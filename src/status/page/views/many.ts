@@ -29,8 +29,8 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
         <p>${command.deed}</p>
         ${wanted.channel === '' ? '' : html`<p>To channel ${named(wanted.channel)}.</p>`}
         <p>
-          <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
-          ${budgetWords(requests, { daemon, now })}
+          <strong>${counted(files, 'file')}</strong>, ${requests === 0 ? '' : 'at most '}${counted(requests, 'request')}
+          to the service. ${budgetWords(requests, { daemon, now })}
         </p>
         ${left.map((some) => html`<p class="muted">${leftWords(some)}</p>`)}
         ${refused.slice(0, mostRefused).map(({ name, why }) => html`<p class="muted">${visibleText(`${name}: ${why}`)}</p>`)}
