@@ -2,7 +2,7 @@ import { compareChecksums, differentFrom } from '../pipeline/file/checksums.ts';
 import { isGivenUp, mayHaveArrived, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
-import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
+import { grewInPlace, isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import { AlreadyKnownError } from '../pipeline/file/ports.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import {
@@ -263,7 +263,8 @@ async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promis
   const content = await compareContent(facts, arrival, world);
   if (content === 'unread') return 'unread';
   if (content === 'same') return keep(facts, arrival, { as: 'touched', note: 'touched, same content' }, world);
-  if ((await world.runner.apply(facts.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
+  const hasGrown = grewInPlace(facts.version, arrival.version);
+  if ((await world.runner.apply(facts.id, { type: 'FILE_CHANGED', hasGrown })) === 'busy') return 'busy';
   await add(arrival, world, facts.id);
   return 'changed';
 }

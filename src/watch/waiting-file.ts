@@ -1,4 +1,4 @@
-import { isUntouched } from '../pipeline/file/file-version.ts';
+import { grewInPlace, isUntouched } from '../pipeline/file/file-version.ts';
 import type { ContentVersion, FileVersion } from '../pipeline/file/file-version.ts';
 import { durationWords } from './duration-words.ts';
 import type { FileKind } from './ports.ts';
@@ -82,8 +82,7 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
  * @returns milliseconds, 0 when the file is another one or did not grow
  */
 export function pauseBefore(taken: ContentVersion | undefined, version: FileVersion): number {
-  if (taken === undefined || taken.ino !== version.ino || taken.birthtimeNs !== version.birthtimeNs) return 0;
-  if (taken.size >= version.size) return 0;
+  if (taken === undefined || !grewInPlace(taken, version)) return 0;
   return Math.max(0, Number(BigInt(version.ctimeNs) - BigInt(taken.ctimeNs)) / 1e6);
 }
 

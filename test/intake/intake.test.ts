@@ -264,12 +264,28 @@ describe('an arrival', () => {
       ['clip.mp4 superseded', 'clip.mp4 queued'],
     ],
     [
-      'with new content leaves what is done',
+      'with new content in its place leaves what is done',
+      [done],
+      { version: { ...longer, ino: '999' } },
+      {},
+      'changed',
+      ['clip.mp4 done', 'clip.mp4 queued'],
+    ],
+    [
+      'that grew in its place after it was done supersedes the half video',
       [done],
       { version: longer },
       {},
       'changed',
-      ['clip.mp4 done', 'clip.mp4 queued'],
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
+    ],
+    [
+      'that grew in its place while the service processes it supersedes the half video',
+      [someFacts({ ...uploaded, sha256: 'aa' })],
+      { version: longer },
+      {},
+      'changed',
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
     ],
     [
       'with new content leaves what may have been sent to find out by itself',
@@ -1004,4 +1020,12 @@ describe('a directory that cannot be opened', () => {
     });
     expect(rerouted(facts, take, 0)).toBeNull();
   });
+});
+
+test('the row of a video that was sent half names that video', async () => {
+  const { store, intake } = open([{ ...done, disposal: 'waiting' }]);
+  await intake.accept(arrival({ version: longer }));
+  const half = store.row('f_1');
+  expect(half).toMatchObject({ end: 'superseded', videoId: 'vid_1', disposal: 'kept' });
+  expect(half.why).toContain('`dropcast videos delete vid_1`');
 });

@@ -48,6 +48,11 @@ export function looksTheSame(one: ContentVersion, other: ContentVersion): boolea
   );
 }
 
+/** Whether the same file, in its place, has more bytes than before. */
+export function grewInPlace(before: ContentVersion, now: ContentVersion): boolean {
+  return before.ino === now.ino && before.birthtimeNs === now.birthtimeNs && before.size < now.size;
+}
+
 /** `looksTheSame` as a key. */
 export function lookKey({ size, mtimeNs, ino, birthtimeNs }: ContentVersion): string {
   return [size, mtimeNs, ino, birthtimeNs].join(':');

@@ -8,8 +8,16 @@ export function finished(facts: Facts, end: End, now: number): Partial<Facts> {
     notBefore: null,
     why: facts.why ?? reasonOf(end, facts),
     endedAt: facts.endedAt ?? now,
-    disposal: end === 'done' ? (facts.disposal ?? firstDisposal(facts)) : facts.disposal,
+    disposal: disposalOf(facts, end),
   };
+}
+
+function disposalOf(facts: Facts, end: End): Facts['disposal'] {
+  const { disposal } = facts;
+  if (end === 'done') return disposal ?? firstDisposal(facts);
+  const isLeft = disposal === 'later' || disposal === 'pending' || disposal === 'waiting';
+  // Another row has the file now.
+  return end === 'superseded' && isLeft ? 'kept' : disposal;
 }
 
 function firstDisposal({ afterReady }: Facts): Facts['disposal'] {

@@ -46,7 +46,8 @@ export type FileEvent =
   /** A feed refuses. What may pass is only noted: the file waits on. */
   | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
   | { readonly type: 'FILE_GONE' }
-  | { readonly type: 'FILE_CHANGED' }
+  /** `hasGrown`: it is the same file in its place, and larger. What was sent of it is only its beginning. */
+  | { readonly type: 'FILE_CHANGED'; readonly hasGrown?: boolean }
   /** The file that this one is a duplicate of is of no use on the service any more. */
   | { readonly type: 'TWIN_FELL'; readonly twin: string }
   /** A person confirmed that the service has this file already, as this video. */
@@ -131,6 +132,8 @@ const machineSetup = setup({
     leftOff: ({ context }, { at }: { at: FileState }) => stateOf(context.facts) === at,
     isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
+    wasSentInPart: ({ context: { facts }, event }) =>
+      event.type === 'FILE_CHANGED' && event.hasGrown === true && facts.uploadedAt !== null && facts.sha256 !== null,
     saysNothingArrived: ({ context }) => saysNothingArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
@@ -189,6 +192,9 @@ const whileHere = {
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
+/** A person deletes the half video: its row names it. */
+const halfVideo = { guard: 'wasSentInPart', actions: 'reopen' } as const;
+
 /** Once its bytes may have left, the service has the say. Before, an empty record is given back (docs/decisions/0035). */
 const ignore = {
   target: 'skipped',
@@ -232,8 +238,12 @@ export const fileMachine = machineSetup.createMachine({
   options: { maxIterations: 100 },
   context: ({ input }) => input,
   initial: 'queued',
-  // Once the bytes may have left, the local file may change or go without meaning anything.
-  on: { FILE_GONE: {}, FILE_CHANGED: {}, '*': { actions: 'ignore' } },
+  // Once the bytes may have left, the local file may change or go without meaning anything, unless it was sent before it was complete.
+  on: {
+    FILE_GONE: {},
+    FILE_CHANGED: [{ ...halfVideo, target: '.superseded' }, {}],
+    '*': { actions: 'ignore' },
+  },
   states: {
     queued: { on: { GO: 'creating', IGNORE: ignoreUnlessSent, ...whileHere } },
     creating: {
@@ -310,6 +320,7 @@ export const fileMachine = machineSetup.createMachine({
           target: 'held',
           actions: ['reopen', { type: 'takeFailure', params: { failure: deletedOnService } }],
         },
+        FILE_CHANGED: { ...halfVideo, target: 'superseded' },
         '*': {},
       },
     },

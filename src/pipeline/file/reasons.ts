@@ -115,6 +115,8 @@ export function reasonOf(end: End, facts: Facts): string | null {
   if (end === 'done') return null;
   if (end === 'vanished' && isClosedDirectory(facts)) return 'dropcast may open the directory now, or it is gone';
   if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
+  if (end === 'superseded' && facts.uploadedAt !== null && facts.videoId !== null)
+    return `the file changed after it was sent: video ${facts.videoId} has what was there before; if that is only a part, \`dropcast videos delete ${facts.videoId}\` deletes it`;
   if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content';
   return lastFailure?.message ?? null;
 }
