@@ -116,6 +116,12 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     newId: () => `f_${randomBytes(6).toString('hex')}`,
     exists: isThere,
   });
+  const stopped = createStoppedFiles({
+    store: ledger,
+    runner: conductor,
+    isReadable: (facts) => isReadable(facts, isWatched),
+    isClosed: (facts) => isClosed(facts, isWatched),
+  });
   const folders: Folders = createFolders({
     config,
     intake,
@@ -125,12 +131,10 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     owner: world.owner,
     roots: { ...ledger.roots, expected: (...asked) => ledger.roots.expected(...asked, rows.held()) },
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
-    stoppedFiles: createStoppedFiles({
-      store: ledger,
-      runner: conductor,
-      isReadable: (facts) => isReadable(facts, isWatched),
-      isClosed: (facts) => isClosed(facts, isWatched),
-    }),
+    stoppedFiles: async (folder) => {
+      conductor.folderSeen(folder);
+      return stopped(folder);
+    },
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

@@ -3,6 +3,7 @@ import type { InstalledService } from '../config/installed-service.ts';
 import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { nameOfCode } from '../errno-names.ts';
+import { shellWord } from '../shell-word.ts';
 import { isRefusal } from '../read-permission.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
@@ -71,14 +72,29 @@ function unreadable(error: Error & { readonly code: string }): Failure {
   return ofMachine ?? { kind: 'transient', code, message };
 }
 
-/** A refusal in the words of a person who has to change something. */
-export function forPutAway(failure: Failure): Failure {
-  const { kind, code } = failure;
-  if (kind !== 'transient' || (code !== 'EACCES' && code !== 'EPERM')) return failure;
-  const message =
+/** What keeps a finished file from being put away, in the words of a person who has to change something. @param folder absolute */
+export function forPutAway(failure: Failure, folder: string): Failure {
+  const { code, kind } = failure;
+  const message = putAwayWords[code]?.(folder, code);
+  return message === undefined || (kind !== 'transient' && kind !== 'suspended') ? failure : { ...failure, message };
+}
+
+const putAwayWords: Readonly<Record<string, ((folder: string, code: string) => string) | undefined>> = {
+  EACCES: mayNotWrite,
+  EPERM: mayNotWrite,
+  ENAMETOOLONG: () =>
+    'the name is too long where the file is to go (ENAMETOOLONG): shorten the name of the file, or the template of `after_ready: move`; then dropcast moves it',
+  ENOSPC: (folder) =>
+    `the disk of ${folder} is full: free some space (\`df -h ${shellWord(folder)}\`); dropcast tries again within half a minute`,
+  EDQUOT: (folder) =>
+    `the disk quota for ${folder} is used up: free some space (\`df -h ${shellWord(folder)}\`) or raise the quota; dropcast tries again within half a minute`,
+};
+
+function mayNotWrite(_folder: string, code: string): string {
+  return (
     `dropcast may not delete or move the file (${code}): give the user it runs as write access to the directory of ` +
-    'the file and to the one it moves to; then it goes on by itself';
-  return { ...failure, message };
+    'the file and to the one it moves to; then dropcast continues automatically'
+  );
 }
 
 /** Under systemd only folders that were there at the start and that the drop-in names can be written to (ProtectSystem=strict). */

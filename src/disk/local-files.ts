@@ -68,7 +68,7 @@ export function createLocalFiles({
   /** A file that is done waits for what it needs to be put away: it did not fail. */
   const waitOf = async (facts: Facts, error: unknown): Promise<Failure> => {
     const failure = await failureOf(facts, error);
-    if (failure.code !== 'unreadable') return forPutAway(failure);
+    if (failure.code !== 'unreadable') return forPutAway(failure, facts.folder);
     // While it was out of reach it had another path.
     return {
       ...failure,

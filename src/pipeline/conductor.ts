@@ -74,6 +74,8 @@ export interface Conductor {
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
+  /** A scan of a watched folder ended well: one of the files that wait there to be put away is tried again. */
+  folderSeen(folder: string): void;
   uploads(): readonly LiveUpload[];
   /** Bytes that left in uploads, also in those that broke off, since the start. */
   sentBytes(): number;
@@ -214,6 +216,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       retries.folderBack(folder);
       loop.wake();
     },
+    folderSeen: rounds.folderSeen,
     names,
     broke,
     progressedAt: () => loop.progressedAt(),

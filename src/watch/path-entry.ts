@@ -22,18 +22,16 @@ export async function lookAt(absolutePath: string): Promise<PathEntry> {
   }
 }
 
+interface Looked {
+  readonly found: (name: string, stats: BigIntStats) => void;
+  readonly failed: (name: string, code: string) => void;
+}
+
 /**
  * Looks at many paths, eight at a time, and tells which are files. One promise for all of them: with one for each, a look at 100,000
  * files takes twice the time.
  */
-export function findFiles(
-  directory: string,
-  names: readonly string[],
-  {
-    found,
-    failed,
-  }: { readonly found: (name: string, stats: BigIntStats) => void; readonly failed: (code: string) => void },
-): Promise<void> {
+export function findFiles(directory: string, names: readonly string[], { found, failed }: Looked): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let next = 0;
   let answered = 0;
@@ -44,7 +42,7 @@ export function findFiles(
     lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) => {
       answered += 1;
       try {
-        if (error !== null) failed(errnoOf(error));
+        if (error !== null) failed(name, errnoOf(error));
         else if (stats.isFile()) found(name, stats);
         if (answered === names.length) resolve();
         else look();

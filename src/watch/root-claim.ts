@@ -30,6 +30,7 @@ export class RootClaim implements AsyncDisposable {
   readonly #isOnlyRead: boolean;
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
+  #lacksRoom = false;
   /** What was logged last: each state is said once. */
   #said = '';
 
@@ -39,6 +40,11 @@ export class RootClaim implements AsyncDisposable {
     this.#owner = owner;
     this.#logger = logger;
     this.#isOnlyRead = isOnlyRead;
+  }
+
+  /** The disk has no room for the mark: it is tried again at every scan. */
+  get lacksRoom(): boolean {
+    return this.#lacksRoom;
   }
 
   /** Takes the folder, or confirms that it is still ours. */
@@ -91,6 +97,7 @@ export class RootClaim implements AsyncDisposable {
       if (verdict.is === 'foreign') return verdict.why;
       if (verdict.is === 'ours') {
         this.#isMarked = true;
+        this.#lacksRoom = false;
         return null;
       }
       // It was ours, and somebody else is at it: taking it back would go to and fro.
@@ -124,7 +131,13 @@ export class RootClaim implements AsyncDisposable {
       if (errnoOf(error) === 'ENOENT' && verdict.text !== undefined) return true;
       // Not a reason to stop: on a full disk, sending the files may be what makes room.
       const code = errnoOf(error);
-      if (this.#isOnlyRead && mayNotWrite.has(code)) this.#say(`The folder is ${onlyRead}`, { code }, 'info');
+      this.#lacksRoom = code === 'ENOSPC' || code === 'EDQUOT';
+      if (this.#lacksRoom)
+        this.#say(
+          `The disk is full: free some space (\`df -h ${shellWord(this.#path)}\`). Until the folder can be marked, ${unprotected}`,
+          { code },
+        );
+      else if (this.#isOnlyRead && mayNotWrite.has(code)) this.#say(`The folder is ${onlyRead}`, { code }, 'info');
       else this.#say(`The folder cannot be marked: ${unprotected}`, { code });
       return false;
     }

@@ -48,7 +48,10 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
       const looks = batch.flatMap((entry) => sortEntry(directory, entry, visitor, pending));
-      const failed = (code: string): void => closed(directory, code, visitor);
+      const failed = (path: string, code: string): void => {
+        if (code === 'ENAMETOOLONG') visitor.refused(path, TOO_LONG);
+        else closed(directory, code, visitor);
+      };
       await (looks.length > 0 ? findFiles(root, looks, { found: visitor.seen, failed }) : breathe(start));
     }
   }
@@ -86,10 +89,13 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
     const code = errnoOf(error);
     if (directory === '') throw error;
     if (isRefusal(code)) closed((await closedPath(path)).slice(root.length + 1), code, visitor);
+    else if (code === 'ENAMETOOLONG') visitor.refused(directory, TOO_LONG);
     else if (code !== 'ENOENT' && code !== 'ENOTDIR') visitor.refused(directory, `it cannot be read (${code})`);
     return [];
   }
 }
+
+const TOO_LONG = 'its whole path has more than 4,095 bytes: shorten the names of its directories';
 
 /** A look at the root decides about the root. */
 function closed(directory: string, code: string, visitor: ScanVisitor): void {

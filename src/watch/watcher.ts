@@ -166,7 +166,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     ...base,
     interval: () =>
       scanInterval(folder, {
-        isImpaired: root.isFrozen || hints.gap !== null || closed.isWaiting,
+        isImpaired: root.isFrozen || hints.gap !== null || closed.isWaiting || claim?.lacksRoom === true,
         isPolled: hints.isPolled,
       }),
     scan: async () => {

@@ -9,7 +9,7 @@ import { stopped } from '../../src/pipeline/file/failure.ts';
 test.each([
   [new errors.FileChangedError('m', { code: 'c' }), { kind: 'changed' }],
   [new errors.FileVanishedError('m', { code: 'c' }), { kind: 'vanished' }],
-  [new errors.FileUnreadableError('m', { code: 'EACCES' }), { kind: 'transient' }],
+  [new errors.FileUnreadableError('m', { code: 'EACCES' }), { kind: 'permanent', code: 'unreadable' }],
   [new errors.FileUnreadableError('m', { code: 'EIO' }), { kind: 'transient' }],
   [new errors.FileUnreadableError('m', { code: 'EMFILE' }), { kind: 'suspended' }],
   [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],

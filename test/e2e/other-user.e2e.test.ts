@@ -46,55 +46,48 @@ async function runRemedy(why: string): Promise<void> {
   await promisify(execFile)('bash', ['-c', command]);
 }
 
-/** Its own user grants itself what it took away, where the tests are not run by root. */
-const needsRemedy = needs('readable clone', 'setfacl');
-
-test.for(['secret.mpg', "it's a `secret`\n$(one).mpg"])(
-  'a file that the daemon may not read needs a person within a minute, and the command that the message names is enough (%j)',
-  needsRemedy,
-  async (name) => {
-    await using station = await prepareStation();
+test(
+  'files and directories that the daemon may not read need a person within a minute, and the command that each message names is enough',
+  needs('readable clone', 'setfacl'),
+  async () => {
+    await using station = await prepareStation(oftenScanned);
+    const at = (name: string): string => station.scratch.file('inbox', name);
+    const closed: readonly [string, number, string][] = [
+      ['secret.mpg', 0o600, 'unreadable'],
+      ["it's a `secret`\n$(one).mpg", 0o600, 'unreadable'],
+      ['closed', 0o700, 'closed_directory'],
+      // Its names can be listed, and nothing more.
+      ['listed', 0o704, 'closed_directory'],
+    ];
+    const files = ['secret.mpg', "it's a `secret`\n$(one).mpg", 'closed/one.mpg', 'closed/two.mpg', 'listed/three.mpg'];
+    for (const name of files) await station.drop(name);
+    for (const [name, mode] of closed) {
+      await chmod(at(name), mode);
+      if (isRoot) await chown(at(name), 0, 0);
+    }
     await station.drop('open.mpg');
-    const path = await station.drop(name);
-    await chmod(path, 0o600);
-    if (isRoot) await chown(path, 0, 0);
     await station.start();
     await station.reaches('open.mpg', 'done');
-    const file = async () => (await station.files()).files.find((each) => each.path === path);
-    await until('it is held', async () => (await file())?.state === 'held');
-    expect(await file()).toMatchObject({ code: 'unreadable', cause: 'unreadable' });
-    const { why } = (await file()) ?? {};
+    const held = async () => (await station.files()).files.filter(({ state }) => state === 'held');
+    await until('they are held', async () => (await held()).length === closed.length);
+    const entries = await held();
+    expect(new Map(entries.map(({ path, cause }) => [path, cause]))).toEqual(
+      new Map(closed.map(([name, , cause]) => [at(name), cause])),
+    );
     const shown = async (...command: string[]) => dropcast([...command, '--config', station.scratch.config]);
     const status = await shown('status');
     expect(status.code).toBe(1);
-    for (const { stdout } of [status, await shown('ls'), await shown('explain', path)])
-      expect(stdout).toContain('sudo setfacl -m u:');
-    expect((await shown('doctor')).stdout).toContain('1 file needs you');
-    await runRemedy(why ?? '');
-    await station.reaches(name, 'done');
-  },
-);
-
-test(
-  'a closed directory is one entry that needs a person, and is over once its command was run',
-  needsRemedy,
-  async () => {
-    await using station = await prepareStation(oftenScanned);
-    await station.drop('closed/one.mpg');
-    await station.drop('closed/two.mpg');
-    const closed = station.scratch.file('inbox', 'closed');
-    await chmod(closed, 0o700);
-    if (isRoot) await chown(closed, 0, 0);
-    await station.start();
-    const entries = async () => (await station.files()).files.filter(({ path }) => path.startsWith(closed));
-    await until('it is held', async () => (await entries())[0]?.state === 'held');
-    expect(await entries()).toEqual([expect.objectContaining({ path: closed, cause: 'closed_directory' })]);
-    const { stdout, code } = await dropcast(['status', '--config', station.scratch.config]);
-    expect([stdout, code]).toEqual([expect.stringContaining('setfacl -m u:'), 1]);
-    await runRemedy((await entries())[0]?.why ?? '');
-    await station.reaches('closed/one.mpg', 'done');
-    await station.reaches('closed/two.mpg', 'done');
-    await until('nothing is held', async () => (await entries()).every(({ state }) => state !== 'held'));
+    const lists = [
+      status,
+      await shown('ls'),
+      await shown('explain', at('secret.mpg')),
+      await shown('show', at('closed')),
+    ];
+    for (const { stdout } of lists) expect(stdout).toContain('sudo setfacl -m u:');
+    expect((await shown('doctor')).stdout).toContain('4 files need you');
+    for (const { why } of entries) await runRemedy(why ?? '');
+    for (const name of files) await station.reaches(name, 'done');
+    await until('nothing is held', async () => (await held()).length === 0);
   },
 );
 

@@ -400,7 +400,15 @@ describe('a folder that cannot be marked', () => {
     await using disk = await smallDisk('64k');
     await writeFile(`${disk.path}/video`, Buffer.alloc(100_000)).catch(() => undefined);
     const one = await owner(scratch, 'one');
-    expect(await runOnce(disk.path, one)).toBe('ours');
+    const said: string[] = [];
+    {
+      await using claim = new RootClaim(disk.path, one, {
+        ...silentLogger,
+        warn: (message) => void said.push(message),
+      });
+      for (let turn = 0; turn < 3; turn += 1) expect(await claim.hold()).toEqual({ isSound: true });
+      expect([said, claim.lacksRoom]).toEqual([[expect.stringContaining(`\`df -h '${disk.path}'\``)], true]);
+    }
     await rm(`${disk.path}/video`);
     expect(await runOnce(disk.path, one)).toBe('ours');
     expect(await readdir(disk.path)).toEqual(['.dropcast']);

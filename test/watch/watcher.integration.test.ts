@@ -550,6 +550,19 @@ describe('what is never offered', () => {
     ]);
   });
 
+  test('paths that are longer than the system takes: each is refused with what helps', async () => {
+    await using inbox = await WatchedDirectory.create({ openEvents: deaf });
+    const name = 'd'.repeat(200);
+    // In steps: no single path may be that long.
+    const deep = `mkdir top; cd top; while [ \${#PWD} -lt 4000 ]; do mkdir ${name} 2>/dev/null && cd ${name} || break; done
+      touch ${'f'.repeat(250)}.mp4; mkdir ${'e'.repeat(250)}; touch ${'e'.repeat(250)}/clip.mp4`;
+    expect(spawnSync('bash', ['-c', deep], { cwd: inbox.path }).status).toBe(0);
+    await inbox.watcher.start();
+    const refused = inbox.watcher.refused(9);
+    spawnSync('rm', ['-rf', inbox.at('top')]);
+    expect(refused.map(({ why }) => why)).toEqual(Array(2).fill(expect.stringContaining('4,095 bytes')));
+  });
+
   test('nor does it hide a name beside it that only looks damaged', async () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await writeFile(Buffer.concat([Buffer.from(`${inbox.path}/caf`), Buffer.from([0xe9]), Buffer.from('.mp4')]), 'x');

@@ -8,7 +8,7 @@ import type { Answer } from '../../pipeline/file/ports.ts';
 import { renderDirectory } from '../../routing/template.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
-import { freeNames, moveFile, removePartial } from './move-file.ts';
+import { freeNames, moveFile, nameLimits, removePartial } from './move-file.ts';
 import type { MovableFile } from './move-file.ts';
 import type { PutAwayFile } from './put-away.ts';
 
@@ -79,11 +79,12 @@ function moveTo(template: string, { id, folder, path, version }: Facts): PutAway
     find: (is) =>
       inTarget(async (target) => {
         await removePartial(id, target);
-        for (const name of freeNames(base)) {
-          const stats = await lstat(target.at(name), { bigint: true }).catch(() => null);
-          if (stats === null) return undefined;
-          if (stats.isFile() && (await is(target.at(name), stats))) return movedTo(target, name);
-        }
+        for (const most of nameLimits)
+          for (const name of freeNames(base, most)) {
+            const stats = await lstat(target.at(name), { bigint: true }).catch(() => null);
+            if (stats === null) break;
+            if (stats.isFile() && (await is(target.at(name), stats))) return movedTo(target, name);
+          }
         return undefined;
       }),
   };

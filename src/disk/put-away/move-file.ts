@@ -37,8 +37,15 @@ export class NoFreeNameError extends Error {
  */
 export async function moveFile(file: MovableFile, to: HeldDirectory): Promise<string> {
   await removePartial(file.id, to);
-  for (const name of freeNames(file.name))
-    if (!(await isTakenInOtherForm(name, to)) && (await place(file, to.at(name)))) return name;
+  for (const most of nameLimits) {
+    try {
+      for (const name of freeNames(file.name, most))
+        if (!(await isTakenInOtherForm(name, to)) && (await place(file, to.at(name)))) return name;
+      break;
+    } catch (error) {
+      if (errnoOf(error) !== 'ENAMETOOLONG' || most === nameLimits.at(-1)) throw error;
+    }
+  }
   throw new NoFreeNameError(
     `the directory already has ${mostNames} files named like ${JSON.stringify(file.name)}: remove some, or rename the file`,
   );
@@ -53,11 +60,36 @@ const partialName = (id: string): string => `.dropcast-${id}.part`;
 
 const mostNames = 10_000;
 
-/** `clip.mp4`, `clip (2).mp4`, … */
-export function* freeNames(base: string): Generator<string> {
+/** Bytes of the longest name: on most file systems, and on eCryptfs, which encrypted home directories use. */
+export const nameLimits: readonly number[] = [255, 143];
+
+/**
+ * `clip.mp4`, `clip (2).mp4`, … A name that would be longer than the limit loses the end of its stem.
+ *
+ * @param most bytes of the longest name
+ */
+export function* freeNames(base: string, most: number): Generator<string> {
   const { name, ext } = posix.parse(base);
-  yield base;
-  for (let n = 2; n <= mostNames; n += 1) yield `${name} (${n})${ext}`;
+  const [stem, ending] = Buffer.byteLength(ext) > longestEnding ? [base, ''] : [name, ext];
+  for (let n = 1; n <= mostNames; n += 1) {
+    const end = n === 1 ? ending : ` (${n})${ending}`;
+    yield shortened(stem, most - Buffer.byteLength(end)) + end;
+  }
+}
+
+/** Bytes of the longest ending that is kept whole: a name may be a dot and 254 other characters. */
+const longestEnding = 32;
+
+/** As many whole characters, as a reader sees them, as fit into so many bytes. */
+function shortened(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  let [kept, bytes] = ['', 0];
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > most) break;
+    kept += segment;
+  }
+  return kept;
 }
 
 /** Whether a file has the same name in another Unicode form: to a person, and to many file systems, both are one. */

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { access, lstat } from 'node:fs/promises';
+import { access, lstat, stat, statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FileVanishedError } from '@dropcast/client';
 import { versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { mustAskFirst } from '../../pipeline/file/failure.ts';
 import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
@@ -41,7 +42,7 @@ export async function putAway(
   if (!action.ok) return action;
   const { folder, path } = facts;
   // Before gigabytes are read: where nothing can be written, each further try would read them again.
-  for (const directory of action.value.directories) await requireWritable(folder, directory);
+  for (const directory of action.value.directories) await requireWritable(facts, directory);
   if (!isHosted) return { ok: false, failure: mustAskFirst };
   return inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
     if (await action.value.isDone(held)) return { ok: true, value: await whereItIs(facts, held) };
@@ -90,11 +91,27 @@ function isItIn(facts: Facts, { signal }: ContentChecks) {
 }
 
 /** @throws as the system does when no name may be added to or removed from the directory, or from the one it would be made in */
-async function requireWritable(folder: string, directory: string): Promise<void> {
+async function requireWritable(facts: Pick<Facts, 'folder' | 'version'>, directory: string): Promise<void> {
   try {
-    await inDirectory({ folder, directory }, (held) => access(held.at('.'), constants.W_OK | constants.X_OK));
+    await inDirectory({ folder: facts.folder, directory }, async (held) => {
+      await access(held.at('.'), constants.W_OK | constants.X_OK);
+      await requireRoom(held.at('.'), facts.version);
+    });
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT' || directory === '' || directory === '.') throw error;
-    await requireWritable(folder, posix.dirname(directory));
+    await requireWritable(facts, posix.dirname(directory));
   }
+}
+
+/** Without room for a copy on another file system, each try would copy until that is full. One that states no size is tried. */
+async function requireRoom(directory: string, { dev, size }: FileVersion): Promise<void> {
+  if (String((await stat(directory, { bigint: true })).dev) === dev) return;
+  const { blocks, bavail, bsize } = await statfs(directory);
+  if (blocks > 0 && bavail * bsize < size) throw new NoRoomError('there is no room for a copy of the file');
+}
+
+/** Thrown when a file does not fit on the file system that it is to be moved to. */
+class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+  readonly code = 'ENOSPC';
 }

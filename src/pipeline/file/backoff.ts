@@ -11,7 +11,10 @@ export interface RetryPolicy {
 /** How long a suspended account, key or folder is left alone before it is probed (design section 8). */
 export const suspensionProbeMs = 5 * 60_000;
 
-/** How long a full disk under the ledger is left alone. A check is cheap: the request budget cannot be recorded, so no request is sent. */
+/**
+ * How long a full disk is left alone, of the ledger or of a watched folder. A check is cheap: no request is sent, because the request budget
+ * cannot be recorded, and no file is read before there is room where it goes.
+ */
 const fullDiskMs = 30_000;
 
 /** @returns milliseconds until whatever suspended the work is checked again */

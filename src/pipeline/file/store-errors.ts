@@ -74,9 +74,9 @@ export function passesSoon(code: string): boolean {
   return code === failureCodes.away || code === failureCodes.busy || code === 'EMFILE' || code === 'ENFILE';
 }
 
-/** Whether a failure with this code means that the disk of the ledger is full. */
+/** Whether a failure with this code means that the disk of the ledger or of a watched folder is full. */
 export function isDiskFull(code: string): boolean {
-  return code === failureCodes['disk full'];
+  return code === failureCodes['disk full'] || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them. */

@@ -27,6 +27,8 @@ export interface PutAway {
   run(signal: AbortSignal): Promise<number>;
   /** Tries a file again that waits or was kept. @returns whether there is such a file; null when somebody else holds its row */
   again(id: string): Promise<boolean | null>;
+  /** A scan of the folder ended well. @returns whether there is something to try again */
+  folderSeen(folder: string): boolean;
   /** Whether every file that waits was tried since the start, or since its next try was due. */
   isUpToDate(): boolean;
 }
@@ -94,6 +96,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
       }
       return dealtWith;
     },
+    folderSeen: (folder) => waiting.folderSeen(folder),
     again: (id) =>
       rows.claim(id, async (row) => {
         const { disposal } = row.facts;

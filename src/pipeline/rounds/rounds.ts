@@ -92,6 +92,8 @@ export interface Rounds {
   ring(): void;
   /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
   putAwayAgain(id: string): Promise<boolean | null>;
+  /** A scan of the folder ended well; see `PutAway.folderSeen`. */
+  folderSeen(folder: string): void;
   /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
   isPutAwayUpToDate(): boolean;
   /** Other work beside the loop, at most once at a time. */
@@ -202,6 +204,9 @@ export function createRounds(world: RoundsWorld): Rounds {
     latePoll: sweep.late,
     nextPollAt: sweep.nextAt,
     putAwayAgain: putAway.again,
+    folderSeen: (folder) => {
+      if (putAway.folderSeen(folder)) wake();
+    },
     isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,
     finished: jobs.finished,

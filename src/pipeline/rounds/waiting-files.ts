@@ -2,6 +2,8 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock } from '../file/ports.ts';
+import type { ReasonCode } from '../file/reasons.ts';
+import { folderAway } from '../pause.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Backoffs } from './backoffs.ts';
 
@@ -46,6 +48,23 @@ export class WaitingFiles {
     this.#backoffs.forget(id);
   }
 
+  /**
+   * A scan of the folder ended well: one file of each cause that a change of the disk or of rights ends is due at once. If it can go, the
+   * others that wait for the same are due too.
+   *
+   * @returns whether there is such a file
+   */
+  folderSeen(folder: string): boolean {
+    let isOneDue = false;
+    for (const code of endedByDisk) {
+      const [id] = this.#groups.get(keyOf(folder, code))?.tried ?? [];
+      if (id === undefined || !this.#backoffs.isBackingOff(id)) continue;
+      this.#backoffs.forget(id);
+      isOneDue = true;
+    }
+    return isOneDue;
+  }
+
   /** It waits no more. @param isBetter what it waited for is over, so that the others that wait for the same are due */
   end(id: string, isBetter: boolean): void {
     const group = this.#drop(id);
@@ -85,5 +104,12 @@ interface Group {
 }
 
 function causeOf(folder: string, failure: Failure | null): string {
-  return `${folder}\0${failure?.code ?? ''}`;
+  return keyOf(folder, failure?.code ?? '');
 }
+
+function keyOf(folder: string, code: string): string {
+  return `${folder}\0${code}`;
+}
+
+/** Trying such a file again reads none of its bytes before the cause is over. */
+const endedByDisk: readonly string[] = [folderAway, 'EACCES', 'EPERM', 'EROFS', 'unreadable' satisfies ReasonCode];

@@ -65,3 +65,27 @@ test('with every name taken, says so and what to do', async () => {
   );
   expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('the only one');
 });
+
+test.each([
+  ['ends in ASCII', `${'a'.repeat(251)}.mp4`, `${'a'.repeat(247)} (2).mp4`],
+  ['has two bytes a letter', `a${'ö'.repeat(125)}.mp4`, `a${'ö'.repeat(123)} (2).mp4`],
+  ['has a family of 25 bytes at its end', `${'a'.repeat(226)}👨‍👩‍👧‍👦.mp4`, `${'a'.repeat(226)} (2).mp4`],
+  ['has an ending that is longer than most names', `a.${'b'.repeat(253)}`, `a.${'b'.repeat(249)} (2)`],
+])('the longest name gets another one that fits when it is taken and %s', async (_, name, newName) => {
+  await using folder = await scratch();
+  await folder.write(`done/${name}`, 'of yesterday');
+  const path = await folder.write(name, 'of today');
+  expect(Buffer.byteLength(newName)).toBeLessThanOrEqual(255);
+  expect(await moveFile({ ...clipAt(path), name }, at(folder.file('done')))).toBe(newName);
+  expect(await readFile(folder.file('done', name), 'utf8')).toBe('of yesterday');
+  expect(await readFile(folder.file('done', newName), 'utf8')).toBe('of today');
+});
+
+test('a name that is too long for the file system of its new place is shortened', async () => {
+  await using folder = await scratch();
+  const name = `${'a'.repeat(196)}.mp4`;
+  const path = await folder.write(name, 'bytes');
+  // As eCryptfs: the rest of a longer name is one that no file system takes.
+  const encrypted = { at: (name: string) => folder.file('done', name.length > 143 ? 'x'.repeat(256) : name) };
+  expect(await moveFile({ ...clipAt(path), name }, encrypted)).toBe(`${'a'.repeat(139)}.mp4`);
+});

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -18,6 +19,8 @@ import { createLocalFiles } from '../../../src/disk/local-files.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
+import { smallDisk } from '../../ledger/small-disk.ts';
+import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { atEachMoment, killedAtEachCall, moments, systemError } from './moments.ts';
 
@@ -53,14 +56,14 @@ function isInDone(path: unknown): boolean {
 }
 let doneIno = 0;
 
-async function folderWithVideo(afterReady: AfterReady) {
+async function folderWithVideo(afterReady: AfterReady, content = sent) {
   const scratch = await scratchDirectory();
   mkdirSync(scratch.file('done'));
   doneIno = statSync(scratch.file('done')).ino;
   const clip = scratch.file('clip.mp4');
-  writeFileSync(clip, sent);
+  writeFileSync(clip, content);
   const version = versionOf(lstatSync(clip, { bigint: true }));
-  const sha256 = createHash('sha256').update(sent).digest('hex');
+  const sha256 = createHash('sha256').update(content).digest('hex');
   const facts = someFacts({ folder: scratch.path, path: 'clip.mp4', version, sha256, afterReady });
   return { scratch, clip, facts, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }
@@ -87,7 +90,13 @@ test.each<readonly [string, string, object]>([
   ['rename', 'EPERM', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],
   ['link', 'EACCES', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],
   ['link', 'EROFS', { kind: 'suspended', message: expect.stringContaining('read-only') }],
-  ['link', 'ENOSPC', { kind: 'suspended' }],
+  [
+    'link',
+    'ENOSPC',
+    { kind: 'suspended', message: expect.stringMatching(/^the disk of \/.* is full: .*`df -h '\/.*'`/) },
+  ],
+  ['link', 'EDQUOT', { kind: 'suspended', message: expect.stringMatching(/^the disk quota for \/.*`df -h '\/.*'`/) }],
+  ['link', 'ENAMETOOLONG', { kind: 'transient', message: expect.stringContaining('shorten the name of the file') }],
   ['link', 'ENOENT', { kind: 'transient', code: 'directory_gone' }],
 ])(
   'a file stays under its name while %s fails with %s, and goes when it no longer does',
@@ -170,3 +179,26 @@ describe.each(ways)('a file that is %s', (_, afterReady, refusal) => {
     expect(kills).toBeGreaterThan(10);
   });
 });
+
+test(
+  'a file that has no room on the file system it is to be moved to is not read until there is',
+  needs('mount'),
+  async () => {
+    await using disk = await smallDisk('64k');
+    await using there = await folderWithVideo({ kind: 'move', to: 'done' }, 'x'.repeat(100_000));
+    const done = there.scratch.file('done');
+    expect(spawnSync('mount', ['--bind', disk.path, done]).status).toBe(0);
+    try {
+      const calls: string[] = [];
+      moments.before = (name) => calls.push(name);
+      expect(await put(there.facts)).toMatchObject({ ok: false, failure: { kind: 'suspended', code: 'ENOSPC' } });
+      moments.reset();
+      expect(calls).not.toContain('rename');
+      expect(readdirSync(there.scratch.path)).toEqual(['clip.mp4', 'done']);
+      disk.remount('size=1m');
+      expect(await put(there.facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+    } finally {
+      spawnSync('umount', [done]);
+    }
+  },
+);

@@ -19,21 +19,28 @@ const move: AfterReady = { kind: 'move', to: 'done' };
 
 interface Pair {
   readonly afterReady?: AfterReady;
+  readonly name?: string;
   readonly sidecar?: string;
   readonly proofs?: readonly string[];
   readonly isUsed?: boolean;
 }
 
-async function videoWithSidecar({ afterReady = move, sidecar = 'clip.yaml', proofs = [], isUsed = false }: Pair = {}) {
+async function videoWithSidecar({
+  name = 'clip.mp4',
+  afterReady = move,
+  sidecar = 'clip.yaml',
+  proofs = [],
+  isUsed = false,
+}: Pair = {}) {
   const scratch = await scratchDirectory();
   mkdirSync(scratch.file('done'));
-  writeFileSync(scratch.file('clip.mp4'), 'sent');
+  writeFileSync(scratch.file(name), 'sent');
   writeFileSync(scratch.file(sidecar), 'title: Mine');
   for (const proof of proofs) writeFileSync(scratch.file(proof), '');
   const facts = someFacts({
     folder: scratch.path,
-    path: 'clip.mp4',
-    version: versionOf(lstatSync(scratch.file('clip.mp4'), { bigint: true })),
+    path: name,
+    version: versionOf(lstatSync(scratch.file(name), { bigint: true })),
     sha256: hashOf('sent'),
     afterReady,
     plan: {
@@ -169,4 +176,13 @@ describe('a sidecar stays', () => {
       expect(left).toEqual(isThere ? ['clip.yaml'] : []);
     });
   });
+});
+
+test('a sidecar whose new name would be too long goes under a shorter one', async () => {
+  const stem = 'a'.repeat(246);
+  await using there = await videoWithSidecar({ name: `${stem}.mp4`, sidecar: `${stem}.mp4.yaml` });
+  writeFileSync(there.scratch.file(`done/${stem}.mp4`), 'older');
+  expect(await there.put()).toMatchObject({ ok: true, value: { path: `done/${stem} (2).mp4` } });
+  expect(there.inFolder()).toEqual(['done']);
+  expect(there.inDone()).toContain(`${stem} (2).yaml`);
 });

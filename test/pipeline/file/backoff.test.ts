@@ -34,8 +34,8 @@ describe('the backoff', () => {
     expect(backoffMs(1, failure('suspended'), policy, 0)).toBe(suspensionProbeMs);
   });
 
-  test('of a full disk under the ledger is half a minute', () => {
-    expect(backoffMs(1, { ...failure('suspended'), code: 'SQLITE_FULL' }, policy, 0)).toBe(30_000);
+  test.each(['SQLITE_FULL', 'ENOSPC', 'EDQUOT'])('of a full disk (%s) is half a minute', (code) => {
+    expect(backoffMs(1, { ...failure('suspended'), code }, policy, 0)).toBe(30_000);
   });
 
   test.each(['LEDGER_AWAY', 'SQLITE_BUSY'])('is tried again within 20 s after %s, which ends by itself', (code) => {

@@ -37,3 +37,17 @@ test('thousands that go on together are each made due once', () => {
   for (let due = waiting.due(8); due.length > 0; due = waiting.due(8)) for (const id of due) waiting.end(id, true);
   expect(forgotten.mock.calls.length).toBeLessThan(10 * 2_000);
 });
+
+test('a scan of the folder makes one file of each cause due that the disk may have ended, and no other', () => {
+  const waiting = opened();
+  for (const n of [1, 2]) waiting.wait(file(n), failure('suspended', { code: 'folder_away' }));
+  for (const n of [3, 4]) waiting.wait(file(n), refused);
+  waiting.wait(file(5), failure('transient', { code: 'in_use' }));
+  waiting.wait(file(6, '/other'), refused);
+  expect(waiting.folderSeen('/in')).toBe(true);
+  expect(waiting.due(9)).toEqual(['f_1', 'f_3']);
+  // Their next try is due already.
+  expect(waiting.folderSeen('/in')).toBe(false);
+  waiting.end('f_3', true);
+  expect(waiting.due(9)).toEqual(['f_1', 'f_4']);
+});
