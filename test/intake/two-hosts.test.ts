@@ -102,8 +102,14 @@ describe('two hosts that watch one share', () => {
     [
       'a file that was overwritten after it was done',
       [done],
-      arrival({ version: newer }),
+      arrival({ version: { ...newer, size: someVersion.size - 1 } }),
       ['clip.mp4 done', 'clip.mp4 queued'],
+    ],
+    [
+      'a file that grew after it was done',
+      [done],
+      arrival({ version: newer }),
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
     ],
     ['a renamed file', [queued], arrival({ path: 'new.mp4' }), ['new.mp4 queued']],
     ['a file that is there again', [someFacts({ end: 'vanished' })], arrival(), ['clip.mp4 queued']],
