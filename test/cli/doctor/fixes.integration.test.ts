@@ -61,7 +61,7 @@ test.each([
   ['a file of mode 600', 'show/it\'s "one".mp4', 0o600],
   ['a directory of mode 700', 'show', 0o700],
 ])(
-  'the command against %s mends it as printed',
+  'the command against %s works as printed',
   needs('root', 'readable clone', 'setfacl'),
   async (_, closed, mode) => {
     await using scratch = await scratchDirectory();
