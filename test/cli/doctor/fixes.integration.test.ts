@@ -60,22 +60,18 @@ test.each([
 test.each([
   ['a file of mode 600', 'show/it\'s "one".mp4', 0o600],
   ['a directory of mode 700', 'show', 0o700],
-])(
-  'the command against %s works as printed',
-  needs('root', 'readable clone', 'setfacl'),
-  async (_, closed, mode) => {
-    await using scratch = await scratchDirectory();
-    await chmod(scratch.path, 0o755);
-    await mkdir(scratch.file('show'));
-    await writeFile(scratch.file('show', 'it\'s "one".mp4'), 'content');
-    await chmod(scratch.file(closed), mode);
-    await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
-    const nobody = { uid: 65_534, gids: new Set([65_534]), name: 'nobody' };
-    const look = () => probe({ path: scratch.path, afterReady: { kind: 'keep' } }, nobody, { service: null });
-    const [finding, ...others] = await look();
-    expect([finding?.level, others]).toEqual(['problem', []]);
-    const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}` };
-    await promisify(execFile)('sh', ['-c', finding?.fix ?? ''], { env });
-    expect(await look()).toEqual([]);
-  },
-);
+])('the command against %s works as printed', needs('root', 'readable clone', 'setfacl'), async (_, closed, mode) => {
+  await using scratch = await scratchDirectory();
+  await chmod(scratch.path, 0o755);
+  await mkdir(scratch.file('show'));
+  await writeFile(scratch.file('show', 'it\'s "one".mp4'), 'content');
+  await chmod(scratch.file(closed), mode);
+  await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
+  const nobody = { uid: 65_534, gids: new Set([65_534]), name: 'nobody' };
+  const look = () => probe({ path: scratch.path, afterReady: { kind: 'keep' } }, nobody, { service: null });
+  const [finding, ...others] = await look();
+  expect([finding?.level, others]).toEqual(['problem', []]);
+  const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}` };
+  await promisify(execFile)('sh', ['-c', finding?.fix ?? ''], { env });
+  expect(await look()).toEqual([]);
+});
