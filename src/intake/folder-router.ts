@@ -66,7 +66,8 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     const { dir, base, name } = posix.parse(path);
     // Where the directory cannot be listed, the usual names can still be asked for.
     const listed = await names.of(folder.path, dir, [folded(name), folded(base)]).catch(() => []);
-    return listed.map((other) => posix.join(dir, other)).filter((other) => isSidecarOf(path, other));
+    const sidecars = listed.map((other) => posix.join(dir, other)).filter((other) => isSidecarOf(path, other));
+    return sidecars.toSorted().slice(0, mostSidecars);
   };
   const sidecarOf = async (path: string): Promise<SidecarReading> => {
     // A folder whose videos are named `.json` would be strange, but then they are videos.
@@ -134,6 +135,9 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     },
   };
 }
+
+/** Two hold their video. There may be a million spellings of one name, and each takes 256 KiB while it is read. */
+const mostSidecars = 8;
 
 /** A sidecar that comes in the meantime is reported by `appeared`, and its usual names are asked for each time. */
 const listedForMs = 2000;

@@ -261,6 +261,13 @@ describe('what a list may have is bounded', () => {
     await expect(found({ [path]: text() })).rejects.toThrow(`the checksum file ${path} cannot be used: it ${why}`);
   });
 
+  test('no list is left out in silence where there are too many', async () => {
+    const lists = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`ascmhl/${n}.mhl`, listOf('DAY1/other.mp4')]));
+    expect(await found(lists(64))).toEqual([]);
+    await expect(found(lists(65))).rejects.toThrow('there are more than 64 Media Hash Lists in one place');
+  });
+
   test('lists at their bounds are read', async () => {
     const filler = Array.from({ length: 99_999 }, (_, i) => `${md5}  A001_C${i}.mov\n`).join('');
     expect(await found({ 'DAY1/MD5SUMS': `${filler}${md5}  clip.mp4\n` })).toEqual([

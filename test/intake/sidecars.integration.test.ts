@@ -229,6 +229,21 @@ describe('a sidecar is found however its name is written', () => {
     expect(route).toMatchObject({ plan: { title: 'Mine' } });
   });
 
+  test('however many spellings there are, only a few are read: each takes 256 KiB in the meantime', async () => {
+    await using there = await open([]);
+    const { scratch } = there;
+    for (let n = 0; n < 200; n += 1) {
+      const stem = [...'recording'].map((letter, at) => ((n >> at) % 2 === 1 ? letter.toUpperCase() : letter)).join('');
+      writeFileSync(scratch.file(`${stem}.yaml`), 'title: Mine');
+    }
+    let opened = 0;
+    moments.before = (name, [path]) => void (opened += name === 'open' && String(path).endsWith('.yaml') ? 1 : 0);
+    const route = await createRouter(folderConfig(scratch.path)).route('recording.mp4', someVersion);
+    moments.reset();
+    expect(route).toMatchObject({ kind: 'held', why: expect.stringContaining('two sidecars') });
+    expect(opened).toBeLessThan(16);
+  });
+
   test('the marker of a video is in its plan in whatever form its name is', async () => {
     await using there = await open([]);
     const { scratch } = there;

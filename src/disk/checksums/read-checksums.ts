@@ -13,6 +13,7 @@ import { ListedNames } from '../listed-names.ts';
 import { KeptLists } from './kept-lists.ts';
 import type { OpenList } from './kept-lists.ts';
 import { readList } from './read-list.ts';
+import { UnusableListError } from '../../routing/list-bounds.ts';
 import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-checksum.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
@@ -78,10 +79,16 @@ export class ChecksumReader {
     const names = await this.#namesIn(folder, root, [LISTS]);
     const history = names.includes(HISTORY) ? await this.#namesIn(folder, posix.join(root, HISTORY), [LISTS]) : [];
     const isList = (name: string): boolean => checksumFileKind(name) === 'mhl';
-    return [
+    const lists = [
       ...names.filter(isList).map((name) => posix.join(root, name)),
       ...history.filter(isList).map((name) => posix.join(root, HISTORY, name)),
-    ].slice(0, MOST_LISTS);
+    ];
+    if (lists.length > MOST_LISTS)
+      throw new UnreadableChecksumError(
+        `${lists[0] ?? ''} and ${lists.length - 1} others`,
+        new UnusableListError(`there are more than ${MOST_LISTS} Media Hash Lists in one place`),
+      );
+    return lists;
   }
 }
 
