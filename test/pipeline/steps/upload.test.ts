@@ -361,8 +361,9 @@ describe('an upload address that is dead', () => {
   });
 
   test('of a host that refuses every new address is replaced in the same step to try the host, and it counts for nothing', async () => {
-    const { run, world, store, calls } = open({ ...dead, replacements: 3 });
+    const { run, world, store, clock, calls } = open({ ...dead, replacements: 3 });
     Object.assign(world.uploadHosts, { isSpared: () => true, takesNewAddress: () => true });
+    clock.advance(addressGraceMs);
     world.renew = async (row) => {
       calls.push(`renew a row that is ${row.facts.dying ? 'dying' : 'alive'}`);
       await row.write({ ...unbound, ...created, videoId: 'vid_2', uploadUrl: 'u:vid_2' });
@@ -371,6 +372,28 @@ describe('an upload address that is dead', () => {
     expect(await run()).toMatchObject({ type: 'arrived' });
     expect(calls.slice(0, 4)).toEqual(['status', 'receipt: dying', 'renew a row that is dying', 'send to u:vid_2']);
     expect(store.row()).toMatchObject({ replacements: 3, videoId: 'vid_2' });
+  });
+
+  test('of a host that refuses every new address is not replaced within a minute of a refusal: a body may still be on its way', async () => {
+    const { run, world, clock, calls } = open(dead);
+    Object.assign(world.uploadHosts, { isSpared: () => true, takesNewAddress: () => true });
+    world.host.send = async (_facts, { beforeLastPart }) => {
+      calls.push('send');
+      await beforeLastPart('aa');
+      return { ok: false, failure: failure('offline', { code: 'addresses_refused' }) };
+    };
+    for (let n = 0; n < 3; n += 1) {
+      clock.advance(addressGraceMs - 1);
+      await run();
+    }
+    expect(calls.filter((call) => !call.startsWith('last part'))).toEqual([
+      'status',
+      'send',
+      'status',
+      'send',
+      'status',
+      'send',
+    ]);
   });
 
   test('of a host that refuses every new address is never replaced where all of the file may have arrived', async () => {
