@@ -233,7 +233,9 @@ describe('a sidecar is found however its name is written', () => {
     await using there = await open([]);
     const { scratch } = there;
     for (let n = 0; n < 200; n += 1) {
-      const stem = [...'recording'].map((letter, at) => ((n >> at) % 2 === 1 ? letter.toUpperCase() : letter)).join('');
+      const stem = Array.from('recording', (letter, at) => ((n >> at) % 2 === 1 ? letter.toUpperCase() : letter)).join(
+        '',
+      );
       writeFileSync(scratch.file(`${stem}.yaml`), 'title: Mine');
     }
     let opened = 0;
