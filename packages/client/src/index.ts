@@ -5,6 +5,7 @@ import './node-version.ts';
 export { createVideoClient } from './create-video-client.ts';
 export type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
 export type { ProxyEnvironment } from './transport/connection.ts';
+export { connectionAdvice } from './transport/connection-words.ts';
 export type { RequestAtGate, RequestGate } from './request-gate.ts';
 
 export type { Call, RawResponse, WithResponse } from './call.ts';

@@ -29,6 +29,8 @@ export interface DeliveryWorld {
   readonly now: () => number;
   /** Of the ledger. */
   readonly id: string;
+  /** Name of this one. */
+  readonly host: string;
   /** Leaves what is not sent in the outbox. */
   readonly signal: AbortSignal;
 }
@@ -60,7 +62,13 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       if (waiting.length === 0) return;
       mayWait = true;
       const dropped = Number((await rows.recall(droppedName(name))) ?? 0);
-      const { seqs, envelope } = nextBatch(waiting, { quiet: target.quiet, dropped, now: world.now(), id: world.id });
+      const { seqs, envelope } = nextBatch(waiting, {
+        quiet: target.quiet,
+        dropped,
+        now: world.now(),
+        id: world.id,
+        host: world.host,
+      });
       await rows.markTried(seqs, world.now());
       const sent = await world.send(target, envelope, signal);
       if (!sent.ok) return refused(seqs, sent, waiting[0]?.refusals ?? 0);

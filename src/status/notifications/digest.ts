@@ -23,12 +23,19 @@ export interface Batch {
  * @param rows what waits, oldest first; at least one
  * @param world.dropped older messages that the outbox could not keep
  * @param world.id of the ledger, for ids that differ from machine to machine
+ * @param world.host that sends it
  */
 export function nextBatch(
   rows: readonly OutboxRow[],
-  world: { readonly quiet: DayWindow | null; readonly dropped: number; readonly now: number; readonly id: string },
+  world: {
+    readonly quiet: DayWindow | null;
+    readonly dropped: number;
+    readonly now: number;
+    readonly id: string;
+    readonly host: string;
+  },
 ): Batch {
-  const { quiet, dropped, now, id } = world;
+  const { quiet, dropped, now, id, host } = world;
   const causes = rows.map(({ message }) => (message as Message).cause);
   const isOfQuiet = quiet !== null && rows.some(({ at }) => isInWindow(quiet, at));
   const areOfOneCause = new Set(causes).size < causes.length;
@@ -47,6 +54,7 @@ export function nextBatch(
     envelope: {
       ...message,
       body: withDropped(message.body, dropped),
+      host,
       id: [id, oldest.seq, ...seqs.slice(1).slice(-1)].join('-'),
       isRepeat,
     },

@@ -20,6 +20,8 @@ export interface Message {
 
 /** A message on its way. */
 export interface Envelope extends Message {
+  /** Name of the host that sends it: of letters, digits, `.`, `_` and `-`. In a fleet, one host sends what happened on all. */
+  readonly host: string;
   /** The same whenever it is sent: who gets it twice may know. */
   readonly id: string;
   /** It was sent before, and nobody knows whether it arrived. */

@@ -172,6 +172,7 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
       messageTargets: daemon.messageTargets,
       rows,
       id: daemon.ledger.id.slice(0, 8),
+      host: daemon.config().hostName,
       signal: AbortSignal.any([signal, end.signal]),
     });
     return { ...delivery, end };

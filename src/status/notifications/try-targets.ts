@@ -25,6 +25,7 @@ export function tryTargets(
     at: now,
     count: 0,
     files: [],
+    host,
     id: `test-${now}`,
     isRepeat: false,
   };

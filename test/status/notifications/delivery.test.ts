@@ -56,6 +56,7 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
     messageTargets,
     now: () => world.now,
     id: 'l',
+    host: 'ingest1',
     signal: stop.signal,
     send: async (_, message) => {
       sent.push(message);

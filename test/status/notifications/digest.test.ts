@@ -27,6 +27,7 @@ const next = (rows: OutboxRow[], world: { dropped?: number; isQuiet?: boolean } 
     dropped: world.dropped ?? 0,
     now: at('20:00'),
     id: 'l',
+    host: 'ingest1',
   });
 
 describe('what is sent next', () => {

@@ -28,6 +28,7 @@ const message: Envelope = {
   at: 0,
   count: 7,
   files: ['f_1'],
+  host: 'ingest1',
   id: 'l-1',
   isRepeat: false,
 };
@@ -96,12 +97,14 @@ describe('a webhook', () => {
     expect(JSON.parse(request?.body ?? '')).toEqual({
       v: 1,
       title: '7 files need you: Größe',
-      body: 'No rule matches it.\n/in/a.mp4',
+      body: 'No rule matches it.\n/in/a.mp4\ndropcast on ingest1',
+      format: 'text',
       type: 'warning',
       event: 'needs_you',
       cause: 'needs you: no_rule',
       at: '1970-01-01T00:00:00.000Z',
       count: 7,
+      host: 'ingest1',
       files: ['f_1'],
       id: 'l-1',
       repeat: false,
@@ -241,13 +244,66 @@ test('ntfy gets topic, title, text and priority', async () => {
   expect(
     server.requests.map(({ url, headers, body }) => [url, headers.authorization, JSON.parse(body) as unknown]),
   ).toEqual([
-    ['/', 'Bearer tk_very_secret', { topic: 'station', title: message.title, message: message.body, priority: 4 }],
     [
       '/',
       'Bearer tk_very_secret',
-      { topic: 'station', title: `${message.title} (may be a repeat)`, message: message.title, priority: 1 },
+      {
+        topic: 'station',
+        title: message.title,
+        message: `${message.body}\ndropcast on ingest1`,
+        markdown: false,
+        priority: 4,
+      },
+    ],
+    [
+      '/',
+      'Bearer tk_very_secret',
+      {
+        topic: 'station',
+        title: `${message.title} (may be a repeat)`,
+        message: `${message.title}\ndropcast on ingest1`,
+        markdown: false,
+        priority: 1,
+      },
     ],
   ]);
+});
+
+describe('a name or a message from outside', () => {
+  const hostile = [
+    '@everyone and @here.mp4',
+    '<!channel> <@U1> <#C1> <https://evil.example|invoice>.mp4',
+    '<img src=x onerror=alert(1)></a><?xml>.mp4',
+    '[invoice](https://evil.example) ![x](javascript:alert(1)) [y][z].mp4',
+    '[z]: https://evil.example',
+  ];
+
+  test.each(hostile)('mentions no one, links nowhere and is no HTML in a chat: %s', async (title) => {
+    await using server = await listen();
+    await using scratch = await scratchDirectory();
+    const written = scratch.file('json');
+    await to(webhook(server.origin), { title, body: title });
+    await to({ type: 'command', argv: ['/bin/sh', '-c', `cat > '${written}'`] }, { title, body: title });
+    for (const json of [server.requests[0]?.body ?? '', await readFile(written, 'utf8')]) {
+      const sent = JSON.parse(json) as { title: string; body: string };
+      for (const text of [sent.title, sent.body]) {
+        expect(text).not.toMatch(/@\w|<[\w!@#/?]|\][([:]/);
+        expect(text.replaceAll('\u200B', '')).toContain(title);
+      }
+    }
+  });
+
+  test.each(hostile)('is plain text for ntfy: %s', async (title) => {
+    await using server = await listen();
+    await to({ type: 'ntfy', url: server.origin, topic: secret('t'), token: null, priority: 'auto' }, { title });
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ title, markdown: false });
+  });
+
+  test.each(['a < b, 5 [m] (x) and you @ noon.mp4', 'ü@.mp4', 'f(x)[1] <3'])('stays as it is: %s', async (title) => {
+    await using server = await listen();
+    await to(webhook(server.origin), { title });
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ title });
+  });
 });
 
 /** Answers each verb until the one at which it only sends a byte now and then. */
@@ -290,6 +346,20 @@ const answers: Readonly<Record<string, string>> = {
   AUTH: '235 in\r\n',
   DATA: '354 go on\r\n',
 };
+
+/** Unfolded and decoded (RFC 2047). */
+function subjectOf(mail: string): string {
+  const folded = /^Subject: (.*(?:\r\n[ \t].*)*)/m.exec(mail)?.[1] ?? '';
+  const joined = folded.replaceAll('\r\n', '').replaceAll(/\?=\s+=\?/g, '?==?');
+  return joined.replaceAll(/=\?utf-8\?Q\?(.*?)\?=/gi, (_, text: string) =>
+    Buffer.from(
+      text
+        .replaceAll('_', ' ')
+        .replaceAll(/=(..)/g, (__, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+      'latin1',
+    ).toString(),
+  );
+}
 
 describe('e-mail', () => {
   async function mailServer(options: SMTPServerOptions = {}) {
@@ -388,12 +458,45 @@ describe('e-mail', () => {
     await using server = await mailServer();
     await to(email(server.port), { body: '', isRepeat: true });
     const [mail] = server.mails;
-    expect(mail?.text).toMatch(/^Subject: .*7_files_need_you/m);
+    expect(subjectOf(mail?.text ?? '')).toBe('[dropcast ingest1] 7 files need you: Größe');
     expect(mail?.text).toMatch(/7 files need you: Gr=C3=B6=C3=9Fe/);
     expect(mail?.text).toMatch(/may be a repeat/);
     await to(email(server.port, { user: null, password: null }));
     expect(server.mails[1]).toMatchObject({ user: undefined });
     expect(server.mails[1]?.text).not.toMatch(/may be a repeat/);
+  });
+
+  test.each([
+    'x\r\nBcc: evil@example.com.mp4',
+    'x\nContent-Type: text/html\n\n<img src=x>.mp4',
+    '=?utf-8?Q?x?=\r\n\r\n<b>.mp4',
+  ])('has one subject and no header or HTML from a title: %j', async (title) => {
+    await using server = await mailServer();
+    expect(await to(email(server.port), { title, body: title })).toMatchObject({ ok: true });
+    const [mail] = server.mails;
+    const head = (mail?.text ?? '').split('\r\n\r\n')[0] ?? '';
+    expect(head.match(/^[\w-]+(?=:)/gm)?.toSorted()).toEqual(
+      [
+        'Auto-Submitted',
+        'From',
+        'To',
+        'Subject',
+        'Message-ID',
+        'Content-Transfer-Encoding',
+        'Date',
+        'MIME-Version',
+        'Content-Type',
+      ].toSorted(),
+    );
+    expect(head).toMatch(/^Content-Type: text\/plain; charset=utf-8$/m);
+    expect(mail?.to).toEqual(['a@example.com', 'b@example.com']);
+  });
+
+  test('shows an encoded word in a name as its letters', async () => {
+    await using server = await mailServer();
+    await to(email(server.port), { title: '=?utf-8?Q?paid?=.mp4' });
+    const subject = subjectOf(server.mails[0]?.text ?? '');
+    expect(subject.replaceAll('\u200B', '')).toBe('[dropcast ingest1] =?utf-8?Q?paid?=.mp4');
   });
 
   test.each([
@@ -414,7 +517,7 @@ describe('e-mail', () => {
 
   test.each([
     ['nobody listens', '127.0.0.1', 1, 'nothing listens there|no connection'],
-    ['the host is unknown', 'mail.invalid', 25, 'its host is unknown|no connection'],
+    ['the host is unknown', 'mail.invalid', 25, 'no host has this name|no connection'],
   ])('when %s, says so', async (_, host, port, words) => {
     const sent = await to(email(port, { smtp: { host, port, security: 'plain' } }));
     expect(sent).toMatchObject({ ok: false, mayHaveArrived: false, isRefusal: false });

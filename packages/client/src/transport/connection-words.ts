@@ -18,7 +18,7 @@ export function whyNoAnswer(failed: NoAnswer): string {
   const { code, url, proxy, isUp } = failed;
   if (isUp) return whyBroken(code, url.origin);
   if (proxy !== null && code === 'ERR_PROXY_TUNNEL') return whyNoTunnel(failed.cause, url, proxy);
-  const why = `${meaningOf(code)} (${code})`;
+  const why = connectionAdvice(code);
   if (proxy !== null && isOfProxy(failed.cause, url, proxy)) {
     return `the proxy ${proxy.origin} of HTTPS_PROXY cannot be reached: ${why}`;
   }
@@ -82,8 +82,13 @@ const meanings: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
-function meaningOf(code: string): string {
-  return Object.hasOwn(meanings, code) ? (meanings[code] ?? code) : 'the connection failed';
+/**
+ * Why a connection could not be made, and what to do about it: a clause about the other side without its address, which ends with the code.
+ *
+ * @param code errno name of the system, code of OpenSSL or Node, or `timeout`; for others the clause is 'the connection failed'
+ */
+export function connectionAdvice(code: string): string {
+  return `${Object.hasOwn(meanings, code) ? meanings[code] : 'the connection failed'} (${code})`;
 }
 
 /** Whether the system failed to reach the proxy, not the other side: its errors name the host or the port that they are about. */

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { connectionAdvice } from '@dropcast/client';
 import { createTransport } from 'nodemailer';
 import type { MessageTarget } from '../../../config/notify-config.ts';
 import type { Envelope } from '../message.ts';
@@ -59,10 +60,10 @@ function mailOf(message: Envelope): {
   messageId: string;
   headers: Record<string, string>;
 } {
-  const { title, body, id, isRepeat } = message;
+  const { title, body, id, isRepeat, host } = message;
   const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
-    subject: `[dropcast] ${title}`,
+    subject: `[dropcast ${host}] ${title}`,
     text: [body === '' ? title : body, ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
     // RFC 3834: nobody on vacation answers it.
@@ -85,15 +86,13 @@ function failureOf(error: unknown, { password, smtp }: EmailTarget): Sent {
     // Of the message itself; a refused login or sender is for a person to mend.
     return failed(`${place} answered ${said}`, { isRefusal: responseCode >= 500 && command === 'DATA' });
   }
-  const words = sentences[code] ?? `the connection failed (${code === '' ? 'unknown error' : code})`;
+  const words = ofMail[code] ?? connectionAdvice(code === '' ? 'unknown error' : code);
   return failed(`${place}: ${words}`, { mayHaveArrived: command === 'DATA' });
 }
 
-const sentences: Readonly<Record<string, string>> = {
-  EDNS: 'its host is unknown (EDNS)',
-  ENOTFOUND: 'its host is unknown (ENOTFOUND)',
-  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+/** Codes of nodemailer's own. */
+const ofMail: Readonly<Record<string, string>> = {
+  EDNS: connectionAdvice('ENOTFOUND'),
   ESOCKET: 'no connection (ESOCKET)',
-  ETIMEDOUT: 'no connection within 10 s (ETIMEDOUT)',
   ETLS: 'it offers no TLS (ETLS); write tls: off for a server without it',
 };

@@ -1,3 +1,4 @@
+import { connectionAdvice } from '@dropcast/client';
 import got, { RequestError, TimeoutError } from 'got';
 import type { PlainResponse, Request } from 'got';
 import { failed, quoted } from './sent.ts';
@@ -89,22 +90,11 @@ function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
     return failed(`no answer within ${Math.round(timeoutMs / 1000)} s`, { mayHaveArrived: isConnected });
   }
   const code = error instanceof RequestError ? error.code : '';
-  if (/CERT|SIGNED|ALTNAME|ISSUER/.test(code)) return failed(`its certificate is not trusted (${code})`);
-  if (code in sentences) return failed(sentences[code] ?? code);
   // A reset may come after the message was sent.
-  return failed(`the connection failed (${code || 'unknown error'})`, {
+  return failed(connectionAdvice(code || 'unknown error'), {
     mayHaveArrived: code === 'ECONNRESET' || code === 'EPIPE',
   });
 }
-
-const sentences: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its host is unknown (ENOTFOUND)',
-  EAI_AGAIN: 'name resolution does not work at present (EAI_AGAIN)',
-  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
-  EHOSTUNREACH: 'its host cannot be reached (EHOSTUNREACH)',
-  ENETUNREACH: 'its network cannot be reached (ENETUNREACH)',
-  EPERM: 'the system forbids the connection (EPERM): the unit of the service blocks this address',
-};
 
 const mostWaitMs = 3_600_000;
 

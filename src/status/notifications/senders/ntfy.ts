@@ -1,6 +1,7 @@
 import type { MessageTarget } from '../../../config/notify-config.ts';
 import type { Envelope } from '../message.ts';
 import { sendHttp } from './http.ts';
+import { textOf } from './text.ts';
 import type { Attempt, Sent } from './sent.ts';
 
 const numbers = { min: 1, low: 2, default: 3, high: 4, max: 5 } as const;
@@ -11,11 +12,12 @@ export function sendNtfy(
   message: Envelope,
   attempt: Attempt,
 ): Promise<Sent> {
-  const { title, body, isRepeat } = message;
+  const { title, isRepeat } = message;
   const json = {
     topic: topic.reveal(),
     title: isRepeat ? `${title} (may be a repeat)` : title,
-    message: body === '' ? title : body,
+    message: textOf(message),
+    markdown: false,
     priority: numbers[priority === 'auto' ? usualPriority(message) : priority],
   };
   return sendHttp(

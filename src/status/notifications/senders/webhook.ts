@@ -1,6 +1,7 @@
 import type { MessageTarget } from '../../../config/notify-config.ts';
 import type { Envelope } from '../message.ts';
 import { sendHttp } from './http.ts';
+import { inert, textOf } from './text.ts';
 import type { Attempt, Sent } from './sent.ts';
 
 /** POST of JSON: `title`, `body` and `type` as an Apprise API takes them; the rest for programs. */
@@ -28,18 +29,24 @@ export function sendWebhook(
   );
 }
 
-/** What programs get: by webhook, and on the standard input of a command. */
+/**
+ * What programs get: by webhook, and on the standard input of a command. Most of them pass `title` and `body` on to a chat, so both are
+ * inert there.
+ */
 export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
-  const { title, body, type, level, cause, at, count, files, id, isRepeat } = message;
+  const { title, type, level, cause, at, count, files, id, isRepeat, host } = message;
   return {
     v: 1,
-    title,
-    body,
+    title: inert(title),
+    body: inert(textOf(message)),
+    // An Apprise API escapes text for the targets that show HTML.
+    format: 'text',
     type: type === 'recovered' || type === 'live' ? 'success' : level === 'warn' ? 'warning' : 'info',
     event: type,
     cause,
     at: new Date(at).toISOString(),
     count,
+    host,
     files,
     id,
     repeat: isRepeat,
