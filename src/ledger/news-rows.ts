@@ -78,7 +78,7 @@ export interface NewsRows {
     until: number,
   ): Promise<ReadonlyMap<string, Pick<Passage, 'seq' | 'state'>>>;
   filesById(ids: readonly string[]): Promise<readonly Facts[]>;
-  /** Keeps a line about what happened on a host. Of all hosts the newest 100,000 are kept, and of them those since a time. */
+  /** Keeps a line about what happened on a host. Of all hosts the newest 100,000 are kept: those since a time, and the newest 1,000. */
   keepEvent(
     event: { readonly host: string; readonly at: number; readonly line: unknown },
     since: number,
@@ -97,6 +97,9 @@ export interface NewsRows {
 }
 
 const mostEvents = 100_000;
+
+/** So many of the newest are kept however old they are: a clock that is set forward for a moment makes all of them old. */
+const shownEvents = 1_000;
 
 export function createNewsRows({ db, words, write }: Connection): NewsRows {
   const forSeqs = async (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> => {
@@ -179,7 +182,9 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
     keepEvent: ({ host, at, line }, since) =>
       write(function* (): Work<void> {
         yield* ask('INSERT INTO event (host, at, line) VALUES (?, ?, ?)', [host, at, JSON.stringify(line)]);
-        yield* ask('DELETE FROM event WHERE at < ? OR seq <= (SELECT max(seq) FROM event) - ?', [since, mostEvents]);
+        const text =
+          'DELETE FROM event WHERE seq <= (SELECT max(seq) FROM event) - ? OR (at < ? AND seq <= (SELECT max(seq) FROM event) - ?)';
+        yield* ask(text, [mostEvents, since, shownEvents]);
       }),
     events: async (host, since, limit) => {
       const rows = db.selectFrom('event').select('line').where('host', '=', host).where('at', '>=', since);
