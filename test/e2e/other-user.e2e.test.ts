@@ -82,6 +82,7 @@ test(
       await shown('ls'),
       await shown('explain', at('secret.mpg')),
       await shown('show', at('closed')),
+      await shown('explain', at('closed/one.mpg')),
     ];
     for (const { stdout } of lists) expect(stdout).toContain('sudo setfacl -m u:');
     expect((await shown('doctor')).stdout).toContain('4 files need you');

@@ -9,6 +9,7 @@ import type { ShowView } from '../../daemon/files/show-view.ts';
 import { didYouMean } from '../../routing/did-you-mean.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
+import type { ReasonCode } from '../../pipeline/file/reasons.ts';
 import { BROKEN_NAME, meansBrokenName } from '../../watch/broken-name.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
@@ -35,6 +36,8 @@ interface PathReport {
   readonly lone_sidecars: readonly string[];
   /** What it waits for before it is taken in; null when it does not. */
   readonly waits_for: string | null;
+  /** Why dropcast may not open the directory that the path is in; null when it may. */
+  readonly closed: string | null;
   /** Null for what is no video here. */
   readonly proofs: Proofs | null;
   readonly explanation: Explanation;
@@ -78,6 +81,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
     lone_sidecars: loneSidecars,
     explanation,
     waits_for: await waitOf(config, absolute),
+    closed: stands === null ? await closedAbove(shell, config, absolute) : null,
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
     stands,
   };
@@ -109,6 +113,20 @@ async function waitOf(config: Config, absolute: string): Promise<string | null> 
   }));
   return why;
 }
+
+/** The reason in the entry of a closed directory above the path; null: there is none. */
+async function closedAbove(shell: Shell, config: Config, absolute: string): Promise<string | null> {
+  for (let above = dirname(absolute); folderOf(config.folders, above) !== null; above = dirname(above)) {
+    const found = await askFor(shell, config, above);
+    const entry = found.find(
+      ({ file }) => file.path === above && file.state === 'held' && file.cause === closedDirectory,
+    );
+    if (entry !== undefined) return entry.file.why;
+  }
+  return null;
+}
+
+const closedDirectory: ReasonCode = 'closed_directory';
 
 async function movedBy(config: Config, folder: string): Promise<readonly string[]> {
   const path = `/moves?folder=${encodeURIComponent(folder)}`;
@@ -143,6 +161,7 @@ function describe({
   sidecar,
   lone_sidecars: lone,
   waits_for: waitsFor,
+  closed,
   proofs,
   explanation,
   stands,
@@ -169,7 +188,11 @@ function describe({
     '',
     ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were not ignored, it'),
     '',
-    waitsFor === null || stands !== null ? stateLine(stands) : `State: settling: ${escapeControls(waitsFor)}`,
+    closed !== null
+      ? `State: not seen: ${escapeControls(closed)}`
+      : waitsFor === null || stands !== null
+        ? stateLine(stands)
+        : `State: settling: ${escapeControls(waitsFor)}`,
   );
   return `${lines.join('\n')}\n`;
 }

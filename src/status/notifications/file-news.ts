@@ -43,7 +43,9 @@ function needsYou(files: readonly FileNews[], at: number): Message {
   // As the page and status say it.
   const common = commonCause(files);
   const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
-  const body = [[why, ...steps].map(wholeSentence).join(' '), ...names(files)];
+  // What to do may be in the reason itself.
+  const reasons = common.next.includes(why.slice(1)) ? [] : [why];
+  const body = [[...reasons, ...steps].map(wholeSentence).join(' '), ...names(files)];
   const title = files.length === 1 ? `${nameOf(first)} needs you` : `Needs you: ${common.title}`;
   return message('needs_you', files, { cause: `needs you: ${cause}`, title, body, at });
 }

@@ -26,7 +26,19 @@ test.each([
   expect(causeOf({ ...caused, ...other }).title).toBe(title);
 });
 
+test('closed directories are no files', () => {
+  const message = "user nobody may not open the directory /in/a (EACCES); run `sudo setfacl -m u:nobody:rx -- '/in/a'`";
+  const of = (files: number) => causeOf({ cause: 'closed_directory', files, extensions: [''], message });
+  expect([of(1).title, of(2).title]).toEqual([
+    '1 directory cannot be read by dropcast',
+    '2 directories cannot be read by dropcast',
+  ]);
+  for (const { next } of [of(1), of(2)]) expect(next).toContain('sudo setfacl');
+});
+
 const keys = [
+  'unreadable',
+  'closed_directory',
   'no_rule',
   'sidecar',
   'flawed',

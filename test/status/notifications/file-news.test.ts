@@ -40,6 +40,12 @@ describe('what is told of files', () => {
     expect(told(news)).toEqual(lines);
   });
 
+  test.each([1, 3])('the command that opens %d files that cannot be read, once', (n) => {
+    const why = "user nobody may not read this file (EACCES); run `sudo setfacl -m u:nobody:r -- '/in/clip0.mp4'`";
+    const [message] = fileMessages(needing(n, 'unreadable', why), 1);
+    expect(message?.body.split('sudo setfacl')).toHaveLength(2);
+  });
+
   test('reason, next step, and the first of the names', () => {
     const [message] = fileMessages(needing(7), 1);
     expect(message?.body.split('\n')).toEqual([
