@@ -1,5 +1,5 @@
 import type { LatePoll, RequestRoom } from '../estimate.ts';
-import { createAges } from './ages.ts';
+import { createAges } from '../ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';

@@ -11,6 +11,7 @@ import type {
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
+import { createAges } from '../ages.ts';
 import { createRecord } from './create.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
@@ -61,15 +62,25 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
     } satisfies Pick<Budget, 'take'>,
   };
+  const deadTimes = createAges(
+    world.clock,
+    () => Infinity,
+    ({ addressDeadAt }) => addressDeadAt,
+  );
   const upload: UploadWorld = {
     ...world,
     passing,
+    deadMs: deadTimes.of,
     renew: (row, signal) => createRecord(row, signal, create),
     onProgress: world.uploads.progressed,
   };
   return {
     creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),
-    uploading: (row, signal) => uploadFile(row, signal, upload).finally(() => passing.delete(row.facts.id)),
+    uploading: (row, signal) =>
+      uploadFile(row, signal, upload).finally(() => {
+        passing.delete(row.facts.id);
+        if (row.facts.addressDeadAt === null) deadTimes.forget(row.facts.id);
+      }),
   };
 }
 

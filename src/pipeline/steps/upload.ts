@@ -8,7 +8,6 @@ import { isSentAgain, notReceived, sentAgainAfter } from '../file/reasons.ts';
 import type { Reason, ReasonCode } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
-import { believed } from '../file/stored-time.ts';
 import type { Row } from '../file/rows.ts';
 import type { UploadHosts } from '../upload-hosts.ts';
 import { findTwin } from './duplicates.ts';
@@ -25,6 +24,11 @@ export interface UploadWorld extends TwinWorld {
   uploadsStartAt(): number | null;
   /** Deletes the record of a row that is `dying` and creates another: the step of create. */
   renew(row: Row, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * How long the upload address of a file has been dead, in milliseconds, by the monotonic clock: a wall clock that is set forward must not
+   * end the wait for a body that may have arrived.
+   */
+  deadMs(facts: Facts): number;
   /** Told how many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
@@ -64,11 +68,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
     if (twin?.kind === 'duplicate') return setback(twin);
   }
   if (addressDeadAt === null || world.uploadHosts.isSpared(row.facts)) return trySending(row, signal, world);
-  const now = world.clock.now();
-  const since = believed(addressDeadAt, now);
-  // The clock was set back: the wait begins again, and once.
-  if (since < addressDeadAt) await row.write({ addressDeadAt: since });
-  const deadMs = now - since;
+  const deadMs = world.deadMs(row.facts);
   if (!mayHaveArrived(row.facts)) return replace(row, deadMs, world);
   if (!isSentAgain(row.facts)) return setback(inDoubt(deadMs));
   return deadMs < addressGraceMs ? setback(sentAgainAfter(addressGraceMs - deadMs)) : giveUpOnRecord(row);
@@ -140,6 +140,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (failure.code === refusedAddressesCode) await row.write(refused);
   if (failure.kind !== 'address dead') return setback(failure);
   await row.write(refused, failure.message);
+  // The measurement begins.
+  world.deadMs(row.facts);
   // The service may be slow to show an earlier body: it is asked once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });

@@ -61,6 +61,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
         uploadFile(row, signal, {
           ...service,
           uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
+          deadMs: () => 0,
           renew: () => Promise.reject(new Error('an upload makes no record')),
           uploadsStartAt: () => null,
           onProgress: () => undefined,

@@ -5,6 +5,7 @@ import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { rearmed } from '../../../src/pipeline/file/reasons.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { Answer } from '../../../src/pipeline/file/ports.ts';
+import { createAges } from '../../../src/pipeline/ages.ts';
 import { addressGraceMs, uploadFile } from '../../../src/pipeline/steps/upload.ts';
 import type { UploadWorld } from '../../../src/pipeline/steps/upload.ts';
 import { outcomeOf } from '../held-rows.ts';
@@ -32,6 +33,11 @@ function open(
     store,
     passing: new Set(),
     uploadHosts: { believe: () => undefined, isSpared: () => false, takesNewAddress: () => false },
+    deadMs: createAges(
+      clock,
+      () => Infinity,
+      ({ addressDeadAt }) => addressDeadAt,
+    ).of,
     renew: () => Promise.reject(new Error('an upload makes no record')),
     host: {
       status: async () => {
@@ -441,6 +447,17 @@ describe('a file that a person wants sent again although it may have arrived', (
     expect(calls).toEqual(['status']);
     expect(store.row()).toMatchObject({ videoId: null, sha256: null, dying: false, suspects: ['video:vid_1'] });
     expect(await store.unanswered()).toMatchObject([{ token: 'video:vid_1' }]);
+  });
+
+  test('waits the whole minute although the clock is set forward: the service may have all of it', async () => {
+    const { run, world, store, clock } = open(wanted);
+    world.host.send = async () => ({ ok: false, failure: failure('address dead') });
+    const { failure: waits } = await run();
+    clock.set(clock.now() + 10 * 86_400_000);
+    await store.save({ ...store.row(), lastFailure: waits ?? null });
+    expect((await run()).failure).toMatchObject({ code: 'sent_again', retryAfterMs: addressGraceMs });
+    clock.advance(addressGraceMs);
+    expect((await run()).type).toBe('started over');
   });
 
   test.each([

@@ -229,6 +229,7 @@ class Turn {
           uploadFile(row, signal, {
             ...steps,
             renew: (renewed, cut) => createRecord(renewed, cut, steps),
+            deadMs: ({ addressDeadAt }) => state.now - (addressDeadAt ?? state.now),
             uploadsStartAt: () => null,
             onProgress: () => undefined,
           }),

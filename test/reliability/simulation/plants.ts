@@ -26,7 +26,7 @@ export const plants: readonly Plant[] = [
     changes: [
       {
         file: 'src/pipeline/steps/upload.ts',
-        from: 'if (uploadStartedAt === null) return send(row, signal, world);',
+        from: 'if (uploadStartedAt === null) return trySending(row, signal, world);',
         to: 'if (uploadStartedAt === null || addressDeadAt === null) return send(row, signal, world);',
       },
     ],
@@ -159,7 +159,7 @@ export const plants: readonly Plant[] = [
     changes: [
       {
         file: 'src/intake/intake.ts',
-        from: "if (stateOf(facts) === 'vanished') return comeBack(facts, arrival, world);",
+        from: "if (stateOf(facts) === 'vanished') return judgeAnew(facts, arrival, 'the file is there again', world);",
         to: "if (stateOf(facts) === 'vanished') return 'known';",
       },
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createAges } from '../../../src/pipeline/rounds/ages.ts';
-import { someFacts, uploaded } from '../some-facts.ts';
-import { TestClock } from '../test-clock.ts';
+import { createAges } from '../../src/pipeline/ages.ts';
+import { someFacts, uploaded } from './some-facts.ts';
+import { TestClock } from './test-clock.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
