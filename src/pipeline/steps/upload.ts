@@ -80,11 +80,10 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
  */
 async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   const { facts } = row;
-  const now = world.clock.now();
-  const deadMs = facts.addressDeadAt === null ? Infinity : now - believed(facts.addressDeadAt, now);
-  const mayBeReplaced = !mayHaveArrived(facts) && deadMs >= addressGraceMs;
+  const isOverGrace = facts.addressDeadAt === null || world.deadMs(facts) >= addressGraceMs;
+  const mayBeReplaced = !mayHaveArrived(facts) && isOverGrace;
   if (!mayBeReplaced || !world.uploadHosts.takesNewAddress(facts)) return send(row, signal, world);
-  const change = { dying: true, addressDeadAt: facts.addressDeadAt ?? now };
+  const change = { dying: true, addressDeadAt: facts.addressDeadAt ?? world.clock.now() };
   await world.receipts.append('dying', { ...facts, ...change });
   await row.write(
     change,
@@ -136,12 +135,13 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
   const { sha256 } = before;
   // What was refused has not arrived. An earlier body may have.
-  const refused = { sha256, addressDeadAt: world.clock.now() };
-  if (failure.code === refusedAddressesCode) await row.write(refused);
-  if (failure.kind !== 'address dead') return setback(failure);
-  await row.write(refused, failure.message);
-  // The measurement begins.
-  world.deadMs(row.facts);
+  const isDead = failure.kind === 'address dead';
+  if (isDead || failure.code === refusedAddressesCode) {
+    await row.write({ sha256, addressDeadAt: world.clock.now() }, isDead ? failure.message : undefined);
+    // The measurement begins.
+    world.deadMs(row.facts);
+  }
+  if (!isDead) return setback(failure);
   // The service may be slow to show an earlier body: it is asked once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
