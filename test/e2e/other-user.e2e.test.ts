@@ -61,7 +61,10 @@ test(
     ];
     const files = ['secret.mpg', "it's a `secret`\n$(one).mpg", 'closed/one.mpg', 'closed/two.mpg', 'listed/three.mpg'];
     for (const name of files) await station.drop(name);
-    for (const [name, mode] of closed) {
+    // A sidecar that cannot be read holds its video.
+    await station.drop('titled.mpg');
+    await station.drop('titled.yaml', 'title: Mine');
+    for (const [name, mode] of [...closed, ['titled.yaml', 0o600] as const]) {
       await chmod(at(name), mode);
       if (isRoot) await chown(at(name), 0, 0);
     }
@@ -69,10 +72,10 @@ test(
     await station.start();
     await station.reaches('open.mpg', 'done');
     const held = async () => (await station.files()).files.filter(({ state }) => state === 'held');
-    await until('they are held', async () => (await held()).length === closed.length);
+    await until('they are held', async () => (await held()).length === closed.length + 1);
     const entries = await held();
     expect(new Map(entries.map(({ path, cause }) => [path, cause]))).toEqual(
-      new Map(closed.map(([name, , cause]) => [at(name), cause])),
+      new Map([...closed.map(([name, , cause]) => [at(name), cause] as const), [at('titled.mpg'), 'sidecar']]),
     );
     const shown = async (...command: string[]) => dropcast([...command, '--config', station.scratch.config]);
     const status = await shown('status');
@@ -85,9 +88,9 @@ test(
       await shown('explain', at('closed/one.mpg')),
     ];
     for (const { stdout } of lists) expect(stdout).toContain('sudo setfacl -m u:');
-    expect((await shown('doctor')).stdout).toContain('4 files need you');
+    expect((await shown('doctor')).stdout).toContain('5 files need you');
     for (const { why } of entries) await runRemedy(why ?? '');
-    for (const name of files) await station.reaches(name, 'done');
+    for (const name of [...files, 'titled.mpg']) await station.reaches(name, 'done');
     await until('nothing is held', async () => (await held()).length === 0);
   },
 );
