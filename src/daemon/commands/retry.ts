@@ -182,9 +182,10 @@ function isLeftOnDisk({ disposal }: Facts): boolean {
 
 /** Why a retry of many files leaves one alone, or null. */
 function whyLeft(facts: Facts, force: boolean): string | null {
-  if (isWithoutPlan(facts))
-    return 'no rule takes them, or their sidecar is broken: they go on by themselves once that is fixed';
   const rule = retryRule(facts.lastFailure);
+  if (rule.takes === 'none') return rule.because;
+  if (isWithoutPlan(facts))
+    return 'no rule takes them, or their sidecar is broken: they continue automatically once that is fixed';
   if (rule.takes === 'any' || force) return null;
   return `${rule.because}; ${rule.takes === 'named' ? 'name one to retry it' : '--force uploads them as they are'}`;
 }
@@ -193,14 +194,17 @@ function whyLeft(facts: Facts, force: boolean): string | null {
 function whyUseless(facts: Facts, force: boolean): string | null {
   const { why, lastFailure } = facts;
   const rule = retryRule(lastFailure);
-  if (rule.takes !== 'forced' || force || isLeftOnDisk(facts)) return null;
+  if (isLeftOnDisk(facts)) return null;
+  if (rule.takes === 'none') return why;
+  if (rule.takes !== 'forced' || force) return null;
   return `${why ?? lastFailure?.message ?? ''} (${rule.because}): \`dropcast retry --force\` uploads it as it is`;
 }
 
 function whyNoRetry(facts: Facts): string | null {
   const state = stateOf(facts);
   if (isLeftOnDisk(facts)) return null;
-  if (isWithoutPlan(facts)) return `${facts.why ?? 'held'}: change the rules or the sidecar, then it goes on by itself`;
+  if (isWithoutPlan(facts) && retryRule(facts.lastFailure).takes !== 'none')
+    return `${facts.why ?? 'held'}: change the rules or the sidecar, then it continues automatically`;
   if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
   return `${state}: nothing to retry`;
 }

@@ -244,7 +244,7 @@ function noChannel(channel: string): Words {
       `wait for channel ${channel}, which the service does not have`,
     ),
     next: says(
-      'Send it to another channel and correct the rule or sidecar, or create the channel on the service: then it goes on by itself.',
+      'Send it to another channel and correct the rule or sidecar, or create the channel on the service: then it continues automatically.',
       'Send them to another channel and correct the rule or sidecar, or create the channel on the service: then they go on by themselves.',
     ),
     actions: ['send elsewhere', 'ignore'],

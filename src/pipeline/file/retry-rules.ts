@@ -1,11 +1,11 @@
 import type { Failure, FailureKind } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
-/** Which retry takes a file. `any`: its cause may be cured by now. `named`: a person decides about this one file. `forced`: nothing can have cured it. */
+/** Which retry takes a file. `any`: its cause may be cured by now. `named`: a person decides about this one file. `forced`: nothing can have cured it. `none`: it continues automatically. */
 export type RetryRule =
   | { readonly takes: 'any' }
   | {
-      readonly takes: 'named' | 'forced';
+      readonly takes: 'named' | 'forced' | 'none';
       /** Why a retry of many files leaves it, as the end of `3 files left: …`. */
       readonly because: string;
     };
@@ -39,9 +39,9 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
 
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   flawed: { takes: 'forced', because: 'empty, incomplete or not a video, and not changed since' },
-  unreadable: { takes: 'forced', because: 'dropcast may not read them; they continue once it may' },
+  unreadable: { takes: 'none', because: 'dropcast may not read them; they continue once it may' },
   closed_directory: {
-    takes: 'forced',
+    takes: 'none',
     because: 'directories that dropcast may not open; their files come in once it may',
   },
   existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },

@@ -13,6 +13,10 @@ const failed = (id: string, lastFailure: Facts['lastFailure']): Facts => ({ ...h
 
 const truncated = held('truncated', failure('permanent', { code: 'flawed', message: 'moov is missing' }));
 const empty = held('empty', failure('permanent', { code: 'flawed', message: 'the file is empty' }));
+const unreadable = held('unreadable', failure('permanent', { code: 'unreadable', message: 'sudo setfacl' }));
+const directory = held('directory', failure('permanent', { code: 'closed_directory', message: 'sudo setfacl' }), {
+  plan: null,
+});
 const deleted = held('deleted', failure('gone', { code: 'not_found' }), uploaded);
 const unclear = held('unclear', failure('unclear', { code: 'import_in_doubt' }), {
   sourceUrl: 'https://example.com/a',
@@ -52,7 +56,7 @@ const all = [
 const cured = ['refused', 'channelless', 'broken', 'tired', 'waiting'];
 const states = ['failed', 'held', 'retrying'];
 
-function open() {
+function open(files: readonly Facts[] = all) {
   const armed: string[] = [];
   const putAway: string[] = [];
   const events: FileEvent[] = [];
@@ -61,13 +65,13 @@ function open() {
     ledger: {
       selection: {
         ids: async ({ states: wanted = [] }: FileSelection) => ({
-          ids: all.filter((facts) => wanted.includes(stateOf(facts))).map(({ id }) => id),
+          ids: files.filter((facts) => wanted.includes(stateOf(facts))).map(({ id }) => id),
           next: null,
         }),
       },
-      load: async (wanted: string) => all.find(({ id }) => id === wanted) ?? null,
-      waitingForDisk: async () => all.filter(({ disposal }) => disposal === 'waiting'),
-      find: async (name: string) => all.filter(({ id }) => id === name),
+      load: async (wanted: string) => files.find(({ id }) => id === wanted) ?? null,
+      waitingForDisk: async () => files.filter(({ disposal }) => disposal === 'waiting'),
+      find: async (name: string) => files.filter(({ id }) => id === name),
     },
     conductor: {
       apply: async (id: string, event: FileEvent) => (armed.push(id), events.push(event), 'applied'),
@@ -110,6 +114,17 @@ test('a forced retry of all takes the rest too, but for what has no rule', async
   const { retried, left } = await retry(daemon, { names: [], selection: { states }, force: true });
   expect(retried.toSorted()).toEqual(['truncated', 'empty', 'deleted', 'unclear', 'stuck', ...cured].toSorted());
   expect(left).toMatchObject([{ files: 1, why: expect.stringContaining('rule') }]);
+});
+
+test('a file or directory that dropcast may not read needs its command, not a retry, however it is asked for', async () => {
+  const { daemon } = open([unreadable, directory]);
+  for (const force of [false, true]) {
+    const { retried, left } = await retry(daemon, { names: [], selection: { states }, force });
+    expect(retried).toEqual([]);
+    expect(left.map(({ why }) => why)).not.toContainEqual(expect.stringMatching(/--force|rule/));
+    const named = await retry(daemon, { names: ['unreadable', 'directory'], force });
+    expect(named.refused.map(({ why }) => why)).toEqual(['sudo setfacl', 'sudo setfacl']);
+  }
 });
 
 test('a retry of the skipped takes the duplicates', async () => {
