@@ -11,6 +11,7 @@ import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
 import { Contents } from '../fleet/contents.ts';
+import { createDoubtRows } from '../intake/older-ledger.ts';
 import { createStoppedFiles } from '../intake/stopped-files.ts';
 import { createLeftBehind } from '../intake/left-behind.ts';
 import type { Logger } from '../log/logger.ts';
@@ -135,6 +136,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
       conductor.folderSeen(folder);
       return stopped(folder);
     },
+    doubtRows: createDoubtRows({ selection: ledger.selection, rows, now: () => clock.now() }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

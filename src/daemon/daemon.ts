@@ -52,6 +52,7 @@ import type { ServiceLinks } from '../host/service-links.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
+import { markCounter } from './state/mark-counter.ts';
 import { openState } from './state/open-state.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
@@ -157,6 +158,7 @@ export async function startDaemon(
   const { places } = state;
   const owner: FolderClaimant = {
     ...(await folderOwner(config.stateDir, ledger.id)),
+    ledgerCounter: markCounter(ledger.counter, state.receipts),
     fleet: places && {
       placeOf: places.placeOf,
       whyUnproven: places.whyUnproven,
@@ -173,7 +175,7 @@ export async function startDaemon(
       else parts.conductor.folderBack(event.folder);
     }
     if (event.type === 'file') parts.folders.written(event);
-    if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts });
+    if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts, isElsewhere: true });
   });
   stack.use(parts.folders);
   stack.use(parts.contents);

@@ -110,6 +110,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     budget: ledger.budget,
     roots: rootsIn(ledger.roots, places),
+    counter: ledger.counter,
     selection: selectionIn(ledger.selection, places),
     news: newsIn(ledger.news, places),
     id: ledger.id,

@@ -34,6 +34,20 @@ export class FirstStart {
     await this.#store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
   }
 
+  /** An operator says that all files that are in the folder now were uploaded: the first start begins again. */
+  async adopt(): Promise<void> {
+    const beganNs = await fileSystemNow(this.#folder.path);
+    await this.#save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
+  }
+
+  /** An operator says that they were not. */
+  async doNotAdopt(): Promise<void> {
+    const known = await this.#store.firstStart(this.#folder.path);
+    if (known?.isAdopted !== true) return;
+    const { isAdopted: _, ...record } = known;
+    await this.#save({ ...record, isOver: true });
+  }
+
   /** The folder is there. Repeating it changes nothing. */
   async begin(): Promise<FirstStartRecord> {
     if (this.#record !== null) return this.#record;
@@ -44,14 +58,18 @@ export class FirstStart {
   /** What becomes of a file that nobody knows because it was there before; null for a new one. */
   async leaving(path: string, { ctimeNs }: FileVersion): Promise<Leaving | null> {
     const { existing } = this.#folder;
-    const { beganNs, isOver } = await this.begin();
-    if (existing === 'upload' || isOver || beganNs === null || BigInt(ctimeNs) >= beganNs) return null;
-    return (await this.#cameWithDirectory(path, beganNs)) ? null : existing;
+    const { beganNs, isOver, isAdopted = false } = await this.begin();
+    const leaving = isAdopted ? 'recorded' : existing;
+    if (leaving === 'upload' || isOver || beganNs === null || BigInt(ctimeNs) >= beganNs) return null;
+    return (await this.#cameWithDirectory(path, beganNs)) ? null : leaving;
   }
 
   /** Every file that was there has its row. */
   async end(): Promise<void> {
-    const record = { ...(await this.begin()), isOver: true };
+    await this.#save({ ...(await this.begin()), isOver: true });
+  }
+
+  async #save(record: FirstStartRecord): Promise<void> {
     await this.#store.saveFirstStart(this.#folder.path, record);
     this.#record = record;
   }
@@ -64,7 +82,8 @@ export class FirstStart {
       askedNs,
       beganNs: known?.beganNs ?? (await beganAt(path, known === null ? null : askedNs)),
       // Whoever lets everything be uploaded has no first start to come back to.
-      isOver: known?.isOver === true || existing === 'upload',
+      isOver: known?.isOver === true || (existing === 'upload' && known?.isAdopted !== true),
+      ...(known?.isAdopted === true && { isAdopted: true }),
     };
     if (known === null || known.beganNs === null || known.isOver !== record.isOver)
       await this.#store.saveFirstStart(path, record);

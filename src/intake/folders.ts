@@ -50,6 +50,8 @@ export interface Folders extends AsyncDisposable {
   reroute(facts: Facts): Promise<Accepted>;
   /** A person says that a frozen folder is as it should be. `path`: absolute, of a watched folder. */
   resume(path: string): Promise<Resumed>;
+  /** An operator says that all files of a folder whose ledger is older than it were uploaded. `path`: absolute, of a watched folder. */
+  adopt(path: string): Promise<Resumed>;
   /** Scans now. */
   rescan(): Promise<void>;
 }
@@ -57,6 +59,8 @@ export interface Folders extends AsyncDisposable {
 export interface RowChange {
   readonly before: Facts | null;
   readonly facts: Facts;
+  /** Another host of the fleet wrote it, and marks the folder. */
+  readonly isElsewhere?: true;
 }
 
 export interface FoldersOptions extends FolderWorld {
@@ -157,7 +161,8 @@ class FolderSet implements Folders {
     return this.#watched.get(folder)?.whyOffLimits ?? null;
   }
 
-  written({ before, facts }: RowChange): void {
+  written({ before, facts, isElsewhere }: RowChange): void {
+    if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
     const isDeleted = facts.disposal === 'deleted' && before?.disposal !== 'deleted';
     if (isGivenUp(facts) || isDeleted) this.#left(facts);
@@ -180,7 +185,12 @@ class FolderSet implements Folders {
 
   async resume(path: string): Promise<Resumed> {
     const folder = this.#watched.get(path);
-    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.watcher.resume();
+    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.resume();
+  }
+
+  async adopt(path: string): Promise<Resumed> {
+    const folder = this.#watched.get(path);
+    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.adopt();
   }
 
   async rescan(): Promise<void> {
@@ -247,6 +257,13 @@ class FolderSet implements Folders {
   #all(): readonly WatchedFolder[] {
     return [...this.#watched.values()];
   }
+}
+
+/** Whether a ledger without this change could upload the file once more. */
+function isForMark(before: Facts | null, { videoId, uploadStartedAt }: Facts): boolean {
+  if (before === null) return true;
+  const isCreated = videoId !== null && videoId !== before.videoId;
+  return isCreated || (uploadStartedAt !== null && before.uploadStartedAt === null);
 }
 
 function isSamePlace(one: Facts, other: Facts): boolean {

@@ -328,9 +328,10 @@ async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Prom
     afterReady,
     discoveredAt: now,
   };
-  const isIgnored = arrival.leaving === 'ignore';
-  const failure = isIgnored ? leftFromBefore.ignore : holdOf(arrival);
-  const end = isIgnored ? ({ end: 'skipped' } as const) : {};
+  const { leaving } = arrival;
+  const isLeft = leaving === 'ignore' || leaving === 'recorded';
+  const failure = isLeft ? leftFromBefore[leaving] : holdOf(arrival);
+  const end = isLeft ? ({ end: 'skipped' } as const) : {};
   await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end }, instead);
 }
 

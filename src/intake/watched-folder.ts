@@ -13,6 +13,7 @@ import { NotNowError } from '../watch/ports.ts';
 import type {
   FolderWatcher,
   RefusedPath,
+  Resumed,
   RootState,
   RootStore,
   SettlingFile,
@@ -29,6 +30,8 @@ import type { FolderIntakeWorld } from './folder-intake.ts';
 import { createRouter } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { LeftBehind } from './left-behind.ts';
+import { recordedIn, whyNotOlder } from './older-ledger.ts';
+import type { DoubtRows } from './older-ledger.ts';
 import type { LoneSidecarsView } from './lone-sidecars.ts';
 import type { StoppedFiles } from './stopped-files.ts';
 
@@ -74,6 +77,7 @@ export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   readonly owner: FolderClaimant | null;
   readonly leftBehind: LeftBehind;
   readonly stoppedFiles: StoppedFiles;
+  readonly doubtRows: DoubtRows;
 }
 
 export interface FolderPlace {
@@ -93,6 +97,7 @@ export class WatchedFolder implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #first: FirstStart;
   readonly #stoppedFiles: StoppedFiles;
+  readonly #doubtRows: DoubtRows;
   #state: RootState | null = null;
   #isScanned = false;
   #isClosed = false;
@@ -109,6 +114,7 @@ export class WatchedFolder implements AsyncDisposable {
     this.#events = world.events;
     this.#logger = world.logger;
     this.#stoppedFiles = world.stoppedFiles;
+    this.#doubtRows = world.doubtRows;
     this.router = createRouter(folder, movedBy);
     this.#first = new FirstStart(folder, world.ledger);
     this.intake = new FolderIntake(this.router, this.#first, {
@@ -138,6 +144,10 @@ export class WatchedFolder implements AsyncDisposable {
 
   get isFrozen(): boolean {
     return this.#state?.state === 'frozen';
+  }
+
+  get #isBehind(): boolean {
+    return this.#state?.state === 'frozen' && this.#state.isBehind === true;
   }
 
   /** Why nothing of it may be sent, moved or deleted: another dropcast has it, or its file system does not answer. Or null. */
@@ -202,6 +212,24 @@ export class WatchedFolder implements AsyncDisposable {
       if (error instanceof NotNowError) return false;
       throw error;
     }
+  }
+
+  /** An operator says that all is as it should be, though the folder is frozen. */
+  async resume(): Promise<Resumed> {
+    if (this.#isBehind) {
+      await this.#first.doNotAdopt();
+      await this.#doubtRows(this.path, false);
+    }
+    return this.watcher.resume();
+  }
+
+  /** An operator says that all files in the folder were uploaded, though the ledger, an older copy, does not know them. */
+  async adopt(): Promise<Resumed> {
+    if (!this.#isBehind) return { ok: false, why: whyNotOlder(this.path) };
+    await this.#first.adopt();
+    await this.#doubtRows(this.path, true);
+    const resumed = await this.watcher.resume();
+    return resumed.ok ? { ok: true, what: recordedIn(this.path) } : resumed;
   }
 
   /** Whether a sidecar still has a video or link that is there, known or about to be. */

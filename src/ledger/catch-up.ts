@@ -27,7 +27,10 @@ export async function catchUp(
   placed: (facts: Facts) => Facts = (facts) => facts,
 ): Promise<readonly string[]> {
   const { db, words, write } = connection;
-  const { is_copy: isMarked } = await db.selectFrom('identity').select('is_copy').executeTakeFirstOrThrow();
+  const { is_copy: isMarked, counter: known } = await db
+    .selectFrom('identity')
+    .select(['is_copy', 'counter'])
+    .executeTakeFirstOrThrow();
   const isCopy = isMarked === 1;
   const changedAt = await lastChange(db);
   const isNew = (receipt: Receipt, rev: number | undefined): boolean =>
@@ -42,8 +45,10 @@ export async function catchUp(
     );
     return receipts.filter((receipt) => isNew(receipt, revisions.get(receipt.id)));
   };
-  const { receipts, strange } = await newReceipts(stateDir, newOnes);
+  const { receipts, strange, counter } = await newReceipts(stateDir, newOnes);
   if (receipts.length > 0 || isCopy) await write(() => takeOver(words, receipts, { isCopy, placed }));
+  // After the rows: a ledger that has them is as far as its receipts.
+  if (counter > known) await write(() => ask('UPDATE identity SET counter = ? WHERE counter < ?', [counter, counter]));
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,

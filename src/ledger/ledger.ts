@@ -20,6 +20,8 @@ import { createBackups } from './sqlite/backups.ts';
 import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
+import { createCounterRow } from './counter.ts';
+import type { CounterRow } from './counter.ts';
 import { createClaims } from './claims.ts';
 import { portsOf } from './ports-of.ts';
 import { connectTo } from './sqlite/connection.ts';
@@ -61,6 +63,7 @@ export interface Ledger
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
+  readonly counter: CounterRow;
   readonly selection: SelectionStore;
   readonly news: NewsRows;
   /** Local files that are to be deleted later. */
@@ -183,6 +186,7 @@ function compose(connection: SqliteConnection, opened: Opened): Ledger {
     claim: claims.claim,
     budget: createBudgetRow(connection),
     roots: createRoots(connection),
+    counter: createCounterRow(connection),
     selection: mending(selection, repair),
     news: mending(news, repair),
     backUp: createBackups(database, stateDir),

@@ -28,6 +28,12 @@ export interface Receipt {
   readonly sha256: string | null;
 }
 
+/** Receipts of how far the ledger is: lines of their own, `{"v":1,"at":…,"counter":17}`. */
+export interface CounterReceipts {
+  /** On disk when its promise resolves. */
+  note(counter: number): Promise<void>;
+}
+
 /**
  * `receipts.jsonl`: the only facts that neither the disk nor the service can restore (which file has which video, and where its
  * bytes go), in case the ledger is lost (design 5.9). It is as private as the ledger.
@@ -35,16 +41,18 @@ export interface Receipt {
  * @returns the receipts, whose `append` rejects with `LedgerUnavailableError` while the disk refuses
  * @throws {LedgerError} when it cannot be opened
  */
-export async function openReceipts(stateDir: string): Promise<Receipts & AsyncDisposable> {
+export async function openReceipts(stateDir: string): Promise<Receipts & CounterReceipts & AsyncDisposable> {
   const log = await openAppendLog(receiptsPath(stateDir));
+  const append = async (line: object): Promise<void> => {
+    try {
+      await log.append({ ...line });
+    } catch (error) {
+      throw translated(error, receiptsPath(stateDir));
+    }
+  };
   return {
-    append: async (step, facts) => {
-      try {
-        await log.append({ ...receiptOf(step, facts) });
-      } catch (error) {
-        throw translated(error, receiptsPath(stateDir));
-      }
-    },
+    append: (step, facts) => append(receiptOf(step, facts)),
+    note: (counter) => append({ v: 1, at: new Date().toISOString(), counter }),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
@@ -61,6 +69,8 @@ export interface ReadReceipts {
   readonly receipts: readonly Receipt[];
   /** Lines that are no receipts, and that no crash cut short: somebody edited the file, or the disk damaged it. */
   readonly strange: number;
+  /** The highest that a receipt has; 0 without one. */
+  readonly counter: number;
 }
 
 /** Steps that may be between a receipt and its row at the same time, at most. */
@@ -86,7 +96,7 @@ export async function newReceipts(
   newOnes: (receipts: readonly Receipt[]) => Promise<readonly Receipt[]>,
 ): Promise<ReadReceipts> {
   const size = await sizeOfUsableFile(receiptsPath(stateDir));
-  if (size === null) return { receipts: [], strange: 0 };
+  if (size === null) return { receipts: [], strange: 0, counter: 0 };
   await using file = await open(receiptsPath(stateDir), 'r');
   for (let length = firstReadBytes; ; length *= 4) {
     const from = Math.max(0, size - length);
@@ -95,11 +105,12 @@ export async function newReceipts(
     // The first line is cut: it begins before what was read.
     const read = lines.slice(from === 0 ? 0 : 1).map(parse);
     const receipts = read.filter((line) => typeof line === 'object');
+    const counters = read.filter((line) => typeof line === 'number');
     const oldest = receipts.slice(0, underWay);
     if (from === 0 || (oldest.length === underWay && (await newOnes(oldest)).length === 0)) {
       const strange = read.filter((line) => line === 'strange').length;
       const last = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-      return { receipts: await newOnes([...last.values()]), strange };
+      return { receipts: await newOnes([...last.values()]), strange, counter: Math.max(0, ...counters) };
     }
   }
 }
@@ -134,13 +145,19 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
   };
 }
 
-function parse(line: string): Receipt | 'torn' | 'strange' {
+/** @returns the number of a receipt of the counter */
+function parse(line: string): Receipt | number | 'torn' | 'strange' {
   try {
     const value: unknown = JSON.parse(line);
-    return isReceipt(value) ? value : 'strange';
+    return isReceipt(value) ? value : (counterOf(value) ?? 'strange');
   } catch {
     return line === '' || (line.startsWith('{') && !line.endsWith('}')) ? 'torn' : 'strange';
   }
+}
+
+function counterOf(value: unknown): number | null {
+  const { counter } = (value ?? {}) as { readonly counter?: unknown };
+  return typeof counter === 'number' && Number.isSafeInteger(counter) && counter >= 0 ? counter : null;
 }
 
 /** Only `receiptOf` writes these lines, so what a row is made from is asked for, not all of it. */

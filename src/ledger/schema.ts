@@ -64,6 +64,8 @@ export interface IdentityTable {
   ledger: string;
   /** 1 in the files of `backups/`: what is opened with it was put back, and may be older than what happened. */
   is_copy: number;
+  /** Grows whenever a mark is to say that files were taken in: see `MarkCounter`. */
+  counter: number;
 }
 
 /** One row: the requests of the last hour. */
@@ -98,6 +100,7 @@ export interface FirstStartTable {
   asked_ns: string;
   began_ns: string | null;
   is_over: number;
+  is_adopted: number;
 }
 
 /** A video of the service, for the files that may be it. */

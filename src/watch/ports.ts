@@ -76,13 +76,14 @@ export interface SettlingFile {
 /**
  * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
  * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's, or most of its files are missing at once. No file is
- *   offered, none is reported gone. `isOffLimits`: it is another dropcast's or does not answer, so nothing in it may be touched.
+ *   offered, none is reported gone. `isOffLimits`: it is another dropcast's, does not answer, or `isBehind`, so nothing in it may be touched.
+ *   `isBehind`: the ledger is older than the folder.
  * - `scanning`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
   | { readonly state: 'watching'; readonly why?: string }
-  | { readonly state: 'frozen'; readonly why: string; readonly isOffLimits?: true }
+  | { readonly state: 'frozen'; readonly why: string; readonly isOffLimits?: true; readonly isBehind?: true }
   | { readonly state: 'scanning'; readonly why: string };
 
 /** Thrown by the sink when it cannot take a file or a report just now, and nothing is wrong: it comes again, without a word in the log. */
@@ -221,6 +222,8 @@ export interface FolderWatcher extends AsyncDisposable {
   unaccounted(): readonly string[];
   /** How many files the scan under way, or the last one, has come to. */
   visited(): number;
+  /** A file of the folder was taken in, or its upload began: the mark is to say so. */
+  took(): void;
   /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
   resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];

@@ -10,7 +10,7 @@ import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 
 export type RootVerdict =
   | { readonly isSound: true }
-  | { readonly isSound: false; readonly why: string; readonly isAnother?: true };
+  | { readonly isSound: false; readonly why: string; readonly isAnother?: true; readonly isBehind?: true };
 
 export interface RootCheckOptions {
   readonly path: string;

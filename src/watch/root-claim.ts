@@ -7,7 +7,7 @@ import { errnoOf } from './path-entry.ts';
 import { onlyRead } from './ports.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';
-import { placeMark, readMark, replaceMark } from './root-mark.ts';
+import { placeMark, readMark, replaceMark, withoutCounter } from './root-mark.ts';
 import type { FolderClaimant, FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
@@ -15,7 +15,7 @@ import { judge, whyForeign, whyInside } from './root-owner.ts';
 export async function markOf(path: string, ledger: string): Promise<string | null> {
   const found = await readMark(path);
   if (found.is !== 'mark' || found.owner.ledger !== ledger) return null;
-  return createHash('sha256').update(found.text).digest('hex').slice(0, 32);
+  return createHash('sha256').update(withoutCounter(found.text)).digest('hex').slice(0, 32);
 }
 
 /**
@@ -31,6 +31,9 @@ export class RootClaim implements AsyncDisposable {
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   #lacksRoom = false;
+  /** What the mark says of the ledger. */
+  #counter = 0;
+  #isTrusted = false;
   /** What was logged last: each state is said once. */
   #said = '';
 
@@ -55,10 +58,15 @@ export class RootClaim implements AsyncDisposable {
       const isAlone = (this.#owner.fleet ?? null) === null;
       const marked = locked !== null && isAlone ? locked : await this.#marked();
       const rival = marked ?? (this.#isMarked ? null : locked);
-      return rival === null ? { isSound: true } : { isSound: false, why: rival };
+      return rival === null ? await this.#compareCounter() : { isSound: false, why: rival };
     } catch (error) {
       return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
     }
+  }
+
+  /** An operator says that the ledger counts, although the mark says more. */
+  trustNext(): void {
+    this.#isTrusted = true;
   }
 
   /** Fingerprint of our mark in the folder, or null. */
@@ -93,11 +101,13 @@ export class RootClaim implements AsyncDisposable {
   /** @returns why somebody else has the folder, or null */
   async #marked(): Promise<string | null> {
     for (let turn = 0; turn < mostTurns; turn += 1) {
-      const verdict = await judge(this.#path, await readMark(this.#path), this.#owner);
+      const found = await readMark(this.#path);
+      const verdict = await judge(this.#path, found, this.#owner);
       if (verdict.is === 'foreign') return verdict.why;
       if (verdict.is === 'ours') {
         this.#isMarked = true;
         this.#lacksRoom = false;
+        this.#counter = found.is === 'mark' ? (found.owner.counter ?? 0) : 0;
         return null;
       }
       // It was ours, and somebody else is at it: taking it back would go to and fro.
@@ -110,15 +120,31 @@ export class RootClaim implements AsyncDisposable {
     return `others change its mark at the same time; if this lasts, run \`rm -r ${shellWord(this.#path)}/.dropcast.*\``;
   }
 
+  /** A mark that says more than the ledger was written by a ledger that knew of more files. */
+  async #compareCounter(): Promise<RootVerdict> {
+    const { ledgerCounter: counter = null, fleet = null } = this.#owner;
+    // A ledger that does not answer takes nothing in, so the next look is early enough.
+    const isBehind = counter !== null && (await counter.isBehind(this.#counter).catch(() => false));
+    if (isBehind && !this.#isTrusted)
+      return { isSound: false, isBehind: true, why: whyBehind(this.#path, fleet === null) };
+    if (isBehind) await counter.advance(this.#counter);
+    this.#isTrusted = false;
+    return { isSound: true };
+  }
+
   /** @returns false when the folder cannot be marked: then only the lock protects it */
   async #take(verdict: {
     readonly is: string;
     readonly text?: string;
     readonly owner?: FolderOwner;
   }): Promise<boolean> {
-    const { fleet = null, ...owner } = this.#owner;
-    const ours = fleet === null ? owner : { ...owner, place: fleet.placeOf(this.#path) };
+    const { fleet = null, ledgerCounter = null, ...owner } = this.#owner;
     try {
+      const ours = {
+        ...owner,
+        ...(fleet !== null && { place: fleet.placeOf(this.#path) }),
+        ...(ledgerCounter !== null && { counter: await ledgerCounter.current() }),
+      };
       const placed = await (verdict.text === undefined
         ? placeMark(this.#path, ours)
         : replaceMark(this.#path, verdict.text, ours));
@@ -148,6 +174,13 @@ export class RootClaim implements AsyncDisposable {
     this.#said = message;
     this.#logger[level](message, { folder: this.#path, ...fields });
   }
+}
+
+/** @param isAlone the ledger lies in the state directory of this host */
+export function whyBehind(folder: string, isAlone = true): string {
+  const what = isAlone ? 'the state directory' : 'the ledger of the fleet';
+  const path = shellWord(folder);
+  return `${what} is older than this folder: restored from a backup? Files that it does not know may be on the service already. If all files in the folder were uploaded, run \`dropcast adopt ${path}\`; to upload the files that it does not know, run \`dropcast resume ${path}\``;
 }
 
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);

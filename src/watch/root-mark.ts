@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash, randomBytes } from 'node:crypto';
@@ -6,6 +7,19 @@ import { readSmallFile } from './small-file.ts';
 
 /** The name of the mark in the root of a watched folder. Hidden, so no watcher takes it for a video. */
 export const markName = '.dropcast';
+
+/**
+ * How far the ledger is, as a number that only grows. A mark has what it was when files were last taken in: a ledger that has less is an older
+ * copy, and would upload those files again.
+ */
+export interface MarkCounter {
+  /** As this process knows it. */
+  current(): Promise<number>;
+  /** Whether a mark says more than the ledger. */
+  isBehind(mark: number): Promise<boolean>;
+  /** @returns what it is from now on: more than it was, and more than `atLeast`. On disk when it resolves */
+  advance(atLeast?: number): Promise<number>;
+}
 
 /** Whose folder it is. */
 export interface FolderOwner {
@@ -19,10 +33,14 @@ export interface FolderOwner {
   readonly hostName: string;
   /** What the rows of a fleet call the folder, where its ledger is one of several hosts. */
   readonly place?: string;
+  /** How far the ledger was when files of the folder were last taken in; a mark of 0.1.0 has none. */
+  readonly counter?: number;
 }
 
 /** Who watches a folder: this process. */
-export interface FolderClaimant extends Omit<FolderOwner, 'place'> {
+export interface FolderClaimant extends Omit<FolderOwner, 'place' | 'counter'> {
+  /** Null: the marks have no counter. */
+  readonly ledgerCounter?: MarkCounter | null;
   /** Null: the ledger is of this host alone. */
   readonly fleet?: FleetFolders | null;
 }
@@ -64,7 +82,7 @@ const notAMark: FoundMark = { is: 'unclear', why: 'it is not a mark of dropcast'
  * @throws what the file system refuses
  */
 export async function placeMark(folder: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
-  const fresh = await writeFresh(folder, owner);
+  const fresh = await writeFresh(folder, textOf(owner));
   try {
     await link(fresh, join(folder, markName)).catch((error: unknown) => renameInstead(error, fresh, folder));
     await syncDirectory(folder);
@@ -86,9 +104,13 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
  * @throws what the file system refuses
  */
 export async function replaceMark(folder: string, text: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
+  return replaceText(folder, text, textOf(owner));
+}
+
+async function replaceText(folder: string, text: string, by: string): Promise<'placed' | 'taken'> {
   const path = join(folder, markName);
   const turn = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
-  const fresh = await writeFresh(folder, owner);
+  const fresh = await writeFresh(folder, by);
   let isOurTurn = false;
   try {
     isOurTurn = await hasTurn(turn, fresh);
@@ -120,25 +142,92 @@ async function hasTurn(path: string, fresh: string): Promise<boolean> {
   return false;
 }
 
+/**
+ * Writes into a mark of ours how far the ledger is. In place, where that is possible: the digits have a fixed width, so that a crash leaves the
+ * old or the new ones, and the file keeps its number, by which hosts of a fleet recognise it. Nothing is written if the mark is another by now.
+ *
+ * @param text of the mark as it was judged
+ * @param counter from 0 to `mostCounter`
+ * @throws what the file system refuses
+ */
+export async function writeCounter(folder: string, text: string, counter: number): Promise<void> {
+  const isWritten = counterAtEnd.test(text) && (await writeInPlace(join(folder, markName), text, counter));
+  if (!isWritten) await replaceText(folder, text, withCounter(withoutCounter(text), counter));
+}
+
+/** @returns false when only the directory may be written, as with the mark of another user */
+async function writeInPlace(path: string, text: string, counter: number): Promise<boolean> {
+  try {
+    await using file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) return true;
+    const expected = Buffer.from(text);
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(expected.length + 1) });
+    if (!buffer.subarray(0, bytesRead).equals(expected)) return true;
+    const digits = digitsOf(counter);
+    await file.write(digits, expected.length - counterEnd.length - digits.length);
+    await file.sync();
+    return true;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'EACCES' || code === 'EPERM') return false;
+    throw error;
+  }
+}
+
+/** One a minute for each of 1,000 folders takes 1,900 years. What a damaged mark has beyond it is no counter. */
+const mostCounter = 1e12;
+
+const counterEnd = '"}\n';
+const counterAtEnd = /,"counter":"\d{15}"\}\n$/;
+
+/** What tells a mark from every other: its counter changes. */
+export function withoutCounter(text: string): string {
+  return text.replace(counterAtEnd, '}\n');
+}
+
+function withCounter(text: string, counter: number): string {
+  return text.replace(/\}\n$/, `,"counter":"${digitsOf(counter)}${counterEnd}`);
+}
+
+function digitsOf(counter: number): string {
+  if (counter > mostCounter) throw new RangeError(`the counter of a mark is at most ${mostCounter}, not ${counter}`);
+  return String(counter).padStart(15, '0');
+}
+
+function textOf({ counter, ...owner }: FolderOwner): string {
+  const text = `${JSON.stringify({ v: 1, ...owner, since: new Date().toISOString() })}\n`;
+  return counter === undefined ? text : withCounter(text, counter);
+}
+
 function ownerOf(text: string): FolderOwner | null {
   try {
-    const { ledger, stateDir, host, hostName, place } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
+    const { ledger, stateDir, host, hostName, place, counter } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
     if (typeof ledger !== 'string' || typeof stateDir !== 'string' || typeof hostName !== 'string') return null;
-    const known = { ledger, stateDir, host: typeof host === 'string' ? host : null, hostName };
-    return typeof place === 'string' ? { ...known, place } : known;
+    return {
+      ledger,
+      stateDir,
+      host: typeof host === 'string' ? host : null,
+      hostName,
+      ...(typeof place === 'string' && { place }),
+      ...(typeof counter === 'string' && isCounter(counter) && { counter: Number(counter) }),
+    };
   } catch {
     return null;
   }
 }
 
+function isCounter(digits: string): boolean {
+  return /^\d{15}$/.test(digits) && Number(digits) <= mostCounter;
+}
+
 /** @returns the path of a mark that is durable and has no name yet */
-async function writeFresh(folder: string, owner: FolderOwner): Promise<string> {
+async function writeFresh(folder: string, text: string): Promise<string> {
   const path = `${join(folder, markName)}.${randomBytes(6).toString('hex')}`;
   try {
     await using file = await open(path, 'wx', 0o644);
     // Whatever the umask: a dropcast of another user must be able to read whose folder it is.
     await file.chmod(0o644).catch(() => undefined);
-    await file.writeFile(`${JSON.stringify({ v: 1, ...owner, since: new Date().toISOString() })}\n`);
+    await file.writeFile(text);
     await file.sync();
     return path;
   } catch (error) {

@@ -4,7 +4,8 @@ import type { KnownFiles, RootStore } from './ports.ts';
 import { noAnswer, whyMissing } from './root.ts';
 import { RootCheck } from './root-check.ts';
 import { recordOf } from './root-memory.ts';
-import { markOf } from './root-claim.ts';
+import { markOf, whyBehind } from './root-claim.ts';
+import { readMark } from './root-mark.ts';
 
 /** What a first look goes by. */
 export interface RootPreviewWorld {
@@ -12,6 +13,19 @@ export interface RootPreviewWorld {
   readonly known: KnownFiles;
   /** The random id of the ledger. */
   readonly ledgerId: string;
+  readonly counter: LedgerPreview['counter'];
+}
+
+interface LedgerPreview {
+  readonly id: string;
+  /** How far it is. */
+  readonly counter: { load(): Promise<number> };
+}
+
+/** Whether a ledger is older than the mark that it left in a folder. */
+export async function isLedgerBehind(path: string, { id, counter }: LedgerPreview): Promise<boolean> {
+  const found = await readMark(path);
+  return found.is === 'mark' && found.owner.ledger === id && (found.owner.counter ?? 0) > (await counter.load());
 }
 
 /** Known files that are looked for. */
@@ -20,7 +34,7 @@ const mostFiles = 10_000;
 /** Why a watcher would freeze a folder at its first look, or null. Marks nothing and notes nothing. */
 export async function whyFrozenAtStart(
   path: string,
-  { roots, known, ledgerId }: RootPreviewWorld,
+  { roots, known, ledgerId, counter }: RootPreviewWorld,
 ): Promise<string | null> {
   const { identity = null, doubt = null } = recordOf(await roots.load(path)) ?? {};
   const devices = new Set<string>();
@@ -34,5 +48,6 @@ export async function whyFrozenAtStart(
   if (doubt?.is === 'resumed') check.trustNext();
   const verdict = (await unlessHung(check.look(files))) ?? noAnswer;
   if (!verdict.isSound) return verdict.why;
+  if (doubt?.is !== 'resumed' && (await isLedgerBehind(path, { id: ledgerId, counter }))) return whyBehind(path);
   return doubt?.is === 'missing' ? whyMissing(path, 'most') : null;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markName, readMark } from './root-mark.ts';
+import { markName, readMark, withoutCounter } from './root-mark.ts';
 import { readSmallFile } from './small-file.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function markFileOf(folder: string): Promise<MarkFile | null> {
   if (found.is !== 'mark') return null;
   const { ledger, place = null } = found.owner;
   const inode = await inodeOf(join(folder, markName));
-  return { ledger, place, fingerprint: hashOf(`${inode} ${found.text}`) };
+  return { ledger, place, fingerprint: hashOf(`${inode} ${withoutCounter(found.text)}`) };
 }
 
 /** @param host who writes it: what a crash left is written again @throws what the file system refuses */

@@ -15,7 +15,7 @@ export interface RootOptions {
   readonly clock: MonotonicClock;
   readonly inventory: Pick<Inventory, 'taken'>;
   /** Keeps other dropcasts off; null where nobody else can be. */
-  readonly claim: Pick<RootClaim, 'hold' | 'mark'> | null;
+  readonly claim: Pick<RootClaim, 'hold' | 'mark' | 'trustNext'> | null;
   /** Which directory the folder was, also before this start. */
   readonly roots: RootStore;
   readonly logger: Logger;
@@ -51,6 +51,8 @@ export class Root {
   #missingBecause: string | null = null;
   #isForeign = false;
   #isAnother = false;
+  /** The ledger is older than the mark of the folder. */
+  #isBehind = false;
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
@@ -96,7 +98,7 @@ export class Root {
   async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<void> {
     const record = await this.#memory.load();
     this.#check.remember(record?.identity ?? null, devices);
-    if (record?.doubt?.is === 'resumed') this.#check.trustNext();
+    if (record?.doubt?.is === 'resumed') this.#trustNext();
     if (record?.doubt?.is === 'missing') this.#missingBecause = whyMissing(this.#options.path, 'most');
     const verdict = await this.#look(known);
     if (verdict.isSound) this.thaw();
@@ -167,13 +169,15 @@ export class Root {
   /** A person says that all is as it should be: the next scan takes the folder as it is then. */
   async resume(): Promise<Resumed> {
     const { path } = this.#options;
-    if (this.#awayBecause !== null && !this.#isAnother)
+    if (this.#awayBecause !== null && !this.#isAnother && !this.#isBehind)
       return { ok: false, why: `${path} is frozen for another reason: ${this.#awayBecause}` };
     if (!this.isFrozen) return { ok: false, why: `${path} is not frozen` };
-    const what = this.#isAnother
-      ? `${path} is the directory that is there now`
-      : `The missing files of ${path} are gone`;
-    if (this.#isAnother) this.#check.trustNext();
+    const what = this.#isBehind
+      ? `Files of ${path} that the ledger does not know are uploaded`
+      : this.#isAnother
+        ? `${path} is the directory that is there now`
+        : `The missing files of ${path} are gone`;
+    if (this.#isAnother || this.#isBehind) this.#trustNext();
     await this.#memory.save(this.#check.identity, { is: 'resumed' });
     return { ok: true, what };
   }
@@ -200,6 +204,11 @@ export class Root {
     this.#options.changed(state);
   }
 
+  #trustNext(): void {
+    this.#check.trustNext();
+    this.#options.claim?.trustNext();
+  }
+
   get #frozenBecause(): string | null {
     return this.#awayBecause ?? this.#missingBecause;
   }
@@ -224,6 +233,7 @@ export class Root {
     this.#isAnother = !verdict.isSound && verdict.isAnother === true;
     const claimed = verdict.isSound ? await claim?.hold() : undefined;
     this.#isForeign = claimed?.isSound === false;
+    this.#isBehind = claimed?.isSound === false && claimed.isBehind === true;
     if (this.#check.identity !== before) {
       if (claimed?.isSound === true) await this.#check.noteMark();
       await this.#memory.save(this.#check.identity);
@@ -259,7 +269,13 @@ export class Root {
   #state(): RootState {
     const why = this.#frozenBecause;
     const isOffLimits = this.#isForeign || this.#hung !== null;
-    if (why !== null) return { state: 'frozen', why, ...(isOffLimits && { isOffLimits }) };
+    if (why !== null)
+      return {
+        state: 'frozen',
+        why,
+        ...(isOffLimits && { isOffLimits }),
+        ...(this.#isBehind && { isBehind: true }),
+      };
     const gap = this.#options.gap();
     if (gap !== null) return { state: 'scanning', why: gap };
     const note = this.#options.note();

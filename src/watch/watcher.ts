@@ -11,6 +11,7 @@ import type { OpenEvents } from './events.ts';
 import { Hints } from './hints.ts';
 import { Inventory } from './inventory.ts';
 import { lostFiles } from './lost-files.ts';
+import { MarkSteps } from './mark-steps.ts';
 import { MissingFiles } from './missing-files.ts';
 import { OpenWriters } from './open-writers.ts';
 import type {
@@ -30,7 +31,7 @@ import type {
 import { Reconciler } from './reconcile.ts';
 import { RefusedPaths } from './refused-paths.ts';
 import { RootClaim } from './root-claim.ts';
-import type { FolderOwner } from './root-mark.ts';
+import type { FolderClaimant } from './root-mark.ts';
 import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
@@ -45,7 +46,7 @@ export interface WatchFolderOptions {
   readonly logger: Logger;
   readonly clock?: MonotonicClock;
   /** In whose name the folder is marked; null: not at all. */
-  readonly owner?: FolderOwner | null;
+  readonly owner?: FolderClaimant | null;
   /** What is remembered of the folder itself; by default nothing. */
   readonly roots?: RootStore;
 }
@@ -80,6 +81,7 @@ interface Parts extends Required<WatchFolderOptions> {
   readonly inventory: Inventory;
   readonly root: Root;
   readonly claim: RootClaim | null;
+  readonly steps: MarkSteps | null;
   readonly settler: Settler;
   readonly refused: RefusedPaths;
   readonly breaker: VanishBreaker;
@@ -99,6 +101,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
   const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger, folder.isOnlyRead);
+  const steps = options.owner === null ? null : new MarkSteps({ ...base, path: folder.path, owner: options.owner });
   const scanSoon = (): void => schedule.soon();
   const root: Root = new Root({
     ...base,
@@ -174,7 +177,21 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
       if (!stop.signal.aborted) sink.scanned(folder.path);
     },
   });
-  return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
+  return {
+    ...options,
+    ...base,
+    stop,
+    root,
+    claim,
+    steps,
+    settler,
+    refused,
+    breaker,
+    missing,
+    hints,
+    reconciler,
+    schedule,
+  };
 }
 
 /** Whether another watcher, or nobody, looks after what is at the path. */
@@ -299,6 +316,10 @@ class Watcher implements FolderWatcher {
     return this.#parts.reconciler.visited;
   }
 
+  took(): void {
+    this.#parts.steps?.took();
+  }
+
   async resume(): Promise<Resumed> {
     const { root, schedule } = this.#parts;
     const resumed = await root.resume();
@@ -342,13 +363,14 @@ class Watcher implements FolderWatcher {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { folder, stop, hints, schedule, missing, settler, claim } = this.#parts;
+    const { folder, stop, hints, schedule, missing, settler, claim, steps } = this.#parts;
     stop.abort();
     this.#stopStallWatch?.();
     await hints[Symbol.asyncDispose]();
     await schedule[Symbol.asyncDispose]();
     await missing[Symbol.asyncDispose]();
     await settler[Symbol.asyncDispose]();
+    await steps?.[Symbol.asyncDispose]();
     await claim?.[Symbol.asyncDispose]();
     directories.delete(folder.path);
   }

@@ -149,6 +149,7 @@ test('a file that nothing stands for is an error in the log, shows in the status
     owner: null,
     leftBehind: async () => undefined,
     stoppedFiles: async () => [],
+    doubtRows: async () => undefined,
     tookIn: () => undefined,
   };
   await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);

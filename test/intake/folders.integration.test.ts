@@ -83,6 +83,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     roots: noRoots,
     leftBehind: async () => undefined,
     stoppedFiles: async () => [],
+    doubtRows: async () => undefined,
     config: { folders: make(scratch) },
     intake,
     ledger: {

@@ -122,6 +122,7 @@ export class Inbox implements AsyncDisposable {
         isReadable: (facts) => isReadable(facts, () => true),
         isClosed: (facts) => isClosed(facts, () => true),
       }),
+      doubtRows: async () => undefined,
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,

@@ -67,6 +67,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     roots: noRoots,
     leftBehind: async () => undefined,
     stoppedFiles: async () => [],
+    doubtRows: async () => undefined,
     tookIn: () => undefined,
     stands: () => undefined,
   };

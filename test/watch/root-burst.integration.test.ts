@@ -18,6 +18,7 @@ test('files that settle at the same moment share one look at their folder', asyn
         looks += 1;
         return { isSound: true };
       },
+      trustNext: () => undefined,
       mark: async () => null,
     },
     roots: noRoots,

@@ -1,13 +1,17 @@
+import { resolve } from 'node:path';
 import { adoptionOf } from '../../daemon/adoption/adoption.ts';
 import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../../daemon/adoption/adoption.ts';
 import type { DaemonPlace } from '../control.ts';
 import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { commandDaemon, queryDaemonOrLedger, requireSingleHost } from '../control.ts';
+import type { ResumeResult } from '../../daemon/commands/pause.ts';
+import { commandDaemon, commandDaemonOr, queryDaemonOrLedger, requireSingleHost, withLedger } from '../control.ts';
 import { renderFitting, shortPath } from '../output/file-table.ts';
 import { counted, formatDuration, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
+import { requireLoadable } from '../read-config.ts';
+import { answerInLedger, tellResult } from './resume.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -18,7 +22,11 @@ export interface AdoptOptions {
 }
 
 /** `dropcast adopt`: which of the files that were there before the service has already; with `--confirm`, acts on it. */
-export async function adopt(shell: Shell, { config: path, json, confirm }: AdoptOptions): Promise<number> {
+export async function adopt(shell: Shell, options: AdoptOptions, folder?: string): Promise<number> {
+  const { config: path, json, confirm } = options;
+  if (folder !== undefined && confirm === true)
+    throw new CommandError('name a folder to record its files as uploaded, or pass --confirm', exitCodes.usage);
+  if (folder !== undefined) return adoptFolder(shell, resolve(shell.cwd, folder), options);
   const config = await requireDaemonPlace(shell, path);
   if (confirm === true) return confirmIn(config, shell, json === true);
   const view = await queryDaemonOrLedger<AdoptionView>(shell, config, '/adoption', async (ledger) =>
@@ -27,6 +35,16 @@ export async function adopt(shell: Shell, { config: path, json, confirm }: Adopt
   if (json === true) printJson(view, shell.stdout);
   else shell.stdout.write(report(view, shell));
   return exitCodes.fine;
+}
+
+/** Records the files of a folder as uploaded, because its ledger is an older copy. */
+async function adoptFolder(shell: Shell, folder: string, { config: path, json }: AdoptOptions): Promise<number> {
+  const place = await requireDaemonPlace(shell, path);
+  const result = await commandDaemonOr<ResumeResult>(place, { path: '/adopt', body: { folder } }, async () => {
+    const config = await requireLoadable(shell, path);
+    return withLedger(config, (ledger) => answerInLedger(config, ledger, { folder, isAdopted: true }));
+  });
+  return tellResult(shell, { folder, isJson: json === true }, result);
 }
 
 async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {

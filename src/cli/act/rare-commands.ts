@@ -14,13 +14,15 @@ export function addRareCommands({ shell, command, exit }: Registry): void {
     );
   json(
     command(
-      'adopt',
-      'list the files that lay in a folder before dropcast watched it, and which of them are on the service',
+      'adopt [folder]',
+      'list the files that lay in a folder before dropcast watched it, and which of them are on the service; with a folder that is frozen because the ledger was restored from an older copy: record its files as uploaded',
     ),
   )
     .summary('compare an archive with the videos of the service')
     .option('--confirm', 'adopt those that are on the service without an upload, and upload the others')
-    .action(async (options: AdoptOptions) => exit(await (await import('./adopt.ts')).adopt(shell, options)));
+    .action(async (folder: string | undefined, options: AdoptOptions) =>
+      exit(await (await import('./adopt.ts')).adopt(shell, options, folder)),
+    );
   selecting(
     json(
       command(

@@ -4,6 +4,7 @@ import { notWatched } from '../../daemon/commands/pause.ts';
 import type { ResumeResult, ResumeWanted } from '../../daemon/commands/pause.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { recordedIn, whyNotOlder } from '../../intake/older-ledger.ts';
 import { commandDaemonOr, withLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { printJson } from '../output/json.ts';
@@ -32,7 +33,15 @@ export async function resume(shell: Shell, name: string | undefined, options: Re
     const config = await requireLoadable(shell, options.config);
     return withLedger(config, (ledger) => noteInLedger(config, ledger, folder));
   });
-  if (options.json === true) printJson({ v: 1, folder, ...result }, shell.stdout);
+  return tellResult(shell, { folder, isJson: options.json === true }, result);
+}
+
+export function tellResult(
+  shell: Shell,
+  { folder, isJson }: { readonly folder: string | null; readonly isJson: boolean },
+  result: ResumeResult,
+): number {
+  if (isJson) printJson({ v: 1, folder, ...result }, shell.stdout);
   else if (result.ok) shell.stdout.write(`${escapeControls(result.what)}.\n`);
   else shell.stderr.write(`${escapeControls(result.why)}\n`);
   return result.ok ? exitCodes.fine : exitCodes.failed;
@@ -40,14 +49,26 @@ export async function resume(shell: Shell, name: string | undefined, options: Re
 
 /** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
 async function noteInLedger({ folders }: Config, ledger: Ledger, folder: string | null): Promise<ResumeResult> {
-  const known = folders.map(({ path }) => path);
   const paused = (await ledger.pauses()).filter((pause) => folder === null || pause.folder === folder);
   for (const pause of paused) await ledger.dropPause(pause.folder);
   if (folder === null)
     return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
   if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };
+  return answerInLedger({ folders }, ledger, { folder, isAdopted: false });
+}
+
+/** @param answer.isAdopted all files that are in the folder were uploaded, though the ledger may not know them */
+export async function answerInLedger(
+  { folders }: Pick<Config, 'folders'>,
+  ledger: Ledger,
+  { folder, isAdopted }: { readonly folder: string; readonly isAdopted: boolean },
+): Promise<ResumeResult> {
+  const known = folders.map(({ path }) => path);
   if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
+  const { answerOffline } = await import('../../daemon/adoption/answer-offline.ts');
+  const isBehind = await answerOffline(ledger, folder, isAdopted);
+  if (isAdopted && !isBehind) return { ok: false, why: whyNotOlder(folder) };
   const record = (await ledger.roots.load(folder)) ?? { identity: null };
   await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed' } });
-  return { ok: true, what: `The next start takes ${folder} as it is then` };
+  return { ok: true, what: isAdopted ? recordedIn(folder) : `The next start takes ${folder} as it is then` };
 }

@@ -75,6 +75,16 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
   return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
 }
 
+/** Records the files of a folder whose ledger is an older copy as uploaded, and goes on with it. @param folder absolute */
+export async function adoptFolder(daemon: Daemon, folder: string): Promise<ResumeResult> {
+  const watched = daemon.config().folders.map(({ path }) => path);
+  const elsewhere = whyElsewhere(daemon.fleet, folder, watched);
+  if (elsewhere !== null) return { ok: false, why: elsewhere };
+  return watched.includes(folder)
+    ? daemon.folders.adopt(folder)
+    : { ok: false, why: `${folder} ${notWatched(watched)}` };
+}
+
 async function resumeAll(daemon: Daemon, by: string): Promise<ResumeResult> {
   const paused = daemon.pauses.list();
   if (paused.length === 0) return { ok: true, what: 'Nothing was paused' };

@@ -42,7 +42,14 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
     clock: systemClock,
     pace: paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
     whyAway: async (folder) =>
-      ledger === null ? null : whyFrozenAtStart(folder, { roots: ledger.roots, known: ledger, ledgerId: ledger.id }),
+      ledger === null
+        ? null
+        : whyFrozenAtStart(folder, {
+            roots: ledger.roots,
+            known: ledger,
+            ledgerId: ledger.id,
+            counter: ledger.counter,
+          }),
     whyForeign: (directory) => whyForeign(directory, us),
   };
 }

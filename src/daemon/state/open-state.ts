@@ -8,6 +8,7 @@ import type { Member } from '../../fleet/hosts.ts';
 import type { OpenFleet } from '../../fleet/open-fleet.ts';
 import type { Places } from '../../fleet/places.ts';
 import type { Logger } from '../../log/logger.ts';
+import type { CounterReceipts } from '../../ledger/receipts.ts';
 import type { Clock, Receipts } from '../../pipeline/file/ports.ts';
 import { alwaysOurs } from '../../pipeline/rounds/turn.ts';
 import type { Turn } from '../../pipeline/rounds/turn.ts';
@@ -19,7 +20,7 @@ import { requireOwnState } from './state-owner.ts';
 /** What lies in the state directory, open. */
 export interface State {
   readonly ledger: Ledger;
-  readonly receipts: Receipts;
+  readonly receipts: Receipts & CounterReceipts;
   /** Where the requests of the last hour survive a restart. */
   readonly budget: BudgetStore;
   readonly failures: Awaited<ReturnType<typeof openFailureLog>>;

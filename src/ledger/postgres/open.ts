@@ -9,6 +9,7 @@ import type { ConnectionOptions } from './connection.ts';
 import type { Ledger } from '../ledger.ts';
 import { portsOf } from '../ports-of.ts';
 import { createBudgetRow } from '../budget.ts';
+import { createCounterRow } from '../counter.ts';
 import { createRoots } from '../roots.ts';
 import { makeStateDirectory } from '../state-directory.ts';
 import { ask } from '../work.ts';
@@ -81,6 +82,7 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
   return {
     ...portsOf(connection),
     roots: createRoots(connection),
+    counter: createCounterRow(connection),
     id,
     repairs,
     // PostgreSQL looks for damage itself, and its administrator makes the copies.
@@ -130,6 +132,7 @@ export async function openRowsToRead(
   return {
     ...portsOf(connection),
     roots: createRoots(connection),
+    counter: createCounterRow(connection),
     budget: createBudgetRow(connection),
     claim: async () => null,
     id,

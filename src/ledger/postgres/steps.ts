@@ -166,6 +166,8 @@ export const steps: readonly Step[] = [
   { needsAtLeast: 2, text: lockTable },
   {
     needsAtLeast: 2,
-    text: `CREATE TABLE event (seq ${key}, host ${text} NOT NULL, at bigint NOT NULL, line ${text} NOT NULL)`,
+    text: `CREATE TABLE event (seq ${key}, host ${text} NOT NULL, at bigint NOT NULL, line ${text} NOT NULL);
+  ALTER TABLE identity ADD COLUMN counter bigint NOT NULL DEFAULT 0;
+  ALTER TABLE first_start ADD COLUMN is_adopted bigint NOT NULL DEFAULT 0;`,
   },
 ];

@@ -136,9 +136,13 @@ const migrations: readonly string[] = [
   CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (expectation, file_id)) STRICT;
   `,
+  // Not released yet, either.
   `
   -- What happened beside the files. It survives a restart.
   CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, at INTEGER NOT NULL, line TEXT NOT NULL) STRICT;
+  -- How far the ledger is, for the marks in the watched folders; and folders whose files an operator recorded as uploaded.
+  ALTER TABLE identity ADD COLUMN counter INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE first_start ADD COLUMN is_adopted INTEGER NOT NULL DEFAULT 0;
   `,
 ];
 

@@ -313,6 +313,8 @@ export interface FirstStartRecord {
   readonly beganNs: bigint | null;
   /** Every file that was there then has its row. */
   readonly isOver: boolean;
+  /** An operator recorded the files that lay there as uploaded, because the ledger is an older copy. */
+  readonly isAdopted?: true;
 }
 
 /** The durable records of first starts, by folder. */

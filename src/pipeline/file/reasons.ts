@@ -22,8 +22,11 @@ export type ReasonCode =
   | 'import_in_doubt'
   | 'upload_address_dead';
 
-/** What becomes of files that were there before, unless they are uploaded like all others. */
-export type Leaving = Exclude<FolderConfig['existing'], 'upload'>;
+/**
+ * What becomes of files that were there before, unless they are uploaded like all others. `recorded`: the ledger is an older copy, and an
+ * operator says that they were uploaded.
+ */
+export type Leaving = Exclude<FolderConfig['existing'], 'upload'> | 'recorded';
 
 /** Why a file ended, in our own words. */
 export interface Reason extends Failure {
@@ -132,6 +135,11 @@ export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
     kind: 'permanent',
     code: 'existing',
     message: 'was in the folder before dropcast watched it; `dropcast adopt` says whether the service has it already',
+  },
+  recorded: {
+    kind: 'permanent',
+    code: 'existing',
+    message: 'recorded as uploaded by `dropcast adopt`, because the ledger was restored from an older copy',
   },
 };
 

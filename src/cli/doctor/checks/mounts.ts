@@ -25,11 +25,11 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   if (config === null) throw new SkippedError('neither a daemon nor a configuration says which folders');
   await using ledger = await openLedgerToRead(config).catch(saidElsewhere);
   if (ledger === null) return [];
-  const { roots, id } = ledger;
+  const { roots, id, counter } = ledger;
   const known = { known: ledger.known };
   const found = await Promise.all(
     config.folders.map(async ({ path }) => {
-      const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id });
+      const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id, counter });
       return why === null ? [] : [frozen(path, why, patient)];
     }),
   );
@@ -43,10 +43,19 @@ function saidElsewhere(error: unknown): null {
 }
 
 export function frozen(path: string, reason: string, patient: Pick<Patient, 'service' | 'option'>): Finding {
+  const what = `${path} is frozen: ${reason}`;
+  const command = (name: string): string => commandLine(patient, `${name} ${shellWord(path)}`);
+  if (reason.includes('`dropcast adopt '))
+    return {
+      level: 'problem',
+      what,
+      why: 'nothing in it is uploaded until you say whether its files were uploaded',
+      fix: `${command('adopt')}    # they were; otherwise: ${command('resume')}`,
+    };
   return {
     level: 'problem',
-    what: `${path} is frozen: ${reason}`,
+    what,
     why: 'nothing in it is uploaded until the right directory is back',
-    fix: `mount it again; if the directory that is there now is the right one: ${commandLine(patient, `resume ${shellWord(path)}`)}`,
+    fix: `mount it again; if the directory that is there now is the right one: ${command('resume')}`,
   };
 }

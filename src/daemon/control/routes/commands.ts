@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Daemon } from '../../daemon.ts';
 import { ignore } from '../../commands/ignore.ts';
 import type { IgnoreWanted } from '../../commands/ignore.ts';
-import { pause, resume } from '../../commands/pause.ts';
+import { adoptFolder, pause, resume } from '../../commands/pause.ts';
 import type { PauseWanted, ResumeWanted } from '../../commands/pause.ts';
 import { publish } from '../../commands/publish.ts';
 import { reapply } from '../../commands/reapply.ts';
@@ -17,7 +17,7 @@ interface Planned {
 }
 
 /**
- * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`, `/resume`.
+ * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`, `/resume`, `/adopt`.
  *
  * @param readBody the body of a request, or the answer that refuses it
  */
@@ -36,5 +36,9 @@ export function commandRoutes(daemon: Daemon, readBody: (context: Context) => Pr
   post('/publish', (body) => publish(daemon, body as { readonly feeds: readonly string[] }, body as Planned));
   post('/pause', (body) => pause(daemon, body as PauseWanted));
   post('/resume', async (body) => ({ v: 1, ...(await resume(daemon, body as ResumeWanted)) }));
+  post('/adopt', async (body) => ({
+    v: 1,
+    ...(await adoptFolder(daemon, (body as { readonly folder: string }).folder)),
+  }));
   return app;
 }

@@ -1,0 +1,49 @@
+import type { Facts, FileState } from '../pipeline/file/facts.ts';
+import { leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
+import type { SelectionStore } from '../pipeline/file/selection.ts';
+import { heldFor } from './reroute.ts';
+
+export interface OlderLedgerWorld {
+  readonly selection: Pick<SelectionStore, 'ids'>;
+  readonly rows: Pick<Rows, 'claim'>;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/**
+ * Before an operator's answer about a folder whose ledger is an older copy takes effect, its rows get to know that files may have been uploaded
+ * since. Repeating it changes nothing.
+ *
+ * @param isAdopted the operator says that all files in the folder were uploaded
+ */
+export type DoubtRows = (folder: string, isAdopted: boolean) => Promise<void>;
+
+export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): DoubtRows {
+  return async (folder, isAdopted) => {
+    for (let after: string | undefined; ;) {
+      const { ids, next } = await selection.ids({ folder, states: unsent }, idsAtOnce, after);
+      for (const id of ids) await rows.claim(id, (row) => row.write(doubted(row.facts, isAdopted, now())));
+      if (next === null) return;
+      after = next;
+    }
+  };
+}
+
+const unsent = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'] satisfies FileState[];
+const idsAtOnce = 500;
+
+/** Pure: what changes in a row. */
+export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
+  const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
+  if (uploadedAt !== null || wasThereBefore(facts)) return {};
+  // The service is asked before anything is sent to the record.
+  if (videoId !== null) return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
+  return isAdopted ? { ...heldFor(leftFromBefore.recorded, now), end: 'skipped', notBefore: null } : {};
+}
+
+export const whyNotOlder = (folder: string): string =>
+  `${folder} is not older than its ledger: there is nothing to record`;
+
+export const recordedIn = (folder: string): string =>
+  `The files in ${folder} are recorded as uploaded: \`dropcast retry\` uploads one all the same`;

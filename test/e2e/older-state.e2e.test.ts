@@ -1,0 +1,141 @@
+import { cp, rm, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { alongside } from './alongside.ts';
+import { dropcast } from './dropcast-process.ts';
+import type { Ended } from './dropcast-process.ts';
+import { startStation } from './station.ts';
+import type { Station } from './station.ts';
+
+const since = ['one.mpg', 'two.mpg', 'three.mpg', 'news/four.mpg', 'five.mpg'];
+
+const run = ({ scratch }: Station, ...args: readonly string[]): Promise<Ended> =>
+  dropcast([...args, '--config', scratch.config]);
+
+/** Runs while the daemon is stopped, and leaves it stopped. */
+async function stopped(station: Station): Promise<void> {
+  await station.daemon().kill('SIGTERM');
+}
+
+/** Takes a copy of the whole state directory, uploads five files, and puts the copy back: as a restored snapshot of the machine. */
+async function restoreOlderState(station: Station): Promise<void> {
+  const { scratch } = station;
+  await stopped(station);
+  await cp(scratch.file('state'), scratch.file('copy'), { recursive: true });
+  await station.start();
+  for (const path of since) await station.drop(path);
+  for (const path of since) await station.reaches(path, 'done');
+  await stopped(station);
+  await rm(scratch.file('state'), { recursive: true });
+  await cp(scratch.file('copy'), scratch.file('state'), { recursive: true, preserveTimestamps: true });
+}
+
+async function frozenBecause(station: Station): Promise<string> {
+  const inbox = async () => (await station.status()).folders.find(({ path }) => path.endsWith('/inbox'));
+  await until('the folder is frozen', async () => (await inbox())?.state === 'frozen');
+  return (await inbox())?.why ?? '';
+}
+
+const bodies = (station: Station): number => station.host.puts.length;
+
+alongside('a state directory that was put back from an older copy', () => {
+  test('uploads nothing and says so; `adopt` records what lies in the folder, and later files are uploaded', async () => {
+    await using station = await startStation();
+    const inbox = station.scratch.file('inbox');
+    await station.drop('before.mpg');
+    await station.reaches('before.mpg', 'done');
+    await restoreOlderState(station);
+    const sent = bodies(station);
+    await station.start();
+    const why = await frozenBecause(station);
+    expect(why).toContain('the state directory is older than this folder: restored from a backup?');
+    expect(why).toContain(`dropcast adopt '${inbox}'`);
+    expect(why).toContain(`dropcast resume '${inbox}'`);
+    await station.drop('while-frozen.mpg');
+    expect((await station.status()).summary.frozen).toBe(1);
+    expect((await run(station, 'status')).code).toBe(1);
+    expect((await run(station, 'doctor')).stdout).toContain(`dropcast adopt '${inbox}'`);
+    expect((await run(station, 'explain', `${inbox}/one.mpg`)).stdout).toContain('is older than this folder');
+    expect((await run(station, 'events', '-n', '50')).stdout).toContain('is older than this folder');
+    expect(bodies(station)).toBe(sent);
+
+    const adopted = await run(station, 'adopt', inbox);
+    expect(adopted).toMatchObject({ code: 0, stderr: '' });
+    for (const path of [...since, 'while-frozen.mpg']) {
+      const { why: reason } = await station.reaches(path, 'skipped');
+      expect(reason).toContain('recorded as uploaded by `dropcast adopt`');
+    }
+    await station.drop('later.mpg');
+    await station.reaches('later.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 1);
+    expect((await run(station, 'adopt', inbox)).code).toBe(1);
+    // The answer lasts.
+    await stopped(station);
+    await station.start();
+    await station.drop('after-restart.mpg');
+    await station.reaches('after-restart.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 2);
+    await station.retry('while-frozen.mpg');
+    await station.reaches('while-frozen.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 3);
+  });
+
+  test('`resume` uploads what the ledger does not know', async () => {
+    await using station = await startStation();
+    await station.drop('before.mpg');
+    await station.reaches('before.mpg', 'done');
+    await restoreOlderState(station);
+    const sent = bodies(station);
+    await station.start();
+    await frozenBecause(station);
+    expect((await run(station, 'resume', station.scratch.file('inbox'))).code).toBe(0);
+    for (const path of since) await station.reaches(path, 'done');
+    expect(bodies(station)).toBe(sent + since.length);
+    await stopped(station);
+    await station.start();
+    await station.drop('later.mpg');
+    await station.reaches('later.mpg', 'done');
+    expect(bodies(station)).toBe(sent + since.length + 1);
+  });
+
+  test('a file that waited in the copy and was uploaded since counts as uploaded after `adopt`, also without a daemon', async () => {
+    await using station = await startStation();
+    const inbox = station.scratch.file('inbox');
+    await run(station, 'pause', '--all');
+    await station.drop('waiting.mpg');
+    await station.reaches('waiting.mpg', 'queued');
+    await stopped(station);
+    await cp(station.scratch.file('state'), station.scratch.file('copy'), { recursive: true });
+    await station.start();
+    await run(station, 'resume', '--all');
+    await station.reaches('waiting.mpg', 'done');
+    await stopped(station);
+    await rm(station.scratch.file('state'), { recursive: true });
+    await cp(station.scratch.file('copy'), station.scratch.file('state'), { recursive: true });
+    const sent = bodies(station);
+    await writeFile(`${inbox}/while-stopped.mpg`, 'bytes');
+    expect((await run(station, 'adopt', inbox)).code).toBe(0);
+    await station.start();
+    await run(station, 'resume', '--all');
+    await station.reaches('waiting.mpg', 'skipped');
+    await station.reaches('while-stopped.mpg', 'skipped');
+    await station.drop('later.mpg');
+    await station.reaches('later.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 1);
+  });
+
+  test('`resume` without a daemon is an answer for the next start, and a folder that is not older has nothing to record', async () => {
+    await using station = await startStation();
+    const inbox = station.scratch.file('inbox');
+    await restoreOlderState(station);
+    const sent = bodies(station);
+    expect((await run(station, 'resume', inbox)).code).toBe(0);
+    await station.start();
+    for (const path of since) await station.reaches(path, 'done');
+    expect(bodies(station)).toBe(sent + since.length);
+    await stopped(station);
+    const refused = await run(station, 'adopt', inbox);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('there is nothing to record');
+  });
+});
