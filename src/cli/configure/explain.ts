@@ -34,6 +34,8 @@ interface PathReport {
   readonly sidecar: string;
   /** Names next to it that look like sidecars and belong to no video. */
   readonly lone_sidecars: readonly string[];
+  /** Why its folder is frozen; null when it is not, or no daemon runs. */
+  readonly frozen: string | null;
   /** What it waits for before it is taken in; null when it does not. */
   readonly waits_for: string | null;
   /** Why dropcast may not open the directory that the path is in; null when it may. */
@@ -80,7 +82,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
     sidecar,
     lone_sidecars: loneSidecars,
     explanation,
-    waits_for: await waitOf(config, absolute),
+    ...(await waitOf(config, absolute)),
     closed: stands === null ? await closedAbove(shell, config, absolute) : null,
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
     stands,
@@ -106,12 +108,15 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
 }
 
 /** Only a running daemon knows. */
-async function waitOf(config: Config, absolute: string): Promise<string | null> {
+async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport, 'waits_for' | 'frozen'>> {
   const path = `/settling?path=${encodeURIComponent(absolute)}`;
-  const { why } = await queryDaemonOrLedger<{ readonly why: string | null }>(null, config, path, async () => ({
-    why: null,
-  }));
-  return why;
+  const { why, frozen } = await queryDaemonOrLedger<{ readonly why: string | null; readonly frozen: string | null }>(
+    null,
+    config,
+    path,
+    async () => ({ why: null, frozen: null }),
+  );
+  return { waits_for: why, frozen };
 }
 
 /** The reason in the entry of a closed directory above the path; null: there is none. */
@@ -160,6 +165,7 @@ function describe({
   left_alone: leftAlone,
   sidecar,
   lone_sidecars: lone,
+  frozen,
   waits_for: waitsFor,
   closed,
   proofs,
@@ -167,6 +173,7 @@ function describe({
   stands,
 }: PathReport): string {
   const lines = [`${escapeControls(path)} in ${escapeControls(folder)}: ${onDisk}`];
+  if (frozen !== null) lines.push(`The folder is frozen: ${escapeControls(frozen)}.`);
   if (leftAlone !== null) lines.push(`Ignored: ${leftAlone}.`);
   lines.push(
     `Sidecar: ${escapeControls(sidecar)}`,

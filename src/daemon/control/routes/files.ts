@@ -30,9 +30,11 @@ export function fileRoutes(daemon: Daemon, mostFiles: number): Hono {
   });
   app.get('/file', async (context) => context.json(await foundOf(ledger, daemon, context.req.query('name') ?? '')));
   app.get('/settling', (context) => {
-    const path = context.req.query('path');
+    const path = context.req.query('path') ?? '';
     const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
-    return context.json({ v: 1, why: file?.why ?? null });
+    const folders = daemon.folders.status().filter((folder) => path.startsWith(`${folder.path}/`));
+    const inner = folders.toSorted((one, other) => other.path.length - one.path.length)[0];
+    return context.json({ v: 1, why: file?.why ?? null, frozen: inner?.state === 'frozen' ? inner.why : null });
   });
   return app;
 }

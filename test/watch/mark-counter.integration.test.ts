@@ -1,0 +1,337 @@
+import * as fc from 'fast-check';
+import { chmod, cp, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { markCounter } from '../../src/daemon/state/mark-counter.ts';
+import { MarkSteps } from '../../src/watch/mark-steps.ts';
+import { markOf, RootClaim } from '../../src/watch/root-claim.ts';
+import { readMark } from '../../src/watch/root-mark.ts';
+import type { FolderClaimant } from '../../src/watch/root-mark.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { until } from '../support/until.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** What a crash may come before. */
+type Point = 'ledger' | 'mark';
+
+/** The durable counter of a ledger, whose process may be killed on the way. */
+class OneLedger {
+  counter = 0;
+  diesBefore: Point | null = null;
+  /** The process was killed: nothing that it still does counts. */
+  isDead = false;
+
+  load = async (): Promise<number> => this.counter;
+
+  advance = async (atLeast: number): Promise<number> => {
+    if (this.diesBefore === 'ledger') throw this.#die();
+    this.counter = Math.max(this.counter, atLeast) + 1;
+    if (this.diesBefore === 'mark') throw this.#die();
+    return this.counter;
+  };
+
+  #die(): Error {
+    this.isDead = true;
+    return new Error('killed');
+  }
+}
+
+const claimant = (ledger: OneLedger, other: Partial<FolderClaimant> = {}): FolderClaimant => ({
+  ledger: 'one',
+  stateDir: '/var/lib/one',
+  host: 'here',
+  hostName: 'here.example',
+  ledgerCounter: markCounter(ledger, { note: async () => undefined }),
+  ...other,
+});
+
+/** One life of a process that watches the folder. */
+class Life {
+  readonly clock = new FakeClock();
+  readonly claim: RootClaim;
+  readonly #steps: MarkSteps;
+
+  constructor(path: string, us: FolderClaimant) {
+    this.claim = new RootClaim(path, us, silentLogger);
+    this.#steps = new MarkSteps({ path, owner: us, clock: this.clock, logger: silentLogger });
+  }
+
+  took(): void {
+    this.#steps.took();
+  }
+
+  async stop(): Promise<void> {
+    await this.#steps[Symbol.asyncDispose]();
+    await this.claim[Symbol.asyncDispose]();
+  }
+}
+
+async function counterIn(path: string): Promise<number | null> {
+  const found = await readMark(path);
+  return found.is === 'mark' ? (found.owner.counter ?? null) : null;
+}
+
+/** A life that takes in one file and ends. */
+async function takeOne(path: string, us: FolderClaimant): Promise<void> {
+  const life = new Life(path, us);
+  await life.claim.hold();
+  life.took();
+  await life.stop();
+}
+
+async function verdictOf(path: string, us: FolderClaimant): Promise<string> {
+  await using claim = new RootClaim(path, us, silentLogger);
+  const verdict = await claim.hold();
+  return verdict.isSound ? 'ours' : verdict.isBehind === true ? 'behind' : verdict.why;
+}
+
+test('a mark is never ahead of its own ledger, wherever a process is killed, and every older copy is found out', async () => {
+  const deed = fc.oneof(
+    { weight: 4, arbitrary: fc.constant('take' as const) },
+    { weight: 3, arbitrary: fc.constant('minute' as const) },
+    { weight: 1, arbitrary: fc.constant('stop' as const) },
+    { weight: 1, arbitrary: fc.constant('kill' as const) },
+    { weight: 1, arbitrary: fc.constant('kill before ledger' as const) },
+    { weight: 1, arbitrary: fc.constant('kill before mark' as const) },
+    { weight: 2, arbitrary: fc.constant('copy' as const) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(deed, { maxLength: 25 }), async (deeds) => {
+      await using scratch = await scratchDirectory();
+      const { path } = scratch;
+      const ledger = new OneLedger();
+      let life = new Life(path, claimant(ledger));
+      let isOwed = false;
+      let marked = 0;
+      const copies: { readonly counter: number; readonly marked: number }[] = [];
+      const restart = async (): Promise<void> => {
+        await life.stop();
+        Object.assign(ledger, { diesBefore: null, isDead: false });
+        isOwed = false;
+        life = new Life(path, claimant(ledger));
+        expect(await life.claim.hold()).toEqual({ isSound: true });
+      };
+      expect(await life.claim.hold()).toEqual({ isSound: true });
+      for (const each of deeds) {
+        const before = await counterIn(path);
+        if (each === 'take') {
+          life.took();
+          isOwed = true;
+        } else if (each === 'copy') {
+          copies.push({ counter: ledger.counter, marked });
+        } else if (each === 'minute' || each === 'stop') {
+          if (each === 'minute') life.clock.advance(60_000);
+          else await life.stop();
+          if (isOwed) {
+            await until('the mark was written', async () => (await counterIn(path)) === ledger.counter);
+            expect(await counterIn(path)).not.toBe(before);
+            marked += 1;
+          }
+          isOwed = false;
+          if (each === 'stop') await restart();
+        } else {
+          ledger.diesBefore = each === 'kill before mark' ? 'mark' : 'ledger';
+          if (isOwed && each !== 'kill') {
+            life.clock.advance(60_000);
+            await until('it was killed', () => ledger.isDead);
+          }
+          await restart();
+          expect(await counterIn(path)).toBe(before);
+        }
+        expect(await counterIn(path)).toBeLessThanOrEqual(ledger.counter);
+        expect(await life.claim.hold()).toEqual({ isSound: true });
+      }
+      await life.stop();
+      for (const copy of copies) {
+        const old = new OneLedger();
+        old.counter = copy.counter;
+        const isNoted = ledger.counter > copy.counter && ((await counterIn(path)) ?? 0) > copy.counter;
+        expect(await verdictOf(path, claimant(old))).toBe(isNoted ? 'behind' : 'ours');
+        if (copy.marked < marked) expect(isNoted).toBe(true);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+describe('a mark is written', () => {
+  test('at once when a file comes in, then once a minute at most, and never while nothing comes in', async () => {
+    await using scratch = await scratchDirectory();
+    const ledger = new OneLedger();
+    const life = new Life(scratch.path, claimant(ledger));
+    await life.claim.hold();
+    const written = (counter: number) =>
+      until(`the mark has ${counter}`, async () => (await counterIn(scratch.path)) === counter);
+    life.took();
+    life.clock.advance(0);
+    await written(1);
+    for (let file = 0; file < 100; file += 1) life.took();
+    expect(life.clock.delays()).toEqual([60_000]);
+    life.clock.advance(59_999);
+    expect(await counterIn(scratch.path)).toBe(1);
+    life.clock.advance(1);
+    await written(2);
+    await until('the step is over', () => life.clock.timers === 0);
+    life.clock.advance(3_600_000);
+    await life.stop();
+    expect(ledger.counter).toBe(2);
+  });
+
+  test('in place: it stays the same file, and the same mark to all who know it', async () => {
+    await using scratch = await scratchDirectory();
+    const ledger = new OneLedger();
+    await takeOne(scratch.path, claimant(ledger));
+    const { ino } = await stat(scratch.file('.dropcast'));
+    const mark = await markOf(scratch.path, 'one');
+    await takeOne(scratch.path, claimant(ledger));
+    expect(await counterIn(scratch.path)).toBe(2);
+    expect((await stat(scratch.file('.dropcast'))).ino).toBe(ino);
+    expect(await markOf(scratch.path, 'one')).toBe(mark);
+  });
+
+  test('beside one of 0.1.0, which has no counter, without becoming another mark', async () => {
+    await using scratch = await scratchDirectory();
+    const { ledgerCounter: _, ...older } = claimant(new OneLedger());
+    await verdictOf(scratch.path, older);
+    const mark = await markOf(scratch.path, 'one');
+    const ledger = new OneLedger();
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+    expect(await counterIn(scratch.path)).toBe(null);
+    await takeOne(scratch.path, claimant(ledger));
+    expect(await counterIn(scratch.path)).toBe(1);
+    expect(await markOf(scratch.path, 'one')).toBe(mark);
+  });
+
+  test('never where it was lost or is another dropcast’s by then', async () => {
+    await using scratch = await scratchDirectory();
+    const ledger = new OneLedger();
+    const life = new Life(scratch.path, claimant(ledger));
+    await life.claim.hold();
+    life.took();
+    await writeFile(scratch.file('.dropcast'), JSON.stringify({ ledger: 'two', stateDir: '/two', hostName: 'two' }));
+    await life.stop();
+    expect(JSON.parse(await readFile(scratch.file('.dropcast'), 'utf8'))).toMatchObject({ ledger: 'two' });
+    await rm(scratch.file('.dropcast'));
+    await takeOneWithoutMark(scratch, ledger);
+    expect(await readMark(scratch.path)).toEqual({ is: 'none' });
+  });
+});
+
+async function takeOneWithoutMark(scratch: ScratchDirectory, ledger: OneLedger): Promise<void> {
+  const life = new Life(scratch.path, claimant(ledger));
+  life.took();
+  await life.stop();
+}
+
+describe('the mark of a folder', () => {
+  /** A folder whose mark has 3, and its ledger. */
+  async function marked(): Promise<{ scratch: ScratchDirectory; ledger: OneLedger }> {
+    const scratch = await scratchDirectory();
+    const ledger = new OneLedger();
+    for (let file = 0; file < 3; file += 1) await takeOne(scratch.path, claimant(ledger));
+    return { scratch, ledger };
+  }
+
+  const older = (counter: number): OneLedger => Object.assign(new OneLedger(), { counter });
+
+  test('says that a ledger is an older copy until an operator accepts it; then the ledger is ahead again', async () => {
+    const { scratch } = await marked();
+    await using _ = scratch;
+    const ledger = older(1);
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('behind');
+    const life = new Life(scratch.path, claimant(ledger));
+    life.claim.trustNext();
+    expect(await life.claim.hold()).toEqual({ isSound: true });
+    await life.stop();
+    expect(ledger.counter).toBe(4);
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+  });
+
+  test('that is lost is placed again with what the ledger has, and that of a gone dropcast is replaced', async () => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    await rm(scratch.file('.dropcast'));
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+    expect(await counterIn(scratch.path)).toBe(3);
+    const other = claimant(older(0), { ledger: 'new', stateDir: scratch.file('state') });
+    expect(await verdictOf(scratch.path, other)).toBe('ours');
+    expect(await counterIn(scratch.path)).toBe(0);
+  });
+
+  test.each([
+    ['a number that no ledger reaches', '"999999999999999"'],
+    ['a number without quotes', '4'],
+    ['text', '"many"'],
+    ['a list', '[]'],
+  ])('with %s as its counter has none, and gets one', async (_, counter) => {
+    const { scratch, ledger } = await marked();
+    await using _scratch = scratch;
+    const text = await readFile(scratch.file('.dropcast'), 'utf8');
+    await writeFile(scratch.file('.dropcast'), text.replace(/"counter":"\d+"/, `"counter":${counter}`));
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+    await takeOne(scratch.path, claimant(ledger));
+    expect(await counterIn(scratch.path)).toBe(4);
+  });
+
+  test('that is damaged is nobody’s, and stays as it is', async () => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    await writeFile(scratch.file('.dropcast'), '{"ledger":"on');
+    expect(await verdictOf(scratch.path, claimant(ledger))).toContain('it is not a mark of dropcast');
+  });
+
+  test('that may not be written keeps what it says; the ledger stays ahead of it', async () => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    await chmod(scratch.path, 0o555);
+    const life = new Life(scratch.path, { ...claimant(ledger) });
+    await life.claim.hold();
+    life.took();
+    await life.stop();
+    await chmod(scratch.path, 0o755);
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+  });
+
+  test('on a share of a fleet has the counter of the ledger that its hosts have in common', async () => {
+    await using scratch = await scratchDirectory();
+    const ledger = new OneLedger();
+    const member = (name: string): FolderClaimant =>
+      claimant(ledger, {
+        host: name,
+        hostName: name,
+        stateDir: `/var/lib/${name}`,
+        fleet: { placeOf: () => 'nas1:', watched: () => ['nas1:'] },
+      });
+    const [one, two] = [new Life(scratch.path, member('one')), new Life(scratch.path, member('two'))];
+    await one.claim.hold();
+    await two.claim.hold();
+    for (const [life, counter] of [
+      [one, 1],
+      [two, 2],
+      [one, 3],
+    ] as const) {
+      life.took();
+      life.clock.advance(60_000);
+      await until('the mark is written', async () => (await counterIn(scratch.path)) === counter);
+      expect(await one.claim.hold()).toEqual({ isSound: true });
+      expect(await two.claim.hold()).toEqual({ isSound: true });
+    }
+    await Promise.all([one.stop(), two.stop()]);
+    // A dump of the database that is older than the share freezes it on every host.
+    ledger.counter = 1;
+    expect(await verdictOf(scratch.path, member('one'))).toBe('behind');
+    expect(await verdictOf(scratch.path, member('two'))).toBe('behind');
+  });
+
+  test('counts for a copied folder as for the one that it was copied from', async () => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    await using target = await scratchDirectory();
+    await mkdir(target.file('copy'));
+    await cp(scratch.file('.dropcast'), target.file('copy', '.dropcast'));
+    await utimes(target.file('copy'), 0, 0);
+    expect(await verdictOf(target.file('copy'), claimant(ledger))).toBe('ours');
+    expect(await verdictOf(target.file('copy'), claimant(older(2)))).toBe('behind');
+  });
+});
