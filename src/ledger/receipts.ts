@@ -43,16 +43,18 @@ export interface CounterReceipts {
  */
 export async function openReceipts(stateDir: string): Promise<Receipts & CounterReceipts & AsyncDisposable> {
   const log = await openAppendLog(receiptsPath(stateDir));
-  const append = async (line: object): Promise<void> => {
-    try {
-      await log.append({ ...line });
-    } catch (error) {
-      throw translated(error, receiptsPath(stateDir));
-    }
+  const refused = (error: unknown): never => {
+    throw translated(error, receiptsPath(stateDir));
   };
   return {
-    append: (step, facts) => append(receiptOf(step, facts)),
-    note: (counter) => append({ v: 1, at: new Date().toISOString(), counter }),
+    append: async (step, facts) => {
+      try {
+        await log.append({ ...receiptOf(step, facts) });
+      } catch (error) {
+        refused(error);
+      }
+    },
+    note: (counter) => log.append({ v: 1, at: new Date().toISOString(), counter }).catch(refused),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
@@ -149,7 +151,9 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
 function parse(line: string): Receipt | number | 'torn' | 'strange' {
   try {
     const value: unknown = JSON.parse(line);
-    return isReceipt(value) ? value : (counterOf(value) ?? 'strange');
+    const counter = counterOf(value);
+    if (counter !== null) return counter;
+    return isReceipt(value) ? value : 'strange';
   } catch {
     return line === '' || (line.startsWith('{') && !line.endsWith('}')) ? 'torn' : 'strange';
   }

@@ -188,8 +188,10 @@ class Handle {
     await call('write', this.#inode.path, () => theDisk().write(this.#inode, Buffer.from(data), 0, true));
   }
 
-  async write(data: string | Uint8Array) {
-    await this.appendFile(data);
+  async write(data: string | Uint8Array, position?: number) {
+    await call('write', this.#inode.path, () =>
+      theDisk().write(this.#inode, Buffer.from(data), position ?? this.#inode.data.length),
+    );
     return { bytesWritten: Buffer.byteLength(data) };
   }
 
