@@ -268,9 +268,9 @@ describe('the mark of a folder', () => {
     ['a number without quotes', '4'],
     ['text', '"many"'],
     ['a list', '[]'],
-  ])('with %s as its counter has none, and gets one', async (_, counter) => {
+  ])('with %s as its counter has none, and gets one', async (...[, counter]) => {
     const { scratch, ledger } = await marked();
-    await using _scratch = scratch;
+    await using _ = scratch;
     const text = await readFile(scratch.file('.dropcast'), 'utf8');
     await writeFile(scratch.file('.dropcast'), text.replace(/"counter":"\d+"/, `"counter":${counter}`));
     expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
