@@ -1,6 +1,4 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { callDaemon } from '../src/daemon/control/client.ts';
@@ -8,12 +6,9 @@ import type { Bench, Row } from './bench.ts';
 import { output, until } from './child.ts';
 import { freePort } from './free-port.ts';
 import type { Calls } from './listeners/callers.ts';
-import { caughtUp, watchedFolder } from './watched-folder.ts';
+import { asInTheUnit, caughtUp, instantService, watchedFolder } from './watched-folder.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 import type { Running } from './child.ts';
-
-/** The heap that Node takes under `MemoryHigh=384M` of the unit. */
-const asInTheUnit = ['--jitless', '--max-old-space-size=256'];
 
 interface Listeners {
   readonly page: number;
@@ -80,21 +75,12 @@ export const bench: Bench = {
     ),
   },
   round: async (build, size) => {
-    await using folder = await watchedFolder(build, size === 'full' ? 20_000 : 2_000);
+    using service = await instantService();
+    const page = await freePort();
+    const known = size === 'full' ? 20_000 : 2_000;
+    await using folder = await watchedFolder(build, known, { service: service.baseUrl, page });
     const directory = dirname(folder.inbox);
     needPeople(join(directory, 'state/ledger.db'));
-    const service = fork(join(import.meta.dirname, 'growth/instant-service.ts'));
-    await using stack = new AsyncDisposableStack();
-    stack.defer(() => void service.kill());
-    const [{ baseUrl }] = (await once(service, 'message')) as [{ baseUrl: string }];
-    const page = await freePort();
-    const config = join(directory, 'dropcast.yaml');
-    const text = await readFile(config, 'utf8');
-    const serviceLine = `service: { base_url: "${baseUrl}", api_key: instant, requests_per_hour: 1000000 }\npoll: { interval: 1s }`;
-    await writeFile(
-      config,
-      text.replace(/^service: .*$/m, serviceLine).replace('status: {', `status: { listen: "127.0.0.1:${page}",`),
-    );
     await using running = folder.run(asInTheUnit);
     await caughtUp(folder, running);
     const control = join(directory, 'control.sock');

@@ -40,13 +40,10 @@ export const bench: Bench = {
   },
   round: async (build, size) => {
     const known = size === 'full' ? 100_000 : 2_000;
-    await using folder = await watchedFolder(build, known);
+    const port = await freePort();
+    await using folder = await watchedFolder(build, known, { page: port });
     const directory = dirname(folder.inbox);
     makeDay(join(directory, 'state/ledger.db'));
-    const port = await freePort();
-    const config = join(directory, 'dropcast.yaml');
-    const text = await readFile(config, 'utf8');
-    await writeFile(config, text.replace('status: {', `status: { listen: "127.0.0.1:${port}",`));
     await using running = folder.run();
     await caughtUp(folder, running);
     const page = { port, token: (await readFile(join(directory, 'state/page-token'), 'utf8')).trim() };

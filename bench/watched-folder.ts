@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,6 +8,9 @@ import type { Build } from './bench.ts';
 import { output, start, until } from './child.ts';
 import type { Running } from './child.ts';
 import { longestPause, tellingPauses } from './pauses/pauses.ts';
+
+/** Flags for `run`: the one of the unit that a build's Node lacks, and the heap that Node takes under `MemoryHigh=384M`. */
+export const asInTheUnit = ['--jitless', '--max-old-space-size=256'];
 
 /** A daemon's configuration and state in a temporary directory, with an inbox. */
 export interface WatchedFolder extends AsyncDisposable {
@@ -26,36 +31,55 @@ export interface FolderReport {
   readonly folders: readonly { readonly state: string; readonly paths: { readonly seen: number } }[];
 }
 
+/** What differs from the usual one. */
+export interface Options {
+  /** Of an `instant-service.ts`. Absent: nothing is there, so files wait in the ledger. */
+  readonly service?: string;
+  /** Port of the status page. */
+  readonly page?: number;
+}
+
 /** @param known files that are there and done already, in a hundredth as many folders */
-export async function watchedFolder(build: Build, known: number): Promise<WatchedFolder> {
+export async function watchedFolder(build: Build, known: number, options: Options = {}): Promise<WatchedFolder> {
   const directory = await mkdtemp(join(tmpdir(), 'dropcast-known-'));
   const folders = Math.max(1, Math.round(known / 100));
   const make = join(import.meta.dirname, 'known-ledger.ts');
   await output(build.plainNode, [make, build.root, directory, String(known), String(folders)]);
   const config = join(directory, 'dropcast.yaml');
-  await writeFile(config, configOf(directory), { mode: 0o600 });
+  await writeFile(config, configOf(directory, options), { mode: 0o600 });
   const socket = join(directory, 'control.sock');
   const pauses = join(directory, 'pauses');
   return {
     inbox: join(directory, 'inbox'),
     run: (flags = []) =>
-      start(build.node, [...flags, build.program, 'run', '--config', config], { env: tellingPauses(pauses) }),
+      start(build.node, [...flags, build.program, 'run', '--config', config], {
+        env: tellingPauses(pauses),
+      }),
     longestPause: (running) => longestPause(running, pauses),
     status: () => ask(socket).catch(() => null),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };
 }
 
-/** Nobody is at the address of the service: what waits for it stays in the ledger. */
-function configOf(directory: string): string {
-  return `service: { base_url: "http://127.0.0.1:9/v1", api_key: key }
+function configOf(directory: string, { service = 'http://127.0.0.1:9/v1', page }: Options): string {
+  const listen = page === undefined ? '' : `listen: "127.0.0.1:${page}", `;
+  return `
+service: { base_url: "${service}", api_key: instant, requests_per_hour: 1000000 }
 state_dir: ${directory}/state
-status: { socket: ${directory}/control.sock }
+poll: { interval: 1s }
+status: { ${listen}socket: ${directory}/control.sock }
 folders:
   - path: ${directory}/inbox
     settle: 1s
     rules: [{ match: "**", channel: ch_main }]
 `;
+}
+
+/** A service that answers at once, in a process of its own. */
+export async function instantService(): Promise<{ readonly baseUrl: string } & Disposable> {
+  const child = fork(join(import.meta.dirname, 'growth/instant-service.ts'));
+  const [{ baseUrl }] = (await once(child, 'message')) as [{ baseUrl: string }];
+  return { baseUrl, [Symbol.dispose]: () => void child.kill() };
 }
 
 /** All files were seen, and the daemon has nothing to do: less than a fiftieth of a core for two seconds. */

@@ -1,7 +1,7 @@
 import { lstat, realpath, symlink, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { readSocketPath } from '../../config/paths.ts';
 import { serveHttp } from '../../http/serve.ts';
 import type { HttpLimits, HttpServer, Place } from '../../http/serve.ts';
@@ -34,18 +34,23 @@ export async function serveControl(daemon: Daemon, socketPath: string, ports: Co
 
 type Fetch = Parameters<typeof serveHttp>[0];
 
+/** The longest rest between two questions of members. */
+const MOST_REST_MS = 1_000;
+
 /**
- * One question after the other: together, those of many members cost no more memory than the largest. The rest of the daemon has a turn
- * of the event loop between two of them.
+ * One question after the other, so those of many members together cost no more memory than the largest. After each, the socket rests for
+ * as long as the answer took: members who ask without end leave the rest of the daemon half of its time.
  */
 function inTurn(fetch: Fetch): Fetch {
-  let last: Promise<unknown> = Promise.resolve();
+  let rested: Promise<unknown> = Promise.resolve();
   return (request) => {
-    const answer = last.then(async () => {
-      await setImmediate();
+    let begunAt = 0;
+    const answer = rested.then(() => {
+      begunAt = performance.now();
       return request.signal.aborted ? new Response(null) : fetch(request);
     });
-    last = answer.catch(() => undefined);
+    const rest = (): Promise<void> => setTimeout(Math.min(performance.now() - begunAt, MOST_REST_MS));
+    rested = answer.then(rest, rest);
     return answer;
   };
 }
