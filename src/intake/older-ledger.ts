@@ -1,5 +1,5 @@
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
-import { isHeldUnread, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { isClosedDirectory, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { heldFor } from './reroute.ts';
@@ -36,7 +36,7 @@ const idsAtOnce = 500;
 /** Pure: what changes in a row. */
 export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
   const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
-  if (uploadedAt !== null || wasThereBefore(facts) || isHeldUnread(facts)) return {};
+  if (uploadedAt !== null || wasThereBefore(facts) || isClosedDirectory(facts)) return {};
   // The service is asked before anything is sent to the record.
   if (videoId !== null) return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
   return isAdopted ? { ...heldFor(leftFromBefore.recorded, now), end: 'skipped', notBefore: null } : {};

@@ -20,6 +20,7 @@ test.each([
   ['a file that was sent', uploaded, {}, {}],
   ['a file that no rule takes', held('no_rule'), recorded, {}],
   ['a file that was there before', held('existing'), {}, {}],
+  ['a file that dropcast may not read', held('unreadable'), recorded, {}],
   ['a directory that is closed', held('closed_directory'), {}, {}],
 ])('in a ledger that is an older copy, %s', (_, other, adopted, resumed) => {
   const facts = someFacts(other);
