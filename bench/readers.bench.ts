@@ -148,7 +148,7 @@ async function read(
 
 /** The same name in another case. */
 function spelled(name: string, n: number): string {
-  return [...name].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+  return name.replaceAll(/[a-z]/g, (letter, at: number) => ((n >> at) & 1 ? letter.toUpperCase() : letter));
 }
 
 function box(type: string, content: Uint8Array = new Uint8Array()): Buffer {
