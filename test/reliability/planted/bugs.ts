@@ -19,7 +19,7 @@ export const bugs = {
   'an upload is repeated without asking first': {
     edits: [
       {
-        anchor: 'if (uploadStartedAt === null) return send(row, signal, world);',
+        anchor: 'if (uploadStartedAt === null) return trySending(row, signal, world);',
         instead: 'return send(row, signal, world);',
       },
     ],
