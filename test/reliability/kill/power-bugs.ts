@@ -25,8 +25,9 @@ export const powerBugs = {
   },
   'neither the ledger nor the receipts are synced, and the power fails': {
     edits: [...unsyncedLedger, ...unsyncedReceipts],
-    // The service has everything.
-    at: { action: 'after', at: 3, only: 'write /receipts.jsonl' },
-    caughtBy: 'no content is a video twice',
+    // The service has everything. The first line of the receipts is the counter of the folder's mark, so the folder freezes and nothing is
+    // sent twice.
+    at: { action: 'after', at: 4, only: 'write /receipts.jsonl' },
+    caughtBy: 'every process ends, in time and with an exit code that says how',
   },
 } satisfies Record<string, PowerBug>;
