@@ -34,14 +34,14 @@ const why = 'the container ends in the middle of a packet (90 of 188 bytes)';
 
 test('a file that lacks less than a packet waits for five minutes, and then passes with a doubt', async () => {
   expect(await judge(tail, 60_000)).toEqual({ is: 'wait', forMs: 240_000, why });
-  expect(await judge(tail, 300_000)).toEqual({ is: 'complete', flaw: null, doubt: why });
+  expect(await judge(tail, 300_000)).toEqual({ is: 'complete', flaw: null, isUnreadable: false, doubt: why });
 });
 
 test('a web page never passes, and does not wait longer than a damaged file', async () => {
   const page = Buffer.from('<!DOCTYPE html>\n<title>Log in</title>\n');
   const flaw = 'this is a web page, not a video';
   expect(await judge(page, 1000)).toEqual({ is: 'wait', forMs: 29_000, why: flaw });
-  expect(await judge(page, 300_000)).toEqual({ is: 'complete', flaw, doubt: null });
+  expect(await judge(page, 300_000)).toEqual({ is: 'complete', flaw, isUnreadable: false, doubt: null });
 });
 
 test('an MP3 that states more bytes than it has passes at once, with a doubt', async () => {
@@ -51,5 +51,5 @@ test('an MP3 that states more bytes than it has passes at once, with a doubt', a
   mp3.writeUInt32BE(2, 40);
   mp3.writeUInt32BE(5000, 44);
   const doubt = 'the container says 4,000 bytes are missing';
-  expect(await judge(mp3, 1000)).toEqual({ is: 'complete', flaw: null, doubt });
+  expect(await judge(mp3, 1000)).toEqual({ is: 'complete', flaw: null, isUnreadable: false, doubt });
 });

@@ -21,6 +21,6 @@ test('a cause of one file is a row of its own', () => {
 
 test('a code that the service chose cannot leave its word or move the cursor', () => {
   const [, command] = causeLines({ ...failed!, key: '$(reboot)\u001B[2J' }, noon);
-  expect(command).toContain(`--cause '$(reboot)`);
+  expect(command).toContain(String.raw`--cause $'$(reboot)\x1b[2J'`);
   expect(command).not.toMatch(/\p{Cc}/u);
 });
