@@ -8,7 +8,7 @@ export type Rows = Pick<Ledger, keyof ReturnType<typeof portsOf>>;
 
 /** A store without rows, of its own. */
 export interface OpenedRows extends AsyncDisposable {
-  readonly rows: Rows & Pick<Ledger, 'roots'>;
+  readonly rows: Rows & Pick<Ledger, 'roots' | 'counter'>;
   /** Closes it and opens it again. */
   reopened(): Promise<OpenedRows['rows']>;
 }

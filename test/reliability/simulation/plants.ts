@@ -34,7 +34,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'binds only in memory',
     breaks: 'E1',
-    seen: [6],
+    seen: [17],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -81,7 +81,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'no full scans',
     breaks: 'L1',
-    seen: [136],
+    seen: [32],
     changes: [
       {
         file: 'src/watch/scan-schedule.ts',
@@ -127,7 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'uploads duplicates',
     breaks: 'D1',
-    seen: [18],
+    seen: [31],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -155,7 +155,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a file that ends vanished stays so when it returns',
     breaks: 'L1',
-    seen: [26],
+    seen: [9],
     changes: [
       {
         file: 'src/intake/intake.ts',
@@ -167,7 +167,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'gives up by the wall clock',
     breaks: 'T1',
-    seen: [85],
+    seen: [116],
     changes: [
       {
         file: 'src/pipeline/rounds/sweep.ts',
@@ -179,7 +179,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'its own moves and deletions count as missing files',
     breaks: 'F1',
-    seen: [148],
+    seen: [109],
     changes: [
       {
         file: 'src/daemon/assemble.ts',
