@@ -78,7 +78,7 @@ export interface NewsRows {
     until: number,
   ): Promise<ReadonlyMap<string, Pick<Passage, 'seq' | 'state'>>>;
   filesById(ids: readonly string[]): Promise<readonly Facts[]>;
-  /** Keeps a line about what happened on a host. Of all hosts the newest 100,000 are kept: those since a time, and the newest 1,000. */
+  /** Keeps a line about what happened on a host. The newest 100,000 of all hosts are kept: those since a time, and the newest 1,000. */
   keepEvent(
     event: { readonly host: string; readonly at: number; readonly line: unknown },
     since: number,

@@ -31,7 +31,7 @@ export class RootClaim implements AsyncDisposable {
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   #lacksRoom = false;
-  /** What the mark says of the ledger. */
+  /** The verdict of the mark's counter on the ledger. */
   #counter = 0;
   #isTrusted = false;
   /** What was logged last: each state is said once. */

@@ -17,7 +17,7 @@ export interface MarkCounter {
   current(): Promise<number>;
   /** Whether a mark says more than the ledger. */
   isBehind(mark: number): Promise<boolean>;
-  /** @returns what it is from now on: more than it was, and more than `atLeast`. On disk when it resolves */
+  /** @returns the new value: more than it was, and more than `atLeast`. On disk when it resolves */
   advance(atLeast?: number): Promise<number>;
 }
 

@@ -5,7 +5,7 @@ import { createRows } from '../../pipeline/file/rows.ts';
 import { isLedgerBehind } from '../../watch/root-preview.ts';
 
 /**
- * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start goes by it.
+ * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.
  *
  * @param folder absolute, and watched
  * @param isAdopted all files in it were uploaded; else those are uploaded that the ledger does not know

@@ -75,7 +75,7 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
   return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
 }
 
-/** Records the files of a folder whose ledger is an older copy as uploaded, and goes on with it. @param folder absolute */
+/** Records the files of a folder whose ledger is an older copy as uploaded, and resumes the folder. @param folder absolute */
 export async function adoptFolder(daemon: Daemon, folder: string): Promise<ResumeResult> {
   const watched = daemon.config().folders.map(({ path }) => path);
   const elsewhere = whyElsewhere(daemon.fleet, folder, watched);

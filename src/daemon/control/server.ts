@@ -38,7 +38,7 @@ type Fetch = Parameters<typeof serveHttp>[0];
 const MOST_REST_MS = 1_000;
 
 /**
- * One question after the other, so those of many members together cost no more memory than the largest. After each, the socket rests for
+ * Questions are answered one at a time, so those of many members cost no more memory together than the largest one. After each, the socket rests for
  * as long as the answer took: members who ask without end leave the rest of the daemon half of its time.
  */
 function inTurn(fetch: Fetch): Fetch {
