@@ -91,8 +91,13 @@ export class Holds implements Disposable {
       this.#bodies.push(request);
       this.#goOn.push(() => request.resume());
     };
-    // Behind the listener of the service, which must see every byte.
-    setImmediate(() => request.on('data', count));
+    // Behind the listener of the service, which must see every byte, and before the first byte: a busy machine delivers the whole body at
+    // once.
+    request.on('newListener', function behind(event) {
+      if (event !== 'data') return;
+      request.off('newListener', behind);
+      queueMicrotask(() => request.on('data', count));
+    });
   }
 }
 
