@@ -36,6 +36,9 @@ export interface OperatorPausesWorld {
 /** What was said on another host holds here so much later at most. */
 const lookAgainMs = 2_000;
 
+/** The clock on the wall and the monotonic one drift apart. Less than this is no clock that was set. */
+const driftMs = 1_000;
+
 export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld): OperatorPauses {
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -80,7 +83,8 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
   const shown = (): readonly OperatorPause[] =>
     (pauses ?? []).map((pause) => {
       const { until } = pause;
-      return { ...pause, until: until && Math.min(until, clock.now() + Math.ceil(leftMs(pause))) };
+      const endsAt = clock.now() + Math.ceil(leftMs(pause));
+      return { ...pause, until: until !== null && until - endsAt > driftMs ? endsAt : until };
     });
 
   return {
