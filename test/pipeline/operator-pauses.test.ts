@@ -96,6 +96,14 @@ describe('a pause that a person set', () => {
     expect(restarted.list()).toEqual([]);
   });
 
+  test('shows the end it was set for, although the clock on the wall drifts', async () => {
+    const { pauses, clock } = open();
+    const until = clock.now() + hour;
+    await pauses.set({ ...anna, until });
+    clock.set(clock.now() - 2);
+    expect(pauses.list().map((pause) => pause.until)).toEqual([until]);
+  });
+
   test('set again has the new time and its old beginning; two at the same moment are one', async () => {
     const { pauses, clock, store } = open();
     await pauses.set(anna);
