@@ -123,12 +123,17 @@ export interface RootRecord {
   /**
    * - `missing`: most files were missing at once, which nobody believes; the folder is frozen. `before`: paths that had been given up
    *   shortly before that.
-   * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
+   * - `older`: the ledger is older than the mark of the folder. It stays so until an operator answers: files of other folders advance the ledger.
+   * - `resumed`: an operator said that all is as it should be, and no scan has seen it yet. `isOlder`: also that the ledger counts, although
+   *   it is older.
    */
   readonly doubt: RootDoubt | null;
 }
 
-export type RootDoubt = { readonly is: 'missing'; readonly before: readonly string[] } | { readonly is: 'resumed' };
+export type RootDoubt =
+  | { readonly is: 'missing'; readonly before: readonly string[] }
+  | { readonly is: 'older' }
+  | { readonly is: 'resumed'; readonly isOlder?: boolean };
 
 export interface RootStore {
   /** Null when nothing usable was saved. */

@@ -50,15 +50,19 @@ export class RootClaim implements AsyncDisposable {
     return this.#lacksRoom;
   }
 
-  /** Takes the folder, or confirms that it is still ours. */
-  async hold(): Promise<RootVerdict> {
+  /**
+   * Takes the folder, or confirms that it is still ours.
+   *
+   * @param wasOlder the ledger was older than the folder, and no operator has answered yet
+   */
+  async hold(wasOlder = false): Promise<RootVerdict> {
     try {
       const locked = await this.#locked();
       // Two hosts of a fleet may be one machine: a mark of both says so.
       const isAlone = (this.#owner.fleet ?? null) === null;
       const marked = locked !== null && isAlone ? locked : await this.#marked();
       const rival = marked ?? (this.#isMarked ? null : locked);
-      return rival === null ? await this.#compareCounter() : { isSound: false, why: rival };
+      return rival === null ? await this.#compareCounter(wasOlder) : { isSound: false, why: rival };
     } catch (error) {
       return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
     }
@@ -121,10 +125,12 @@ export class RootClaim implements AsyncDisposable {
   }
 
   /** A mark that says more than the ledger was written by a ledger that knew of more files. */
-  async #compareCounter(): Promise<RootVerdict> {
+  async #compareCounter(wasOlder: boolean): Promise<RootVerdict> {
     const { ledgerCounter: counter = null, fleet = null } = this.#owner;
     // A ledger that does not answer takes nothing in, so the next look is early enough.
-    const isBehind = counter !== null && (await counter.isBehind(this.#counter).catch(() => false));
+    const isAhead = counter !== null && (await counter.isBehind(this.#counter).catch(() => false));
+    // The hosts of a fleet bring a ledger forward again that lost its last writes.
+    const isBehind = counter !== null && (isAhead || (wasOlder && fleet === null));
     if (isBehind && !this.#isTrusted)
       return { isSound: false, isBehind: true, why: whyBehind(this.#path, fleet === null) };
     if (isBehind) await counter.advance(this.#counter);

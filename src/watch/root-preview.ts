@@ -17,13 +17,15 @@ export interface RootPreviewWorld {
 }
 
 interface LedgerPreview {
+  readonly roots: Pick<RootStore, 'load'>;
   readonly id: string;
   /** How far it is. */
   readonly counter: { load(): Promise<number> };
 }
 
-/** Whether a ledger is older than the mark that it left in a folder. */
-export async function isLedgerBehind(path: string, { id, counter }: LedgerPreview): Promise<boolean> {
+/** Whether a ledger is older than the mark that it left in a folder, or was when a watcher last looked. */
+export async function isLedgerBehind(path: string, { roots, id, counter }: LedgerPreview): Promise<boolean> {
+  if (recordOf(await roots.load(path))?.doubt?.is === 'older') return true;
   const found = await readMark(path);
   return found.is === 'mark' && found.owner.ledger === id && (found.owner.counter ?? 0) > (await counter.load());
 }
@@ -46,8 +48,9 @@ export async function whyFrozenAtStart(
   const check = new RootCheck({ path, mark: () => markOf(path, ledgerId) });
   check.remember(identity, devices);
   if (doubt?.is === 'resumed') check.trustNext();
+  const isAnswered = doubt?.is === 'resumed' && doubt.isOlder === true;
   const verdict = (await unlessHung(check.look(files))) ?? noAnswer;
   if (!verdict.isSound) return verdict.why;
-  if (doubt?.is !== 'resumed' && (await isLedgerBehind(path, { id: ledgerId, counter }))) return whyBehind(path);
+  if (!isAnswered && (await isLedgerBehind(path, { roots, id: ledgerId, counter }))) return whyBehind(path);
   return doubt?.is === 'missing' ? whyMissing(path, 'most') : null;
 }

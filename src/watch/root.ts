@@ -98,7 +98,7 @@ export class Root {
   async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<void> {
     const record = await this.#memory.load();
     this.#check.remember(record?.identity ?? null, devices);
-    if (record?.doubt?.is === 'resumed') this.#trustNext();
+    if (record?.doubt?.is === 'resumed') this.#trustNext(record.doubt.isOlder === true);
     if (record?.doubt?.is === 'missing') this.#missingBecause = whyMissing(this.#options.path, 'most');
     const verdict = await this.#look(known);
     if (verdict.isSound) this.thaw();
@@ -177,8 +177,9 @@ export class Root {
       : this.#isAnother
         ? `${path} is the directory that is there now`
         : `The missing files of ${path} are gone`;
-    if (this.#isAnother || this.#isBehind) this.#trustNext();
-    await this.#memory.save(this.#check.identity, { is: 'resumed' });
+    const isOlder = this.#isBehind;
+    if (this.#isAnother || isOlder) this.#trustNext(isOlder);
+    await this.#memory.save(this.#check.identity, { is: 'resumed', isOlder });
     return { ok: true, what };
   }
 
@@ -204,9 +205,10 @@ export class Root {
     this.#options.changed(state);
   }
 
-  #trustNext(): void {
+  /** @param isOlder the answer is about a ledger that is older than the folder: no other answer is one about that */
+  #trustNext(isOlder: boolean): void {
     this.#check.trustNext();
-    this.#options.claim?.trustNext();
+    if (isOlder) this.#options.claim?.trustNext();
   }
 
   get #frozenBecause(): string | null {
@@ -231,13 +233,16 @@ export class Root {
     const before = this.#check.identity;
     const verdict = await this.#check.look(known);
     this.#isAnother = !verdict.isSound && verdict.isAnother === true;
-    const claimed = verdict.isSound ? await claim?.hold() : undefined;
+    const claimed = verdict.isSound ? await claim?.hold(this.doubt?.is === 'older') : undefined;
     this.#isForeign = claimed?.isSound === false;
     this.#isBehind = claimed?.isSound === false && claimed.isBehind === true;
     if (this.#check.identity !== before) {
       if (claimed?.isSound === true) await this.#check.noteMark();
       await this.#memory.save(this.#check.identity);
     }
+    const isAnswered = this.doubt?.is === 'resumed' && this.doubt.isOlder === true;
+    if (this.#isBehind && !isAnswered) await this.#memory.save(this.#check.identity, { is: 'older' });
+    if (claimed?.isSound === true && this.doubt?.is === 'older') await this.#memory.save(this.#check.identity, null);
     return claimed ?? verdict;
   }
 

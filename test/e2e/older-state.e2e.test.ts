@@ -1,4 +1,5 @@
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { alongside } from './alongside.ts';
@@ -121,6 +122,53 @@ alongside('a state directory that was put back from an older copy', () => {
     await station.drop('later.mpg');
     await station.reaches('later.mpg', 'done');
     expect(bodies(station)).toBe(sent + 1);
+  });
+
+  test('each folder waits for its own answer, however far files of other folders advance the ledger', async () => {
+    await using station = await startStation({
+      folders: (path) =>
+        ['inbox', 'second', 'third']
+          .map(
+            (name) =>
+              `\n  - { path: ${path}/${name}, settle: 300ms, rescan: 2s, rules: [{ match: "**", channel: ch_main }] }`,
+          )
+          .join(''),
+      isStarted: false,
+    });
+    const { file } = station.scratch;
+    await mkdir(file('second'));
+    await mkdir(file('third'));
+    const states = async () =>
+      Object.fromEntries((await station.status()).folders.map(({ path, state }) => [basename(path), state]));
+    await station.start();
+    await stopped(station);
+    await cp(file('state'), file('copy'), { recursive: true });
+    // Each stop writes the marks: that of the first folder gets far ahead of that of the second.
+    for (const path of [file('second/one.mpg'), 'one.mpg', 'two.mpg', 'three.mpg']) {
+      await station.start();
+      await station.drop(path);
+      await station.reaches(path, 'done');
+      await stopped(station);
+    }
+    await rm(file('state'), { recursive: true });
+    await cp(file('copy'), file('state'), { recursive: true });
+    const sent = bodies(station);
+    expect((await run(station, 'adopt', file('inbox'))).code).toBe(0);
+    await station.start();
+    await station.reaches('one.mpg', 'skipped');
+    for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) {
+      await station.drop(file('third', `${name}.mpg`));
+      await station.reaches(file('third', `${name}.mpg`), 'done');
+      expect(await states()).toMatchObject({ inbox: 'watching', second: 'frozen', third: 'watching' });
+      await stopped(station);
+      await station.start();
+    }
+    await until('it is scanned', async () => (await states())['third'] === 'watching');
+    expect(await states()).toMatchObject({ second: 'frozen' });
+    expect(bodies(station)).toBe(sent + 6);
+    expect((await run(station, 'resume', file('second'))).code).toBe(0);
+    await station.reaches(file('second/one.mpg'), 'done');
+    expect(bodies(station)).toBe(sent + 7);
   });
 
   test('`resume` without a daemon is an answer for the next start, and a folder that is not older has nothing to record', async () => {

@@ -66,9 +66,9 @@ export async function answerInLedger(
   const known = folders.map(({ path }) => path);
   if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
   const { answerOffline } = await import('../../daemon/adoption/answer-offline.ts');
-  const isBehind = await answerOffline(ledger, folder, isAdopted);
+  const isBehind = await answerOffline(ledger, { folder, others: known.filter((path) => path !== folder), isAdopted });
   if (isAdopted && !isBehind) return { ok: false, why: whyNotOlder(folder) };
   const record = (await ledger.roots.load(folder)) ?? { identity: null };
-  await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed' } });
+  await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed', isOlder: isBehind } });
   return { ok: true, what: isAdopted ? recordedIn(folder) : `The next start takes ${folder} as it is then` };
 }

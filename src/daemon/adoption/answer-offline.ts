@@ -2,20 +2,34 @@ import { FirstStart } from '../../intake/first-start.ts';
 import { createDoubtRows } from '../../intake/older-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { createRows } from '../../pipeline/file/rows.ts';
+import { recordOf } from '../../watch/root-memory.ts';
 import { isLedgerBehind } from '../../watch/root-preview.ts';
 
 /**
  * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.
  *
- * @param folder absolute, and watched
- * @param isAdopted all files in it were uploaded; else those are uploaded that the ledger does not know
+ * @param answer.folder absolute, and watched
+ * @param answer.others the other watched folders: the answer advances the ledger, and they wait for answers of their own
+ * @param answer.isAdopted all files in it were uploaded; else those are uploaded that the ledger does not know
  * @returns false when the ledger is not older: nothing was changed
  */
-export async function answerOffline(ledger: Ledger, folder: string, isAdopted: boolean): Promise<boolean> {
+export async function answerOffline(
+  ledger: Ledger,
+  {
+    folder,
+    others,
+    isAdopted,
+  }: { readonly folder: string; readonly others: readonly string[]; readonly isAdopted: boolean },
+): Promise<boolean> {
   if (!(await isLedgerBehind(folder, ledger))) return false;
   const first = new FirstStart({ path: folder, existing: 'upload' }, ledger);
   await (isAdopted ? first.adopt() : first.doNotAdopt());
   const rows = createRows({ store: ledger, events: { emit: () => undefined } });
   await createDoubtRows({ selection: ledger.selection, rows, now: Date.now })(folder, isAdopted);
+  for (const other of others) {
+    const record = recordOf(await ledger.roots.load(other));
+    if (record?.doubt?.is !== 'resumed' && (await isLedgerBehind(other, ledger)))
+      await ledger.roots.save(other, { identity: null, ...record, doubt: { is: 'older' } });
+  }
   return true;
 }
