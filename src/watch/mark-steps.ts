@@ -1,7 +1,7 @@
 import { unlessHung } from '../unless-hung.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
-import { readMark, writeCounter } from './root-mark.ts';
+import { isAhead, readMark, writeCounter } from './root-mark.ts';
 import type { FolderClaimant } from './root-mark.ts';
 import { judge } from './root-owner.ts';
 
@@ -75,7 +75,8 @@ export class MarkSteps implements AsyncDisposable {
     if (found.is !== 'mark' || (await judge(path, found, owner)).is !== 'ours') return;
     const counter = await owner.ledgerCounter?.advance();
     // Another host of a fleet may be further by now.
-    if (counter !== undefined && (found.owner.counter ?? 0) < counter) await writeCounter(path, found.text, counter);
+    if (counter !== undefined && !isAhead(found.owner.counter ?? 0, counter))
+      await writeCounter(path, found.text, counter);
   }
 
   /** Once: a folder that became read-only stays so. */

@@ -147,7 +147,7 @@ async function hasTurn(path: string, fresh: string): Promise<boolean> {
  * old or the new ones, and the file keeps its number, by which hosts of a fleet recognise it. Nothing is written if the mark is another by now.
  *
  * @param text of the mark as it was judged
- * @param counter from 0 to `mostCounter`
+ * @param counter from 0, of at most 15 digits
  * @throws what the file system refuses
  */
 export async function writeCounter(folder: string, text: string, counter: number): Promise<void> {
@@ -174,8 +174,18 @@ async function writeInPlace(path: string, text: string, counter: number): Promis
   }
 }
 
-/** One a minute for each of 1,000 folders takes 1,900 years. What a damaged mark has beyond it is no counter. */
-const mostCounter = 1e12;
+/**
+ * Whether a mark says more than a ledger. A number that is so far ahead that no ledger reaches it is damage, or was written by someone who
+ * wants to use up the numbers: it counts as none.
+ */
+export function isAhead(mark: number, ledger: number): boolean {
+  return mark > ledger && mark - ledger <= mostAhead;
+}
+
+/** One a minute for each of 1,000 folders takes 19 years. */
+const mostAhead = 1e10;
+
+const digitsAtMost = 15;
 
 const counterEnd = '"}\n';
 const counterAtEnd = /,"counter":"\d{15}"\}\n$/;
@@ -186,12 +196,14 @@ export function withoutCounter(text: string): string {
 }
 
 function withCounter(text: string, counter: number): string {
-  return text.replace(/\}\n$/, `,"counter":"${digitsOf(counter)}${counterEnd}`);
+  return text.replace(/\}\s*$/, `,"counter":"${digitsOf(counter)}${counterEnd}`);
 }
 
 function digitsOf(counter: number): string {
-  if (counter > mostCounter) throw new RangeError(`the counter of a mark is at most ${mostCounter}, not ${counter}`);
-  return String(counter).padStart(15, '0');
+  const digits = String(counter).padStart(digitsAtMost, '0');
+  if (digits.length > digitsAtMost)
+    throw new RangeError(`the counter of a mark has ${digitsAtMost} digits, not ${digits}`);
+  return digits;
 }
 
 function textOf({ counter, ...owner }: FolderOwner): string {
@@ -209,15 +221,11 @@ function ownerOf(text: string): FolderOwner | null {
       host: typeof host === 'string' ? host : null,
       hostName,
       ...(typeof place === 'string' && { place }),
-      ...(typeof counter === 'string' && isCounter(counter) && { counter: Number(counter) }),
+      ...(typeof counter === 'string' && /^\d{15}$/.test(counter) && { counter: Number(counter) }),
     };
   } catch {
     return null;
   }
-}
-
-function isCounter(digits: string): boolean {
-  return /^\d{15}$/.test(digits) && Number(digits) <= mostCounter;
 }
 
 /** @returns the path of a mark that is durable and has no name yet */

@@ -5,7 +5,7 @@ import { noAnswer, whyMissing } from './root.ts';
 import { RootCheck } from './root-check.ts';
 import { recordOf } from './root-memory.ts';
 import { markOf, whyBehind } from './root-claim.ts';
-import { readMark } from './root-mark.ts';
+import { isAhead, readMark } from './root-mark.ts';
 
 /** What a first look goes by. */
 export interface RootPreviewWorld {
@@ -27,7 +27,7 @@ interface LedgerPreview {
 export async function isLedgerBehind(path: string, { roots, id, counter }: LedgerPreview): Promise<boolean> {
   if (recordOf(await roots.load(path))?.doubt?.is === 'older') return true;
   const found = await readMark(path);
-  return found.is === 'mark' && found.owner.ledger === id && (found.owner.counter ?? 0) > (await counter.load());
+  return found.is === 'mark' && found.owner.ledger === id && isAhead(found.owner.counter ?? 0, await counter.load());
 }
 
 /** Known files that are looked for. */

@@ -5,6 +5,9 @@ import { markCounter } from '../../src/daemon/state/mark-counter.ts';
 import { MarkSteps } from '../../src/watch/mark-steps.ts';
 import { markOf, RootClaim } from '../../src/watch/root-claim.ts';
 import { readMark } from '../../src/watch/root-mark.ts';
+import { Root } from '../../src/watch/root.ts';
+import type { RootRecord, RootState } from '../../src/watch/ports.ts';
+import { TakenFiles } from '../../src/watch/taken-files.ts';
 import type { FolderClaimant } from '../../src/watch/root-mark.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -159,6 +162,74 @@ test('a mark is never ahead of its own ledger, wherever a process is killed, and
   );
 });
 
+test('that another directory is the right one is no answer to the question whether its files were uploaded', async () => {
+  await using scratch = await scratchDirectory();
+  const ledger = new OneLedger();
+  for (let file = 0; file < 3; file += 1) await takeOne(scratch.path, claimant(ledger));
+  const record: { saved: RootRecord } = {
+    saved: {
+      identity: {
+        device: '1',
+        inode: '1',
+        born: '1',
+        kind: '1',
+        mount: '1',
+        isMountPoint: false,
+        mark: 'other',
+        since: 0,
+      },
+      doubt: null,
+    },
+  };
+  ledger.counter = 1;
+  let state: RootState | null = null;
+  let claim = new RootClaim(scratch.path, claimant(ledger), silentLogger);
+  /** As after a restart. */
+  const begun = async (): Promise<Root> => {
+    await claim[Symbol.asyncDispose]();
+    claim = new RootClaim(scratch.path, claimant(ledger), silentLogger);
+    const root = new Root({
+      path: scratch.path,
+      clock: new FakeClock(),
+      inventory: { taken: new TakenFiles() },
+      claim,
+      roots: {
+        load: async () => record.saved,
+        save: async (_, saved) => void (record.saved = saved),
+        expected: async () => 0,
+      },
+      logger: silentLogger,
+      signal: new AbortController().signal,
+      gap: () => null,
+      note: () => null,
+      changed: (now) => (state = now),
+      scanSoon: () => undefined,
+    });
+    await root.begin(new Set(), known);
+    return root;
+  };
+  const known = new Map([['a.mpg', { dev: '1', ino: '1', size: 1, mtimeNs: '1', birthtimeNs: '1', ctimeNs: '1' }]]);
+  const look = async (root: Root): Promise<unknown> => {
+    if (await root.isScannable()) root.thaw();
+    return state;
+  };
+  let root = await begun();
+  expect(state).toMatchObject({ state: 'frozen', why: expect.stringContaining('if this is the right directory') });
+  expect(await root.resume()).toMatchObject({ ok: true });
+  expect(await look(root)).toMatchObject({ state: 'frozen', isBehind: true });
+  root = await begun();
+  expect(state).toMatchObject({ state: 'frozen', isBehind: true });
+  // Files in other folders, and a mark that someone removes, are no answer either.
+  ledger.counter = 100;
+  await rm(scratch.file('.dropcast'));
+  root = await begun();
+  expect(await look(root)).toMatchObject({ state: 'frozen', isBehind: true });
+  expect(await root.resume()).toMatchObject({ ok: true });
+  expect(await look(root)).toEqual({ state: 'watching' });
+  expect(await look(await begun())).toEqual({ state: 'watching' });
+  await claim[Symbol.asyncDispose]();
+});
+
 describe('a mark is written', () => {
   test('at once when a file comes in, then once a minute at most, and never while nothing comes in', async () => {
     await using scratch = await scratchDirectory();
@@ -274,6 +345,41 @@ describe('the mark of a folder', () => {
     const text = await readFile(scratch.file('.dropcast'), 'utf8');
     await writeFile(scratch.file('.dropcast'), text.replace(/"counter":"\d+"/, `"counter":${counter}`));
     expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+    await takeOne(scratch.path, claimant(ledger));
+    expect(await counterIn(scratch.path)).toBe(4);
+  });
+
+  test('with the largest number that is believed leaves all later numbers to the ledger after an answer', async () => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    const text = await readFile(scratch.file('.dropcast'), 'utf8');
+    const write = async (counter: number): Promise<void> =>
+      writeFile(scratch.file('.dropcast'), text.replace(/\d{15}/, String(counter).padStart(15, '0')));
+    for (let answers = 0; answers < 200; answers += 1) {
+      await write(ledger.counter + 1e10);
+      const life = new Life(scratch.path, claimant(ledger));
+      life.claim.trustNext();
+      expect(await life.claim.hold()).toEqual({ isSound: true });
+      await life.stop();
+    }
+    await takeOne(scratch.path, claimant(ledger));
+    expect(ledger.counter).toBeGreaterThan(1e12);
+    expect(await counterIn(scratch.path)).toBe(ledger.counter);
+    await write(ledger.counter + 2e10);
+    expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+    await takeOne(scratch.path, claimant(ledger));
+    expect(await counterIn(scratch.path)).toBe(ledger.counter);
+  });
+
+  test.each([
+    ['without a line end', ''],
+    ['with a line end of Windows', '\r\n'],
+    ['with megabytes of spaces', ' '.repeat(2_000_000)],
+  ])('%s gets a counter', async (...[, end]) => {
+    const { scratch, ledger } = await marked();
+    await using _ = scratch;
+    const text = await readFile(scratch.file('.dropcast'), 'utf8');
+    await writeFile(scratch.file('.dropcast'), text.replace(/,"counter":"\d+"\}\n$/, `}${end}`));
     await takeOne(scratch.path, claimant(ledger));
     expect(await counterIn(scratch.path)).toBe(4);
   });

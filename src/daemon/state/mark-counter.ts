@@ -1,5 +1,6 @@
 import type { CounterRow } from '../../ledger/counter.ts';
 import type { CounterReceipts } from '../../ledger/receipts.ts';
+import { isAhead } from '../../watch/root-mark.ts';
 import type { MarkCounter } from '../../watch/root-mark.ts';
 
 /**
@@ -19,7 +20,7 @@ export function markCounter(row: CounterRow, receipts: CounterReceipts): MarkCou
     // Other hosts of a fleet advance it as well, so a mark that says more is not believed before the ledger was asked.
     isBehind: async (mark) => {
       if (mark > known) await load();
-      return mark > known;
+      return isAhead(mark, known);
     },
     advance: async (atLeast = 0) => {
       const next = await row.advance(Math.max(atLeast, known));
