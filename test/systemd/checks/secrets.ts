@@ -13,7 +13,7 @@ export function checkSecrets(scene: () => Scene): void {
     await service.revokeKey(first.id);
     const sha256 = await dropVideo(box, '/srv/team/with_a_revoked_key.mp4');
     await until('it waits', async () => /Waiting.*401/.test(await box.read('dropcast status || true')));
-    expect(await box.read('dropcast status || true')).toContain('systemctl restart dropcast');
+    expect(await box.read('dropcast status || true')).toContain('`sudo dropcast setup --key-file - --force`');
     await until('systemd is told', async () => {
       const { StatusText = '' } = await unitState(box, 'dropcast', 'StatusText');
       return StatusText.startsWith('Waiting: ');
