@@ -36,9 +36,10 @@ import { createExpectations } from './expectations/expectations.ts';
 import type { Expectations } from './expectations/expectations.ts';
 import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
+import { createEventKeeper } from './news/event-keeper.ts';
 import { createNewsLines, MOST_LINES } from './news/lines.ts';
-import type { NewsLine, NewsLines } from './news/lines.ts';
-import { keptMs, pastLines } from './news/past-lines.ts';
+import type { NewsLines } from './news/lines.ts';
+import { pastLines } from './news/past-lines.ts';
 import { restedLines } from './outlook/rested-lines.ts';
 import { createOutlook } from './outlook/outlook.ts';
 import type { Outlook } from './outlook/outlook.ts';
@@ -123,10 +124,6 @@ export async function startDaemon(
 ): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   const logger = config.ledger === null ? journal : withoutOutage(journal);
-  const events = createEventStream(logger);
-  events.listen(logEvents(logger));
-  const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }));
-  events.listen(news.tell);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
   let current = (): Config => config;
   const state = await openState(config, stack, {
@@ -139,11 +136,13 @@ export async function startDaemon(
       logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
   });
   const { ledger, fleet } = state;
-  const keep = (line: NewsLine): unknown =>
-    line.file === null &&
-    ledger.news
-      .keepEvent({ host: config.hostName, at: line.at, line }, clock.now() - keptMs)
-      .catch((err: unknown) => logger.debug('An event could not be kept', { err }));
+  const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }), {
+    host: config.hostName,
+    keep: createEventKeeper(ledger.news.keepEvents, (err) => logger.debug('Events are not kept yet', { err })),
+  });
+  const events = createEventStream(logger, news.rowOf);
+  events.listen(logEvents(logger));
+  events.listen(news.tell);
   news.precede(
     await pastLines(ledger.news, { host: config.hostName, limit: MOST_LINES, now: clock.now() }).catch(
       (err: unknown) => {
@@ -152,7 +151,6 @@ export async function startDaemon(
       },
     ),
   );
-  news.listen(keep);
   ledger.repairs.forEach(repaired);
   const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
   const { places } = state;
@@ -325,6 +323,7 @@ class RunningDaemon implements Daemon {
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
+    await this.news.kept();
     this.#joinIn();
     await this.pauses.keep();
     await this.expectations.refresh();

@@ -1,16 +1,23 @@
-import type { DropcastEvent, Events } from '../pipeline/events.ts';
+import type { DropcastEvent, EventRow, KeptEvents } from '../pipeline/events.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** The one stream of news: whoever wants to know what happens listens here. */
-export interface EventStream extends Events {
+export interface EventStream extends KeptEvents {
   /** @returns ends the listening */
   listen(listener: (event: DropcastEvent) => void): () => void;
 }
 
-/** @param logger told of a listener that throws: that is a bug, and no reason to stop work or the other listeners */
-export function createEventStream(logger: Logger): EventStream {
+/**
+ * @param logger told of a listener that throws: that is a bug, and no reason to stop work or the other listeners
+ * @param rowOf see `KeptEvents`
+ */
+export function createEventStream(
+  logger: Logger,
+  rowOf: (event: DropcastEvent) => EventRow | null = () => null,
+): EventStream {
   const listeners = new Set<(event: DropcastEvent) => void>();
   return {
+    rowOf,
     emit: (event) => {
       for (const listener of listeners) {
         try {

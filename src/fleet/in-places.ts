@@ -45,7 +45,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     isExpecting: ledger.isExpecting,
     feedsDue: ledger.feedsDue,
     noteFeedDue: ledger.noteFeedDue,
-    dropFeedDue: ledger.dropFeedDue,
+    noteFeedAnswer: ledger.noteFeedAnswer,
     toAmend: (limit) => all(ledger.toAmend(limit)),
     toDispose: (limit, seen = visible()) => all(ledger.toDispose(limit, seen)),
     waitingForDisk: (limit, seen = visible()) => all(ledger.waitingForDisk(limit, seen)),
@@ -61,8 +61,9 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
         ...pause,
         folder: pause.folder === null ? null : folderOf(pause.folder),
       })),
-    savePause: (pause) => ledger.savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }),
-    dropPause: (folder) => ledger.dropPause(folder === null ? null : placeOf(folder)),
+    savePause: (pause, event) =>
+      ledger.savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }, event),
+    dropPause: (folder, event) => ledger.dropPause(folder === null ? null : placeOf(folder), event),
     countUnfinished: (paused) => ledger.countUnfinished(paused.map(placeOf)),
 
     // What comes in
@@ -177,8 +178,9 @@ function newsIn(news: NewsRows, places: Places): NewsRows {
     passages: news.passages,
     lastStates: news.lastStates,
     filesById: async (ids) => (await news.filesById(ids)).map(here),
-    keepEvent: news.keepEvent,
+    keepEvents: news.keepEvents,
     events: news.events,
+    eventsAfter: news.eventsAfter,
     totals: news.totals,
     cameIn: async (folder, since) => (await news.cameIn(places.placeOf(folder), since)).map(here),
     countFile: (expectation, id, at) => news.countFile(withFolder(expectation, places.placeOf), id, at),

@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { DueFeed, FeedStore } from '../pipeline/file/ports.ts';
-import type { FeedDueTable, LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import { addEvent } from './event-rows.ts';
+import type { FeedDueTable } from './schema.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
 
 /** The feeds that are to be published although no file waits for them. */
-export function createFeedsDue(db: Kysely<LedgerTables>): FeedStore {
+export function createFeedsDue({ db, write }: Pick<Connection, 'db' | 'write'>): FeedStore {
   return {
     feedsDue: async () =>
       (await db.selectFrom('feed_due').selectAll().orderBy('first_at').orderBy('feed').execute()).map(dueFeedOf),
@@ -23,9 +26,11 @@ export function createFeedsDue(db: Kysely<LedgerTables>): FeedStore {
         .executeTakeFirstOrThrow();
       return dueFeedOf(row);
     },
-    dropFeedDue: async ({ feed, lastAt }) => {
-      await db.deleteFrom('feed_due').where('feed', '=', feed).where('last_at', '<=', lastAt).execute();
-    },
+    noteFeedAnswer: ({ feed, lastAt }, event) =>
+      write(function* (): Work<void> {
+        if (lastAt !== null) yield* ask('DELETE FROM feed_due WHERE feed = ? AND last_at <= ?', [feed, lastAt]);
+        yield* addEvent(event);
+      }),
   };
 }
 

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Connection } from './connection.ts';
+import { createEventRows } from './event-rows.ts';
+import type { EventRows } from './event-rows.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
@@ -46,7 +48,7 @@ export interface DayTotals {
 }
 
 /** What notifications need of the ledger: their outbox, their memory, and what happened since they last looked. */
-export interface NewsRows {
+export interface NewsRows extends EventRows {
   /** @returns null when nothing was remembered under the name, or it is damaged */
   recall(name: string): Promise<unknown>;
   commit(commit: NewsCommit): Promise<void>;
@@ -69,8 +71,17 @@ export interface NewsRows {
   ): Promise<number>;
   /** Number of the newest line of all histories; 0 when there is none. */
   lastPassage(): Promise<number>;
-  /** Lines after that number in which a file got into one of these states, oldest first. */
-  passages(after: number, states: readonly string[], limit: number): Promise<readonly Passage[]>;
+  /**
+   * Lines after that number in which a file got into one of these states, oldest first.
+   *
+   * @param within.since epoch milliseconds @param within.until the last number to look at
+   */
+  passages(
+    after: number,
+    states: readonly string[],
+    limit: number,
+    within?: { readonly since: number; readonly until: number },
+  ): Promise<readonly Passage[]>;
   /** In which of the states each of these files was last, up to a line of the history, and since which line it says so. */
   lastStates(
     ids: readonly string[],
@@ -78,13 +89,6 @@ export interface NewsRows {
     until: number,
   ): Promise<ReadonlyMap<string, Pick<Passage, 'seq' | 'state'>>>;
   filesById(ids: readonly string[]): Promise<readonly Facts[]>;
-  /** Keeps a line about what happened on a host. The newest 100,000 of all hosts are kept: those since a time, and the newest 1,000. */
-  keepEvent(
-    event: { readonly host: string; readonly at: number; readonly line: unknown },
-    since: number,
-  ): Promise<void>;
-  /** The newest of them since a time, oldest first; null for one that is damaged. */
-  events(host: string, since: number, limit: number): Promise<readonly unknown[]>;
   totals(since: number, until: number): Promise<DayTotals>;
   /** Files of a folder that came in since then. */
   cameIn(folder: string, since: number): Promise<readonly Facts[]>;
@@ -96,16 +100,13 @@ export interface NewsRows {
   forgetCounted(now: number, olderThanMs: number): Promise<void>;
 }
 
-const mostEvents = 100_000;
-
-/** So many of the newest are kept however old they are: a clock that is set forward for a moment makes all of them old. */
-const shownEvents = 1_000;
-
-export function createNewsRows({ db, words, write }: Connection): NewsRows {
+export function createNewsRows(connection: Connection): NewsRows {
+  const { db, words, write } = connection;
   const forSeqs = async (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> => {
     await write(() => ask(`${text} WHERE seq IN ${words.numberList}`, [...values, JSON.stringify(seqs)]));
   };
   return {
+    ...createEventRows(connection),
     recall: async (name) => {
       const row = await db.selectFrom('news_memory').select('record').where('name', '=', name).executeTakeFirst();
       return row === undefined ? null : readRecord(row.record);
@@ -153,12 +154,15 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
       const row = await db.selectFrom('history').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
       return row?.seq ?? 0;
     },
-    passages: async (after, states, limit) =>
+    passages: async (after, states, limit, within) =>
       db
         .selectFrom('history')
         .select(['seq', 'file_id as id', 'at', 'state', 'note'])
         .where('seq', '>', after)
         .where('state', 'in', [...states])
+        .$if(within !== undefined, (query) =>
+          query.where('seq', '<=', within?.until ?? 0).where('at', '>=', within?.since ?? 0),
+        )
         .orderBy('seq')
         .limit(limit)
         .execute(),
@@ -179,18 +183,6 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
       return new Map(rows.map(({ id, seq, state }) => [id, { seq, state }]));
     },
     filesById: (ids) => allFacts(filesIn(db).where(sql<boolean>`id in ${words.texts(ids)}`)),
-    keepEvent: ({ host, at, line }, since) =>
-      write(function* (): Work<void> {
-        yield* ask('INSERT INTO event (host, at, line) VALUES (?, ?, ?)', [host, at, JSON.stringify(line)]);
-        const text =
-          'DELETE FROM event WHERE seq <= (SELECT max(seq) FROM event) - ? OR (at < ? AND seq <= (SELECT max(seq) FROM event) - ?)';
-        yield* ask(text, [mostEvents, since, shownEvents]);
-      }),
-    events: async (host, since, limit) => {
-      const rows = db.selectFrom('event').select('line').where('host', '=', host).where('at', '>=', since);
-      const newest = await rows.orderBy('seq', 'desc').limit(limit).execute();
-      return newest.toReversed().map(({ line }) => readRecord(line));
-    },
     totals: async (since, until) => {
       const came = await sql<{ n: number }>`select count(*) as n from file
         where discovered_at >= ${since} and discovered_at < ${until} and state not in ('superseded', 'vanished')`.execute(

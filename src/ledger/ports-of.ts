@@ -16,13 +16,12 @@ import { createView } from './view.ts';
 
 /** The ports that are rows and nothing else: the same for every store. */
 export function portsOf(connection: Connection) {
-  const { db } = connection;
   return {
     ...createFiles(connection),
     ...createQueues(connection),
     ...createArrivals(connection),
     ...createRounds(connection),
-    ...createFeedsDue(db),
+    ...createFeedsDue(connection),
     ...createPauseRows(connection),
     ...createAdoption(connection),
     ...createFirstStarts(connection),

@@ -107,3 +107,23 @@ export type DropcastEvent =
 export interface Events {
   emit(event: DropcastEvent): void;
 }
+
+/** What the ledger keeps of an event about no file; files have their history. */
+export interface EventRow {
+  /** Where it happened. */
+  readonly host: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Written as JSON. */
+  readonly line: unknown;
+}
+
+export interface KeptEvents extends Events {
+  /**
+   * The row of an event that reports a write. The store writes both in one transaction, and then the event is emitted: a crash between
+   * the two can neither lose the event nor invent it. Events without such a call are kept after they are emitted.
+   *
+   * @returns null when the event is no news
+   */
+  rowOf(event: DropcastEvent): EventRow | null;
+}

@@ -1,4 +1,4 @@
-import type { Events, OperatorPause } from './events.ts';
+import type { KeptEvents, OperatorPause } from './events.ts';
 import type { Clock, Elsewhere, PauseStore } from './file/ports.ts';
 import { believed } from './file/stored-time.ts';
 
@@ -28,7 +28,7 @@ export interface OperatorPausesWorld {
   readonly clock: Clock;
   /** Null: nobody else writes them. */
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
-  readonly events: Events;
+  readonly events: KeptEvents;
   /** Files may begin that had to wait. */
   readonly ended: () => void;
 }
@@ -64,9 +64,10 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
   };
 
   const drop = async (pause: OperatorPause, by: string | null): Promise<void> => {
-    await store.dropPause(pause.folder);
+    const event = { type: 'operator-pause', pause, is: 'over', by } as const;
+    await store.dropPause(pause.folder, events.rowOf(event));
     know((pauses ?? []).filter(({ folder }) => folder !== pause.folder));
-    events.emit({ type: 'operator-pause', pause, is: 'over', by });
+    events.emit(event);
     ended();
   };
 
@@ -95,9 +96,10 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
       inTurn(async (now) => {
         const before = now.find(({ folder }) => folder === wanted.folder);
         const pause = { ...wanted, since: before?.since ?? clock.now() };
-        await store.savePause(pause);
+        const event = { type: 'operator-pause', pause, is: 'set', by: pause.by } as const;
+        await store.savePause(pause, events.rowOf(event));
         know([...now.filter(({ folder }) => folder !== wanted.folder), pause]);
-        events.emit({ type: 'operator-pause', pause, is: 'set', by: pause.by });
+        events.emit(event);
         return pause;
       }),
     end: (wanted, by) =>

@@ -131,7 +131,7 @@ test('a ledger that is only read can neither be changed nor joined', async () =>
   await using fleet = await openFleet({ ...world, ...told, clock: systemClock });
   const read = await openFleetToRead({ place, hostName: 'ingest1', stateDir: scratch.path, folders: [] });
   await using ledger = read?.ledger;
-  await expect(ledger?.savePause({ folder: null, until: null, by: 'ana', since: 1 })).rejects.toThrow();
+  await expect(ledger?.savePause({ folder: null, until: null, by: 'ana', since: 1 }, null)).rejects.toThrow();
   expect(await fleet.ledger.pauses()).toEqual([]);
   expect((await fleet.member.hosts()).map(({ name }) => name)).toEqual(['ingest2']);
 });

@@ -47,7 +47,7 @@ function open() {
     budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
     receipts: { append: async () => undefined },
     rows: rowsOf(store),
-    events: { emit: () => undefined },
+    events: { emit: () => undefined, rowOf: () => null },
     clock,
     logger: silentLogger,
     uploadsStartAt: () => null,

@@ -97,10 +97,10 @@ test('only files that this host can read come to its lanes, its put-away and its
 test('what a person says of a share counts on every host, and what a host remembers of its directory on that one', async () => {
   await using fleet = await openFleet();
   const pause = { since: 1, until: null, by: 'kim' };
-  await fleet.one.savePause({ folder: '/mnt/nas', ...pause });
-  await fleet.one.savePause({ folder: '/srv/in', ...pause });
+  await fleet.one.savePause({ folder: '/mnt/nas', ...pause }, null);
+  await fleet.one.savePause({ folder: '/srv/in', ...pause }, null);
   expect(new Set((await fleet.two.pauses()).map(({ folder }) => folder))).toEqual(new Set(['/media/n', 'one:/srv/in']));
-  await fleet.two.dropPause('/media/n');
+  await fleet.two.dropPause('/media/n', null);
   expect((await fleet.one.pauses()).map(({ folder }) => folder)).toEqual(['/srv/in']);
   await fleet.one.saveFirstStart('/mnt/nas', { askedNs: 1n, beganNs: 2n, isOver: true });
   expect((await fleet.two.firstStart('/media/n'))?.isOver).toBe(true);

@@ -99,7 +99,7 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
           for (const askedNs of [1n, 2n]) {
             await rows.saveFirstStart(folder, { askedNs, beganNs: null, isOver: false });
             await rows.roots.save(folder, { at: Number(askedNs) });
-            await rows.savePause({ folder, since: Number(askedNs), until: null, by: 'me' });
+            await rows.savePause({ folder, since: Number(askedNs), until: null, by: 'me' }, null);
           }
           expect(await rows.firstStart(folder)).toEqual({ askedNs: 2n, beganNs: null, isOver: false });
           expect(await rows.roots.load(folder)).toEqual({ at: 2 });
@@ -108,7 +108,7 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
           [`/${name}`, 2],
           [`/${name}2`, 2],
         ]);
-        await rows.dropPause(`/${name}`);
+        await rows.dropPause(`/${name}`, null);
         expect(await rows.pauses()).toHaveLength(1);
         for (const at of [1, 2]) {
           await rows.noteDeletion(name, at);

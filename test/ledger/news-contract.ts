@@ -42,21 +42,58 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
 
   test('lines about a host survive a restart, oldest first, until they are too old and a thousand others came', async () => {
     await using opened = await open();
-    const keep = (host: string, at: number, since = 0) =>
-      opened.rows.news.keepEvent({ host, at, line: { text: `at ${at}` } }, since);
-    for (const at of [1, 2, 3]) await keep('ingest1', at);
-    await keep('ingest2', 4);
+    const day = 86_400_000;
+    const row = (host: string, at: number) => ({ host, at: at * day, line: { text: `day ${at}` } });
+    await opened.rows.news.keepEvents([1, 2, 3].map((at) => row('ingest1', at)));
+    await opened.rows.news.keepEvents([row('ingest2', 4)]);
     const { news } = await opened.reopened();
-    const texts = (at: readonly number[]) => at.map((n) => ({ text: `at ${n}` }));
-    expect(await news.events('ingest1', 0, 10)).toEqual(texts([1, 2, 3]));
-    expect(await news.events('ingest1', 0, 2)).toEqual(texts([2, 3]));
-    expect(await news.events('ingest1', 3, 10)).toEqual(texts([3]));
+    const texts = async (host: string, now: number, limit = 10) =>
+      (await news.events(host, now * day, limit)).map(({ line }) => (line as { text: string }).text);
+    expect(await texts('ingest1', 5)).toEqual(['day 1', 'day 2', 'day 3']);
+    expect(await texts('ingest1', 5, 2)).toEqual(['day 2', 'day 3']);
+    expect(await texts('ingest1', 33)).toEqual(['day 3']);
     // A clock that is set forward makes all lines old, for a moment.
-    await news.keepEvent({ host: 'ingest2', at: 5, line: { text: 'at 5' } }, 3);
-    expect(await news.events('ingest1', 0, 10)).toEqual(texts([1, 2, 3]));
-    expect(await news.events('ingest2', 0, 10)).toEqual(texts([4, 5]));
-    for (let n = 0; n < 1_000; n += 1) await news.keepEvent({ host: 'ingest2', at: 6, line: { text: 'at 6' } }, 3);
-    expect(await news.events('ingest1', 0, 10)).toEqual(texts([3]));
+    await news.keepEvents([row('ingest2', 33)]);
+    expect(await texts('ingest1', 5)).toEqual(['day 1', 'day 2', 'day 3']);
+    await news.keepEvents(Array.from({ length: 1_000 }, () => row('ingest2', 33)));
+    expect(await texts('ingest1', 5)).toEqual(['day 3']);
+  });
+
+  test('what an event reports is written with the event, or not at all', async () => {
+    await using opened = await open();
+    const { rows } = opened;
+    const pause = { folder: '/inbox', since: 5, until: null, by: 'anna' };
+    const event = (at: number, line: string) => ({ host: 'here', at, line });
+    const refused = event(0.5, 'no number of milliseconds');
+    await rows.noteFeedDue('feed_news', 5, false);
+    await expect(rows.savePause(pause, refused)).rejects.toThrow();
+    expect(await rows.pauses()).toEqual([]);
+    await rows.savePause(pause, event(1, 'set'));
+    await expect(rows.dropPause('/inbox', refused)).rejects.toThrow();
+    await expect(rows.noteFeedAnswer({ feed: 'feed_news', lastAt: 5 }, refused)).rejects.toThrow();
+    expect([await rows.pauses(), (await rows.feedsDue()).length]).toEqual([[pause], 1]);
+    await rows.dropPause('/inbox', event(2, 'over'));
+    await rows.noteFeedAnswer({ feed: 'feed_news', lastAt: 5 }, event(3, 'published'));
+    expect([await rows.pauses(), await rows.feedsDue()]).toEqual([[], []]);
+    const lines = (await rows.news.events('here', 5, 10)).map(({ line }) => line);
+    expect(lines).toEqual(['set', 'over', 'published']);
+  });
+
+  test('lines of a host are read in pages, also those of the same millisecond and those before which the clock was set back', async () => {
+    await using opened = await open();
+    const { news } = opened.rows;
+    await news.keepEvents([5, 7, 7, 3, 8].map((at, n) => ({ host: 'here', at, line: n })));
+    await news.keepEvents([{ host: 'there', at: 9, line: 9 }]);
+    const read: unknown[] = [];
+    let after = 0;
+    for (;;) {
+      const page = await news.eventsAfter('here', { after, since: 4 }, 1);
+      const [first] = page;
+      if (first === undefined) break;
+      read.push(first.line);
+      after = first.seq;
+    }
+    expect(read).toEqual([0, 1, 2, 4]);
   });
 
   test('an outbox keeps the newest messages that are not too old, and says how many it dropped', async () => {
@@ -87,6 +124,11 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
       { id: 'f_1', state: 'done' },
     ]);
     expect(await news.passages(first, ['held', 'done'], 10)).toMatchObject([{ id: 'f_1', state: 'done' }]);
+    const [last] = await news.passages(first, ['done'], 10);
+    const within = { since: last?.at ?? 0, until: last?.seq ?? 0 };
+    expect(await news.passages(0, ['done'], 10, within)).toMatchObject([{ id: 'f_1' }]);
+    expect(await news.passages(0, ['done'], 10, { ...within, until: within.until - 1 })).toEqual([]);
+    expect(await news.passages(0, ['done'], 10, { ...within, since: within.since + 1 })).toEqual([]);
     const states = ['held', 'done'];
     expect([...(await news.lastStates(['f_1', 'f_2'], states, first))]).toEqual([
       ['f_1', { seq: first, state: 'held' }],

@@ -631,9 +631,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         const second = await store.noteFeedDue('feed_news', 5, true);
         expect(second).toEqual({ feed: 'feed_news', firstAt: 5, lastAt: 6, isNow: true });
         expect(await store.noteFeedDue('feed_news', 9, false)).toMatchObject({ lastAt: 9, isNow: true });
-        await store.dropFeedDue(second);
+        await store.noteFeedAnswer(second, null);
         expect(await store.feedsDue()).toHaveLength(1);
-        await store.dropFeedDue({ feed: 'feed_news', lastAt: 9 });
+        await store.noteFeedAnswer({ feed: 'feed_news', lastAt: 9 }, null);
         expect(await store.feedsDue()).toEqual([]);
       });
     });
@@ -644,14 +644,14 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     test('are one for each folder and one of everything', async () => {
       await withRows([], async (store) => {
-        await store.savePause(pause);
-        await store.savePause({ ...pause, folder: null, since: 7, until: null });
-        await store.savePause({ ...pause, until: null });
+        await store.savePause(pause, null);
+        await store.savePause({ ...pause, folder: null, since: 7, until: null }, null);
+        await store.savePause({ ...pause, until: null }, null);
         expect(await store.pauses()).toEqual([
           { ...pause, until: null },
           { ...pause, folder: null, since: 7, until: null },
         ]);
-        await store.dropPause(null);
+        await store.dropPause(null, null);
         expect(await store.pauses()).toEqual([{ ...pause, until: null }]);
       });
     });

@@ -7,7 +7,7 @@ import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
-import type { Events } from '../../src/pipeline/events.ts';
+import type { KeptEvents } from '../../src/pipeline/events.ts';
 import { rowsOf } from './held-rows.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import { LostClaimError } from '../../src/pipeline/file/rows.ts';
@@ -49,7 +49,8 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   const logger = recordingLogger();
   const logNews = logEvents(logger);
   const failures: string[] = [];
-  const events: Events = {
+  const events: KeptEvents = {
+    rowOf: () => null,
     emit: (event) => {
       if (event.type === 'failure') failures.push(`${event.facts.id} ${event.failure.kind}: ${event.next}`);
       logNews(event);

@@ -1,4 +1,4 @@
-import type { DropcastEvent, Events } from '../../src/pipeline/events.ts';
+import type { DropcastEvent, Events, KeptEvents } from '../../src/pipeline/events.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
@@ -10,9 +10,9 @@ import type { Row, Rows } from '../../src/pipeline/file/rows.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 /** Events, kept for the test to look at. */
-export function recordingEvents(): Events & { readonly told: DropcastEvent[] } {
+export function recordingEvents(): KeptEvents & { readonly told: DropcastEvent[] } {
   const told: DropcastEvent[] = [];
-  return { told, emit: (event) => told.push(event) };
+  return { told, emit: (event) => told.push(event), rowOf: () => null };
 }
 
 export function rowsOf(store: Parameters<typeof createRows>[0]['store'], events: Events = recordingEvents()): Rows {

@@ -210,8 +210,8 @@ export class MemoryStore implements Stores {
     return due;
   }
 
-  async dropFeedDue({ feed, lastAt }: Pick<DueFeed, 'feed' | 'lastAt'>): Promise<void> {
-    if ((this.#feedsDue.get(feed)?.lastAt ?? Infinity) <= lastAt) this.#feedsDue.delete(feed);
+  async noteFeedAnswer({ feed, lastAt }: { readonly feed: string; readonly lastAt: number | null }): Promise<void> {
+    if (lastAt !== null && (this.#feedsDue.get(feed)?.lastAt ?? Infinity) <= lastAt) this.#feedsDue.delete(feed);
   }
 
   async pauses(): Promise<readonly OperatorPause[]> {

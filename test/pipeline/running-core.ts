@@ -43,7 +43,7 @@ export function startCore(
   settings: Partial<ConductorSettings> = {},
 ) {
   const told: DropcastEvent[] = [];
-  const events = { emit: (event: DropcastEvent) => void told.push(event) };
+  const events = { emit: (event: DropcastEvent) => void told.push(event), rowOf: () => null };
   let tokens = 0;
   const conductor = createConductor(
     {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { eventRow } from '../../daemon/news/lines.ts';
 import { notWatched } from '../../daemon/commands/pause.ts';
 import type { PauseResult, PauseWanted } from '../../daemon/commands/pause.ts';
 import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
@@ -51,7 +52,11 @@ async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
   return withLedger(config, async (ledger) => {
     const pauses = folders.length === 0 ? [null] : folders.filter((folder) => known.includes(folder));
-    for (const folder of pauses) await ledger.savePause({ folder, until, by, since: Date.now() });
+    for (const folder of pauses) {
+      const now = Date.now();
+      const pause = { folder, until, by, since: now };
+      await ledger.savePause(pause, eventRow(config.hostName, { type: 'operator-pause', pause, is: 'set', by }, now));
+    }
     return { v: 1, paused: await ledger.pauses(), running: 0, refused };
   });
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { eventRow } from '../../daemon/news/lines.ts';
 import { notWatched } from '../../daemon/commands/pause.ts';
 import type { ResumeResult, ResumeWanted } from '../../daemon/commands/pause.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -31,7 +32,7 @@ export async function resume(shell: Shell, name: string | undefined, options: Re
   const wanted: ResumeWanted = { folder, by: userName(shell) };
   const result = await commandDaemonOr<ResumeResult>(place, { path: '/resume', body: wanted }, async () => {
     const config = await requireLoadable(shell, options.config);
-    return withLedger(config, (ledger) => noteInLedger(config, ledger, folder));
+    return withLedger(config, (ledger) => noteInLedger(config, ledger, wanted));
   });
   return tellResult(shell, { folder, isJson: options.json === true }, result);
 }
@@ -48,9 +49,16 @@ export function tellResult(
 }
 
 /** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
-async function noteInLedger({ folders }: Config, ledger: Ledger, folder: string | null): Promise<ResumeResult> {
+async function noteInLedger(
+  { folders, hostName }: Config,
+  ledger: Ledger,
+  { folder, by }: ResumeWanted,
+): Promise<ResumeResult> {
   const paused = (await ledger.pauses()).filter((pause) => folder === null || pause.folder === folder);
-  for (const pause of paused) await ledger.dropPause(pause.folder);
+  for (const pause of paused) {
+    const event = { type: 'operator-pause', pause, is: 'over', by } as const;
+    await ledger.dropPause(pause.folder, eventRow(hostName, event, Date.now()));
+  }
   if (folder === null)
     return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
   if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };

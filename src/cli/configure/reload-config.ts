@@ -46,10 +46,11 @@ async function reloadConfig(
   refuseWhileStopping(shell);
   const before = daemon.config();
   const { file } = before;
-  const refuse = (problems: readonly string[]): Reloaded => {
+  const refuse = async (problems: readonly string[]): Promise<Reloaded> => {
     if (!isPlanned) {
       logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
       daemon.news.add(newsOf('error', 'Reload refused: the new configuration is wrong; the old one stays active'));
+      await daemon.news.kept();
     }
     return { ok: false, problems, config: file };
   };
@@ -60,7 +61,11 @@ async function reloadConfig(
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
   if (isElsewhere(before, config)) {
-    if (!isPlanned) logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
+    if (!isPlanned) {
+      logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
+      daemon.news.add(newsOf('error', `Reload refused: ${needsRestart}`));
+      await daemon.news.kept();
+    }
     return { ok: false, problems: [needsRestart], config: file };
   }
   for (const secret of allSecrets(config)) secrets.add(secret.reveal());
@@ -81,6 +86,7 @@ async function reloadConfig(
   }
   await daemon.reload(config, names);
   daemon.news.add(newsOf('info', 'The configuration was loaded again'));
+  await daemon.news.kept();
   logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));
   if (later.length === 0) return { ok: true, problems: warnings, config: file };

@@ -1,4 +1,4 @@
-import type { DropcastEvent } from '../../pipeline/events.ts';
+import type { DropcastEvent, EventRow } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import type { News } from './words.ts';
 import { newsOf } from './words.ts';
@@ -12,12 +12,19 @@ export interface NewsLine extends News {
   readonly at: number;
 }
 
+/** A line as the ledger keeps it: a number would mean nothing in the next run. */
+export type KeptLine = Omit<NewsLine, 'seq'>;
+
 /** The last news, in memory. */
 export interface NewsLines {
   /** Remembers what an event says, and tells it. */
   tell(event: DropcastEvent): void;
   /** The same for what is no event of the pipeline. */
   add(news: News): void;
+  /** Resolves when the ledger has kept all lines so far, or has refused them. */
+  kept(): Promise<void>;
+  /** See `KeptEvents`. `tell` uses the same line, and does not keep it once more. */
+  rowOf(event: DropcastEvent): EventRow | null;
   /** @returns ends the listening */
   listen(listener: (line: NewsLine) => void): () => void;
   /** Remembered lines after this one, oldest first; 0: all of this run; -Infinity: all. */
@@ -34,15 +41,25 @@ export const MOST_LINES = 1_000;
 /** Of a text that holds an answer of the service. */
 const MOST_CHARACTERS = 600;
 
-/** @param broke told of a listener that throws: that is a bug, and no reason to stop the others */
-export function createNewsLines(clock: Pick<Clock, 'now'>, broke: (error: unknown) => void): NewsLines {
+/**
+ * @param broke told of a listener that throws: that is a bug, and no reason to stop the others
+ * @param ledger.host the host of the lines
+ * @param ledger.keep keeps a line about no file that no one else has written; never rejects
+ */
+export function createNewsLines(
+  clock: Pick<Clock, 'now'>,
+  broke: (error: unknown) => void,
+  ledger: { readonly host: string; keep(row: EventRow): Promise<void> } = { host: '', keep: async () => undefined },
+): NewsLines {
   const lines: NewsLine[] = [];
+  const written = new WeakMap<DropcastEvent, KeptLine>();
   const listeners = new Set<(line: NewsLine) => void>();
   let last = 0;
+  let lastKept = Promise.resolve();
 
-  const add = (news: News): void => {
+  const show = (kept: KeptLine): void => {
     last += 1;
-    const line: NewsLine = { v: 1, seq: last, at: clock.now(), ...news, text: shortened(news.text) };
+    const line = { ...kept, seq: last };
     lines.push(line);
     if (lines.length > MOST_LINES) lines.shift();
     for (const listener of listeners) {
@@ -54,9 +71,23 @@ export function createNewsLines(clock: Pick<Clock, 'now'>, broke: (error: unknow
     }
   };
 
+  const add = (news: News): void => {
+    const line = keptLine(news, clock.now());
+    show(line);
+    if (line.file === null) lastKept = ledger.keep({ host: ledger.host, at: line.at, line });
+  };
+
   return {
     add,
+    kept: () => lastKept,
+    rowOf: (event) => {
+      const row = eventRow(ledger.host, event, clock.now());
+      if (row !== null) written.set(event, row.line);
+      return row;
+    },
     tell: (event) => {
+      const line = written.get(event);
+      if (line !== undefined) return show(line);
       const news = newsOf(event, clock.now());
       if (news !== null) add(news);
     },
@@ -68,6 +99,25 @@ export function createNewsLines(clock: Pick<Clock, 'now'>, broke: (error: unknow
     last: () => last,
     precede: (past) => void lines.unshift(...past.slice(-Math.max(0, MOST_LINES - lines.length))),
   };
+}
+
+/**
+ * Pure: what the ledger keeps of an event.
+ *
+ * @param now epoch milliseconds
+ * @returns null when the event is no news
+ */
+export function eventRow(
+  host: string,
+  event: DropcastEvent,
+  now: number,
+): (EventRow & { readonly line: KeptLine }) | null {
+  const news = newsOf(event, now);
+  return news && { host, at: now, line: keptLine(news, now) };
+}
+
+function keptLine(news: News, at: number): KeptLine {
+  return { v: 1, at, ...news, text: shortened(news.text) };
 }
 
 function shortened(text: string): string {

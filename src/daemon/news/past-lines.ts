@@ -1,13 +1,12 @@
-import type { NewsRows } from '../../ledger/news-rows.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { KeptEvent } from '../../ledger/event-rows.ts';
+import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { capitalised } from '../words/capitalised.ts';
-import type { NewsLine } from './lines.ts';
+import type { KeptLine, NewsLine } from './lines.ts';
 import type { NewsLevel } from './words.ts';
 
-export type PastRows = Pick<NewsRows, 'lastPassage' | 'passages' | 'filesById' | 'events'>;
-
-/** How long lines of no file are kept. */
-export const keptMs = 30 * 86_400_000;
+export type PastRows = Pick<NewsRows, 'lastPassage' | 'passages' | 'filesById' | 'events' | 'eventsAfter'>;
 
 /**
  * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30 days.
@@ -20,28 +19,135 @@ export async function pastLines(
   rows: PastRows,
   { host, limit, now }: { readonly host: string; readonly limit: number; readonly now: number },
 ): Promise<readonly NewsLine[]> {
-  const kept = ((await rows.events(host, now - keptMs, limit)) as readonly (NewsLine | null)[]).filter(
-    (line) => line !== null,
-  );
+  const kept = await rows.events(host, now, limit);
   const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(states), limit);
-  const files = new Map(
-    (await rows.filesById([...new Set(passages.map(({ id }) => id))])).map((each) => [each.id, each]),
-  );
-  const ofFiles = passages.flatMap(({ id, at, state, note }) => {
-    const facts = files.get(id);
-    return facts === undefined ? [] : [lineOf(facts, { at, state, note })];
-  });
-  const lines = [...kept, ...ofFiles].toSorted((one, other) => one.at - other.at).slice(-limit);
-  return lines.map((line, index) => ({ ...line, seq: index + 1 - lines.length }));
+  const lines = await linesOf(rows, merged(kept, passages, start).slice(-limit));
+  return lines.map(({ cursor: _, ...line }, index) => ({ ...line, seq: index + 1 - lines.length }));
 }
 
-function lineOf(
-  { id, folder, path }: Facts,
-  { at, state, note }: { readonly at: number; readonly state: string; readonly note: string | null },
-): NewsLine {
+/** A line of the ledger, whichever run it is of. */
+export interface PastLine extends KeptLine {
+  /** The page after this line. It stays valid, whatever is added later and however many lines have the same time. */
+  readonly cursor: string;
+}
+
+export interface PastPage {
+  readonly v: 1;
+  /** Oldest first. */
+  readonly lines: readonly PastLine[];
+  /** Where the next page begins; null: nothing follows yet. */
+  readonly next: string | null;
+}
+
+/** Lines of a page at most: no page keeps the event loop for long. */
+export const MOST_IN_PAGE = 500;
+
+/**
+ * All that is kept since a time, page by page. Lines of one kind are in the order in which they were written, also where the clock was set
+ * back in between.
+ *
+ * @param of.since epoch milliseconds
+ * @param of.after the cursor of the last line that is known; undefined: from the first one on
+ * @param of.limit at most 500
+ * @returns null when the cursor is none
+ */
+export async function pastPage(
+  rows: PastRows,
+  of: {
+    readonly host: string;
+    readonly since: number;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<PastPage | null> {
+  const from = positionOf(of.after ?? '0-0');
+  if (from === null) return null;
+  const limit = Math.max(1, Math.min(of.limit, MOST_IN_PAGE));
+  const kept = await rows.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
+  const passages = await passagesSince(rows, { after: from.passage, since: of.since }, limit);
+  const all = merged(kept, passages, from);
+  const page = all.slice(0, limit);
+  const isLast = kept.length < limit && passages.length < limit && all.length <= limit;
+  const next = isLast ? undefined : page.at(-1)?.position;
+  return { v: 1, lines: await linesOf(rows, page), next: next === undefined ? null : cursorOf(next) };
+}
+
+/** Numbers of the history that one query looks at: their times are in no index. */
+const mostLookedAt = 10_000;
+
+async function passagesSince(
+  rows: PastRows,
+  { after, since }: { readonly after: number; readonly since: number },
+  limit: number,
+): Promise<readonly Passage[]> {
+  const last = await rows.lastPassage();
+  const found: Passage[] = [];
+  for (let from = after; from < last && found.length < limit; from += mostLookedAt) {
+    const within = { since, until: Math.min(last, from + mostLookedAt) };
+    found.push(...(await rows.passages(from, Object.keys(states), limit - found.length, within)));
+    await setImmediate();
+  }
+  return found;
+}
+
+/** The last number of either kind. */
+interface Position {
+  readonly event: number;
+  readonly passage: number;
+}
+
+const start: Position = { event: 0, passage: 0 };
+
+function positionOf(cursor: string): Position | null {
+  const [, event, passage] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
+  return event === undefined ? null : { event: Number(event), passage: Number(passage) };
+}
+
+function cursorOf({ event, passage }: Position): string {
+  return `${event}-${passage}`;
+}
+
+type Past = { readonly position: Position } & (
+  | { readonly event: KeptEvent; readonly passage?: undefined }
+  | { readonly passage: Passage }
+);
+
+/** Each kind keeps its own order; of two heads, the earlier one is next. */
+function merged(events: readonly KeptEvent[], passages: readonly Passage[], from: Position): readonly Past[] {
+  const all: Past[] = [];
+  let position = from;
+  let [e, p] = [0, 0];
+  for (;;) {
+    const [event, passage] = [events[e], passages[p]];
+    if (event !== undefined && (passage === undefined || event.at <= passage.at)) {
+      position = { ...position, event: event.seq };
+      all.push({ position, event });
+      e += 1;
+    } else if (passage !== undefined) {
+      position = { ...position, passage: passage.seq };
+      all.push({ position, passage });
+      p += 1;
+    } else return all;
+  }
+}
+
+/** A damaged line is left out, and so is that of a file that was removed from the ledger. */
+async function linesOf(rows: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
+  const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
+  const files = new Map((await rows.filesById([...ids])).map((each) => [each.id, each]));
+  return past.flatMap((each) => {
+    const line = each.passage === undefined ? (each.event.line as KeptLine | null) : lineOf(files, each.passage);
+    return line === null ? [] : [{ ...line, cursor: cursorOf(each.position) }];
+  });
+}
+
+function lineOf(files: ReadonlyMap<string, Facts>, { id, at, state, note }: Passage): KeptLine | null {
+  const facts = files.get(id);
+  if (facts === undefined) return null;
+  const { folder, path } = facts;
   const [level, words] = states[state] ?? ['info', capitalised(state)];
   const text = note === null ? words : `${words}: ${note}`;
-  return { v: 1, seq: 0, at, level, type: 'file', file: id, folder, path, state, text };
+  return { v: 1, at, level, type: 'file', file: id, folder, path, state, text };
 }
 
 const states: Readonly<Record<string, readonly [NewsLevel, string]>> = {

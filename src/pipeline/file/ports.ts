@@ -5,7 +5,7 @@ import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
-import type { OperatorPause } from '../events.ts';
+import type { EventRow, OperatorPause } from '../events.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -191,8 +191,13 @@ export interface FeedStore {
    * @param isNow it does not wait for others
    */
   noteFeedDue(feed: string, at: number, isNow: boolean): Promise<DueFeed>;
-  /** It was published, or never will be; unless it was noted again since. */
-  dropFeedDue(due: Pick<DueFeed, 'feed' | 'lastAt'>): Promise<void>;
+  /**
+   * The service has answered a publish: the feed is due no longer, unless it was noted again since.
+   *
+   * @param answered.lastAt of what was due; null: nothing was, or it is still due
+   * @param event reports the answer; written in the same transaction
+   */
+  noteFeedAnswer(answered: { readonly feed: string; readonly lastAt: number | null }, event: EventRow | null): Promise<void>;
 }
 
 /** Times are epoch milliseconds. */
@@ -207,8 +212,10 @@ export interface DueFeed {
 export interface PauseStore {
   /** Oldest first. */
   pauses(): Promise<readonly OperatorPause[]>;
-  savePause(pause: OperatorPause): Promise<void>;
-  dropPause(folder: string | null): Promise<void>;
+  /** @param event reports the pause; written in the same transaction */
+  savePause(pause: OperatorPause, event: EventRow | null): Promise<void>;
+  /** @param event reports its end; written in the same transaction */
+  dropPause(folder: string | null, event: EventRow | null): Promise<void>;
   /** Files that have not ended, without those that wait for a step in one of these folders, all at one moment. */
   countUnfinished(paused: readonly string[]): Promise<number>;
 }

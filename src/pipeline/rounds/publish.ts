@@ -1,4 +1,4 @@
-import type { Events } from '../events.ts';
+import type { KeptEvents } from '../events.ts';
 import type { RequestRoom } from '../estimate.ts';
 import { freeRequests, keptRequests } from '../request-shares.ts';
 import type { Wanted } from '../request-shares.ts';
@@ -15,7 +15,7 @@ export interface PublishWorld {
   readonly library: Pick<VideoLibrary, 'publish'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
-  readonly events: Events;
+  readonly events: KeptEvents;
   /** Requests that may leave, and what needs them. */
   room(): RequestRoom;
   wanted(): Promise<Wanted>;
@@ -92,18 +92,24 @@ export function createPublish(world: PublishWorld): Publish {
     backoffs.forget(feed);
     failures.delete(feed);
     const at = clock.now();
+    const event = { type: 'feed', feed, files: ids.length, failure: null } as const;
+    // Before the rows: after a crash in between, the files that still wait publish the feed once more.
+    await store.noteFeedAnswer({ feed, lastAt: due?.lastAt ?? null }, events.rowOf(event));
     await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
-    if (due !== null) await store.dropFeedDue(due);
-    events.emit({ type: 'feed', feed, files: ids.length, failure: null });
+    events.emit(event);
     tell(due, { ok: true, files: ids.length, videos: published?.videos ?? null });
   };
 
   const fail = async ({ feed, ids, missing, due }: Batch, failure: Failure): Promise<void> => {
     failures.set(feed, failure);
-    if (!backoffs.retryAfter(feed, failure)) {
+    const isOver = !backoffs.retryAfter(feed, failure);
+    const event = { type: 'feed', feed, files: ids.length, failure } as const;
+    // A feed that became unknown was reported then.
+    const row = isUnknown(failure) ? null : events.rowOf(event);
+    await store.noteFeedAnswer({ feed, lastAt: isOver ? (due?.lastAt ?? null) : null }, row);
+    if (isOver) {
       failures.delete(feed);
       await note(ids, { ...failure, kind: 'permanent' });
-      if (due !== null) await store.dropFeedDue(due);
     } else if (isUnknown(failure)) await noteMissing({ ids, missing }, failure);
     // The service has the feed again, and something else is wrong.
     else
@@ -111,8 +117,7 @@ export function createPublish(world: PublishWorld): Publish {
         ids.filter((id) => missing.get(id) === feed),
         failure,
       );
-    // Said once, when it became unknown.
-    if (!isUnknown(failure)) events.emit({ type: 'feed', feed, files: ids.length, failure });
+    if (!isUnknown(failure)) events.emit(event);
     tell(due, { ok: false, failure, nextTryAt: onTheWall(backoffs.nextTryAt(feed)) });
   };
 

@@ -1,4 +1,4 @@
-import type { Events } from '../events.ts';
+import type { KeptEvents } from '../events.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type {
@@ -62,7 +62,7 @@ export interface RoundsWorld
   readonly library: VideoLibrary;
   readonly local: LocalFiles;
   readonly receipts: Receipts;
-  readonly events: Events;
+  readonly events: KeptEvents;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly budget: Pick<Budget, 'room'>;

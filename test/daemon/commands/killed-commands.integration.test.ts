@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FolderConfig } from '../../../src/config/config.ts';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
@@ -7,8 +8,11 @@ import { reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import { systemClock } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { eventRow } from '../../../src/daemon/news/lines.ts';
+import type { KeptLine } from '../../../src/daemon/news/lines.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { KeptEvents } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { createOperatorPauses } from '../../../src/pipeline/operator-pauses.ts';
 import { rowsOf } from '../../pipeline/held-rows.ts';
@@ -89,7 +93,7 @@ const moments = ['before', 'after'] as const;
 type Moment = (typeof moments)[number];
 
 test.each(moments)(
-  'a kill %s a pause is written leaves it set or not set, and so does one at its end',
+  'a kill %s a pause is written leaves pause and event, or neither, and so does one at its end',
   async (moment) => {
     await using scratch = await scratchDirectory();
     const wanted = { folder: '/inbox', until: null, by: 'anna' };
@@ -97,7 +101,7 @@ test.each(moments)(
       await using ledger = await openLedger(stateDir);
       const pauses = pausesOf(ledger);
       await pauses.keep();
-      return pauses.list().map(({ folder, by }) => ({ folder, by }));
+      return [pauses.list().map(({ folder }) => folder), await textsOf(ledger)];
     };
     await using ledger = await openLedger(scratch.path);
     const images = ['set', 'ended'].map((name) => join(scratch.path, `image-${name}`));
@@ -106,28 +110,81 @@ test.each(moments)(
     await pausesOf(ledger).set(wanted);
     const ending = pausesOf(killedAt(ledger, 'dropPause', moment, () => imageOf(scratch.path, ended)).world.store);
     await ending.end('/inbox', 'anna');
-    const is = [{ folder: '/inbox', by: 'anna' }];
-    expect([await listed(set), await listed(ended)]).toEqual(moment === 'before' ? [[], is] : [is, []]);
+    const isPaused = expect.stringMatching(/^The folder is paused by anna/);
+    const isOver = 'The folder is no longer paused: anna ended the pause';
+    const [setIs, endedIs] = [await listed(set), await listed(ended)];
+    const again = [isPaused, isPaused];
+    if (moment === 'before')
+      expect([setIs, endedIs]).toEqual([
+        [[], []],
+        [['/inbox'], again],
+      ]);
+    else
+      expect([setIs, endedIs]).toEqual([
+        [['/inbox'], [isPaused]],
+        [[], [...again, isOver]],
+      ]);
   },
 );
+
+test('at every moment of a kill, the pauses are those that the events report', async () => {
+  await using scratch = await scratchDirectory();
+  await using ledger = await openLedger(scratch.path);
+  const pauses = pausesOf(ledger);
+  const by = 'anna';
+  const commands = [
+    () => pauses.set({ folder: '/inbox', until: null, by }),
+    () => pauses.set({ folder: null, until: null, by }),
+    () => pauses.end('/inbox', by),
+    () => pauses.set({ folder: '/other', until: null, by }),
+    () => pauses.end(null, by),
+    () => pauses.end('/other', by),
+  ];
+  let isDone = false;
+  const done = Promise.all(commands.map((command) => command())).then(() => (isDone = true));
+  const images: string[] = [];
+  while (!isDone) {
+    const image = join(scratch.path, `image-${images.length}`);
+    imageOf(scratch.path, image);
+    images.push(image);
+    await setImmediate();
+  }
+  await done;
+  const found = new Set<string>();
+  for (const image of images) {
+    await using killed = await openLedger(image);
+    const reported = new Set<string | null>();
+    for (const { folder, text } of await linesOf(killed)) {
+      if (text.includes('no longer')) reported.delete(folder);
+      else reported.add(folder);
+    }
+    const paused = (await killed.pauses()).map(({ folder }) => folder);
+    expect(paused.toSorted()).toEqual([...reported].toSorted());
+    found.add(JSON.stringify(paused));
+  }
+  // Or the images would show nothing.
+  expect(found.size).toBeGreaterThan(3);
+});
 
 test.each([
   ['before', 'noteFeedDue', 0],
   ['after', 'noteFeedDue', 1],
   // The request was answered: it is made once more, which changes nothing.
-  ['before', 'dropFeedDue', 1],
-  ['after', 'dropFeedDue', 0],
+  ['before', 'noteFeedAnswer', 1],
+  ['after', 'noteFeedAnswer', 0],
 ] as const)('a kill %s %s of a publish makes that many requests after the restart', async (moment, method, times) => {
   await using scratch = await scratchDirectory();
   const image = join(scratch.path, 'image');
   await using ledger = await openLedger(scratch.path);
   const dying = killedAt(ledger, method, moment, () => imageOf(scratch.path, image));
-  const core = startCore(outside([]), dying.world);
+  const core = startCore(outside([]), { ...dying.world, events: reporting });
   await core.conductor.publishNow('feed_news');
   await core.until(dying.isKilled);
   await core.stop();
   const world = outside([]);
   await using restarted = await openLedger(image);
+  const isAnswered = [moment, method].join(' ') === 'after noteFeedAnswer';
+  expect(await textsOf(restarted)).toEqual(isAnswered ? ['Feed feed_news published again'] : []);
   const again = startCore(world, { store: restarted, rows: rowsOf(restarted) });
   await again.pass(3 * minute);
   expect([world.service.count('publish feed_news'), await restarted.feedsDue()]).toEqual([times, []]);
@@ -166,7 +223,7 @@ test.each([
 /** A ledger whose process dies at the first write of a kind. What it wrote since is on no disk. */
 function killedAt(
   ledger: Ledger,
-  method: 'save' | 'savePause' | 'dropPause' | 'noteFeedDue' | 'dropFeedDue',
+  method: 'save' | 'savePause' | 'dropPause' | 'noteFeedDue' | 'noteFeedAnswer',
   moment: Moment,
   kill: () => void,
 ) {
@@ -205,14 +262,24 @@ function newTitles(path: string): FolderConfig {
   };
 }
 
+/** Each event that reports a write is kept with it. */
+const reporting: KeptEvents = { emit: () => undefined, rowOf: (event) => eventRow('here', event, Date.now()) };
+
+async function linesOf({ news }: Ledger): Promise<readonly KeptLine[]> {
+  return (await news.events('here', Date.now(), 100)).map(({ line }) => line as KeptLine);
+}
+
+async function textsOf(ledger: Ledger): Promise<readonly string[]> {
+  return (await linesOf(ledger)).map(({ text }) => text);
+}
+
 function pausesOf(store: Ledger) {
-  const nothing = () => undefined;
   return createOperatorPauses({
     store,
     clock: systemClock,
     elsewhere: null,
-    events: { emit: nothing },
-    ended: nothing,
+    events: reporting,
+    ended: () => undefined,
   });
 }
 

@@ -100,7 +100,7 @@ test('what changes something, or acts on what it reads, fails as it is; so does 
   await known.counts();
   await known.selection.ids({}, 1);
   state.reading = 'refuses';
-  await expect(known.savePause({} as never)).rejects.toThrow(LedgerUnavailableError);
+  await expect(known.savePause({} as never, null)).rejects.toThrow(LedgerUnavailableError);
   await expect(known.selection.ids({}, 1)).rejects.toThrow(LedgerUnavailableError);
   state.reading = 'breaks';
   const fresh = open();

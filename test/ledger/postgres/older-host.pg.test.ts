@@ -46,7 +46,7 @@ async function work(rows: Rows, round: string): Promise<void> {
   await rows.news.commit({ remember: { [round]: 1 }, post: [{ target: 'x', message: round, at: 1 }] });
   expect(await rows.news.recall(round)).toBe(1);
   await rows.news.waiting('x', 9);
-  await rows.savePause({ folder: '/inbox', since: 1, until: null, by: 'me' });
+  await rows.savePause({ folder: '/inbox', since: 1, until: null, by: 'me' }, null);
   await rows.pauses();
   await rows.saveFirstStart('/inbox', { askedNs: 1n, beganNs: null, isOver: false });
   await rows.firstStart('/inbox');

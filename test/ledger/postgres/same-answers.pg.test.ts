@@ -24,9 +24,9 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 
 /** What writes, and what is read of it: `*-contract.ts`, which both stores keep. */
 const inContracts =
-  'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue dropFeedDue feedsDue noteDeletion ' +
+  'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
   'deletionsSince counter pauses savePause dropPause news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
-  'news.countFile news.countedFiles news.forgetCounted news.events news.keepEvent';
+  'news.countFile news.countedFiles news.forgetCounted news.events news.eventsAfter news.keepEvents';
 
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';

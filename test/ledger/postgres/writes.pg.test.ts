@@ -73,7 +73,7 @@ describe('writes of one host', () => {
     const saved = await store.save({ ...named('a'), plan, why: '\0' }, 'note \0');
     expect(saved).toEqual(await store.load('a'));
     await store.roots.save('/\0', { a: '\0' });
-    await store.savePause({ folder: null, since: 1, until: null, by: '\0' });
+    await store.savePause({ folder: null, since: 1, until: null, by: '\0' }, null);
   });
 });
 

@@ -75,8 +75,8 @@ export const enginePlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/fleet/in-places.ts',
-        from: 'savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) })',
-        to: 'savePause({ ...pause, folder: pause.folder })',
+        from: 'savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }, event)',
+        to: 'savePause({ ...pause, folder: pause.folder }, event)',
       },
     ],
   },

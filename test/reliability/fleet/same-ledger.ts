@@ -54,7 +54,7 @@ export async function walk(seed: number, { opened, cut }: Store): Promise<unknow
       if (due.length === 0) return null;
       const feed = random.pick(due);
       if (random.chance(0.5)) await rows.noteFeedDue(feed.feed, n, false);
-      return rows.dropFeedDue(feed);
+      return rows.noteFeedAnswer(feed, null);
     },
     async (n) => {
       if (known.length > 0) await rows.insert(someFacts({ id: random.pick(known), path: `${n}.mp4` }));

@@ -194,7 +194,7 @@ class Turn {
     this.#state = state;
     this.#options = options;
     this.#store = new MemoryStore(state.believed, () => state.now);
-    const events = { emit: () => undefined };
+    const events = { emit: () => undefined, rowOf: () => null };
     const clock = { now: () => state.now, elapsed: () => state.now };
     this.#host = this.#makeHost();
     this.#local = this.#makeLocal();
@@ -369,7 +369,7 @@ class Turn {
       library: this.#host,
       runner: this.#runner,
       clock: { now: () => now, elapsed: () => now },
-      events: { emit: () => undefined },
+      events: { emit: () => undefined, rowOf: () => null },
       logger: silentLogger,
     };
   }

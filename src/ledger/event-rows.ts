@@ -1,0 +1,70 @@
+import type { EventRow } from '../pipeline/events.ts';
+import type { Connection } from './connection.ts';
+import { readRecord } from './json-record.ts';
+import { ask } from './work.ts';
+import type { Work } from './work.ts';
+
+/** Lines about what happened on a host and to no file. */
+export interface EventRows {
+  /** Writes them in one transaction. Kept are the newest 100,000 of all hosts: those of 30 days, and the newest 1,000. */
+  keepEvents(events: readonly EventRow[]): Promise<void>;
+  /** The newest lines of a host of the 30 days before a time, oldest first. */
+  events(host: string, now: number, limit: number): Promise<readonly KeptEvent[]>;
+  /** The lines of a host after this number and since a time, oldest first. */
+  eventsAfter(
+    host: string,
+    from: { readonly after: number; readonly since: number },
+    limit: number,
+  ): Promise<readonly KeptEvent[]>;
+}
+
+export interface KeptEvent {
+  readonly seq: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Null: it is damaged. */
+  readonly line: unknown;
+}
+
+const mostEvents = 100_000;
+const keptMs = 30 * 86_400_000;
+
+/** So many of the newest are kept however old they are: a clock that is set forward for a moment makes all of them old. */
+const alwaysKept = 1_000;
+
+/** The oldest rows that one insert looks at: a full table costs it no more than an empty one. */
+const mostDropped = 100;
+
+export function createEventRows({ db, write }: Pick<Connection, 'db' | 'write'>): EventRows {
+  const ofHost = (host: string, since: number) =>
+    db.selectFrom('event').select(['seq', 'at', 'line']).where('host', '=', host).where('at', '>=', since);
+  return {
+    keepEvents: (events) =>
+      write(function* (): Work<void> {
+        for (const event of events) yield* addEvent(event);
+      }),
+    events: async (host, now, limit) =>
+      (await ofHost(host, now - keptMs).orderBy('seq', 'desc').limit(limit).execute()).toReversed().map(kept),
+    eventsAfter: async (host, { after, since }, limit) =>
+      (await ofHost(host, since).where('seq', '>', after).orderBy('seq').limit(limit).execute()).map(kept),
+  };
+}
+
+/** Part of the transaction that writes what the event reports. @param event null: nothing is kept */
+export function* addEvent(event: EventRow | null): Work<void> {
+  if (event === null) return;
+  const { host, at, line } = event;
+  yield* ask('INSERT INTO event (host, at, line) VALUES (?, ?, ?)', [host, at, JSON.stringify(line)]);
+  const oldest = 'seq IN (SELECT seq FROM event ORDER BY seq LIMIT ?)';
+  const newest = '(SELECT max(seq) FROM event)';
+  yield* ask(`DELETE FROM event WHERE ${oldest} AND (seq <= ${newest} - ? OR (at < ? AND seq <= ${newest} - ?))`, [
+    mostDropped,
+    mostEvents,
+    at - keptMs,
+    alwaysKept,
+  ]);
+}
+
+function kept({ seq, at, line }: { readonly seq: number; readonly at: number; readonly line: string }): KeptEvent {
+  return { seq, at, line: readRecord(line) };
+}
