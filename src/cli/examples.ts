@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 /** Command lines that --help shows and the manual prints, of commands whose options do not explain themselves. */
 const examples: Readonly<Record<string, readonly string[]>> = {
   ls: ['ls --state failed,held', 'ls --since today --query evening --json'],
-  events: ['events -f --level warn'],
+  events: ['events -f --level warn', 'events --since 7d --level warn'],
   failures: ['failures --since 7d'],
   retry: ['retry --all', 'retry --cause unknown_channel --to ch_news'],
   ignore: ['ignore --state held --query .mkv --plan', 'ignore --undo evening.mp4'],

@@ -48,7 +48,22 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
         .default('info'),
     )
     .option('--folder <path>', 'only events of this folder, or of this path in it')
-    .option('-n, --lines <number>', 'how many to begin with', wholeNumber(1, 1_000), 50)
+    .option(
+      '-n, --limit <number>',
+      'at most this many: the newest (default: 50), or the first ones',
+      wholeNumber(1, 1_000_000),
+    )
+    .addOption(
+      new Option(
+        '--since <time>',
+        'all that is kept since then, oldest first, like 24h, today or 2026-11-22; works without a daemon',
+      ).conflicts('follow'),
+    )
+    .addOption(
+      new Option('--after <cursor>', 'what follows a line of --since, by the cursor that `events` named').conflicts(
+        'follow',
+      ),
+    )
     .action(async (options: EventsOptions) => (await import('./events.ts')).events(shell, options));
   json(
     command('failures', 'print what failed, why, and what happens next, from failures.jsonl; works without a daemon'),

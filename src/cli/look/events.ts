@@ -1,17 +1,19 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
+import { readQuery } from '../../daemon/files/query.ts';
 import { MOST_LINES } from '../../daemon/news/lines.ts';
-import type { NewsLine } from '../../daemon/news/lines.ts';
-import { pastLines } from '../../daemon/news/past-lines.ts';
-import type { PastRows } from '../../daemon/news/past-lines.ts';
+import type { KeptLine, NewsLine } from '../../daemon/news/lines.ts';
+import { pastLines, pastPage, whyNoCursor } from '../../daemon/news/past-lines.ts';
+import type { PastPage, PastRows } from '../../daemon/news/past-lines.ts';
 import { isAtLeast, isIn } from '../../daemon/news/selection.ts';
 import type { NewsLevel } from '../../daemon/news/words.ts';
 import type { NewsHead } from '../../daemon/control/routes/events.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { readLedgerInstead, streamRunningDaemon } from '../control.ts';
+import { queryRunningDaemon, readLedgerInstead, streamRunningDaemon } from '../control.ts';
 import { shortPath } from '../output/file-table.ts';
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -25,11 +27,14 @@ export interface EventsOptions {
   readonly follow?: boolean;
   readonly level: string;
   readonly folder?: string;
-  readonly lines: number;
+  readonly limit?: number;
+  readonly since?: string;
+  readonly after?: string;
 }
 
 /**
- * `dropcast events`: the last news of the daemon; with `--follow` also those to come, across restarts of the daemon.
+ * `dropcast events`: the newest lines of the daemon; with `--follow` also those to come, across restarts of the daemon. With `--since`, all
+ * that its ledger keeps.
  *
  * @returns at the end of the list, at the first signal, or when nobody reads the output any more
  */
@@ -40,16 +45,86 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
   const leave = (): void => reader.abort();
   shell.stdout.once('error', leave);
   const signal = AbortSignal.any([shell.stopping, reader.signal]);
+  const wanted = pastWanted(options);
   const config = await requireDaemonPlace(shell, options.config);
-  const following = new Following(shell, options);
-  await following.read(config, signal).catch(async (error: unknown) => {
-    if (isFollowing) throw error;
-    await readLedgerInstead(shell, config, error, async (ledger) =>
-      following.readPast(ledger?.news ?? null, config.hostName),
-    );
-  });
-  if (isFollowing) await readAgain(following, config, signal);
+  if (wanted !== null) await readPast(shell, config, { ...options, wanted, signal });
+  else {
+    const following = new Following(shell, options);
+    await following.read(config, signal).catch(async (error: unknown) => {
+      if (isFollowing) throw error;
+      await readLedgerInstead(shell, config, error, async (ledger) =>
+        following.readNewest(ledger?.news ?? null, config.hostName),
+      );
+    });
+    if (isFollowing) await readAgain(following, config, signal);
+  }
   shell.stdout.off('error', leave);
+}
+
+interface PastWanted {
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** A cursor; empty: from the first line on. */
+  readonly after: string;
+}
+
+/** @returns null: only the newest lines are @throws {CommandError} what was given cannot be meant */
+function pastWanted({ since, after = '', limit = 0 }: EventsOptions): PastWanted | null {
+  if (since === undefined && after === '') {
+    if (limit <= MOST_LINES) return null;
+    throw new CommandError(`more than ${MOST_LINES} lines can only be read with --since`, exitCodes.usage);
+  }
+  const { selection, problems } = readQuery({ since }, Date.now());
+  const problem = since === '' ? '--since is empty' : (problems[0] ?? whyNoCursor(after));
+  if (problem !== null) throw new CommandError(escapeControls(problem), exitCodes.usage);
+  return { since: selection.since ?? 0, after };
+}
+
+/** Page by page, from the daemon, or from its ledger while it is down. */
+async function readPast(
+  shell: Shell,
+  config: DaemonPlace,
+  { wanted, signal, ...options }: EventsOptions & { readonly wanted: PastWanted; readonly signal: AbortSignal },
+): Promise<void> {
+  const { limit = Infinity } = options;
+  const isWanted = selectedBy(shell, options);
+  let { after } = wanted;
+  let printed = 0;
+  const read = async (page: (after: string) => Promise<PastPage>): Promise<void> => {
+    do {
+      const { lines, next } = await page(after);
+      for (const line of lines.filter(isWanted)) {
+        if (printed === limit) {
+          const more = `${counted(printed, 'line')}; the next ones: --after ${after}, or raise --limit.`;
+          shell.stderr.write(`${more}\n`);
+          return;
+        }
+        print(line, options, shell);
+        printed += 1;
+        after = line.cursor;
+      }
+      if (next === null) return;
+      after = next;
+      if (shell.stdout.writableNeedDrain === true) await once(shell.stdout, 'drain', { signal }).catch(() => undefined);
+    } while (!signal.aborted);
+  };
+  const { since } = wanted;
+  const ofDaemon = (cursor: string): Promise<PastPage> =>
+    queryRunningDaemon(
+      config,
+      `/events/past?${new URLSearchParams({ since: String(since), after: cursor }).toString()}`,
+    );
+  await read(ofDaemon).catch((error: unknown) =>
+    readLedgerInstead(shell, config, error, async (ledger) => {
+      if (ledger === null) return;
+      await read((cursor) => pastPage(ledger.news, { host: config.hostName, since, after: cursor }));
+    }),
+  );
+}
+
+function selectedBy(shell: Shell, { level, folder }: EventsOptions): (line: KeptLine) => boolean {
+  const wanted = folder === undefined ? null : resolve(shell.cwd, folder);
+  return (line) => isAtLeast(line, level) && (wanted === null || isIn(line, wanted));
 }
 
 async function readAgain(following: Following, config: DaemonPlace, signal: AbortSignal): Promise<void> {
@@ -91,13 +166,11 @@ class Following {
   }
 
   /** What the daemon would show. @param rows of its ledger; null: it has none */
-  async readPast(rows: PastRows | null, host: string): Promise<void> {
+  async readNewest(rows: PastRows | null, host: string): Promise<void> {
     if (rows === null) return;
-    const { level, folder, lines } = this.#options;
-    const wanted = folder === undefined ? null : resolve(this.#shell.cwd, folder);
+    const { limit = usualLines } = this.#options;
     const past = await pastLines(rows, { host, limit: MOST_LINES, now: Date.now() });
-    const found = past.filter((line) => isAtLeast(line, level) && (wanted === null || isIn(line, wanted)));
-    for (const line of found.slice(-lines)) this.#print(line);
+    for (const line of past.filter(selectedBy(this.#shell, this.#options)).slice(-limit)) this.#print(line);
   }
 
   /** Said once. */
@@ -107,8 +180,8 @@ class Following {
   }
 
   #query(): string {
-    const { follow, level, folder, lines } = this.#options;
-    const query = new URLSearchParams({ level, limit: String(lines) });
+    const { follow, level, folder, limit = usualLines } = this.#options;
+    const query = new URLSearchParams({ level, limit: String(limit) });
     if (follow === true) query.set('follow', '1');
     if (folder !== undefined) query.set('folder', resolve(this.#shell.cwd, folder));
     if (this.#run !== null) {
@@ -135,12 +208,18 @@ class Following {
 
   #print(line: NewsLine): void {
     this.#seq = line.seq;
-    if (this.#options.json === true) printJson(line, this.#shell.stdout);
-    else this.#shell.stdout.write(`${readable(line, this.#shell)}\n`);
+    print(line, this.#options, this.#shell);
   }
 }
 
-function readable({ at, level, folder, path, text }: NewsLine, shell: Shell): string {
+const usualLines = 50;
+
+function print(line: KeptLine, { json }: EventsOptions, shell: Shell): void {
+  if (json === true) printJson(line, shell.stdout);
+  else shell.stdout.write(`${readable(line, shell)}\n`);
+}
+
+function readable({ at, level, folder, path, text }: KeptLine, shell: Shell): string {
   const place = folder === null ? '' : `${shortPath(path === null ? folder : `${folder}/${path}`, shell) || '.'}: `;
   const name = paint(styles[level], level.padEnd(5), hasColour(shell.stdout, shell.env));
   return `${timeOf(at)}  ${name}  ${escapeControls(place)}${escapeControls(text)}`;

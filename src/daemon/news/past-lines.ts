@@ -39,30 +39,35 @@ export interface PastPage {
   readonly next: string | null;
 }
 
-/** Lines of a page at most: no page keeps the event loop for long. */
-export const MOST_IN_PAGE = 500;
+/** No page keeps the event loop for long. */
+const mostInPage = 500;
+
+/** @returns null: it can be a cursor, or is empty */
+export function whyNoCursor(text: string): string | null {
+  return text === '' || cursorForm.test(text) ? null : `"${text}" is not a cursor of \`dropcast events\``;
+}
+
+const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
 
 /**
  * All that is kept since a time, page by page. Lines of one kind are in the order in which they were written, also where the clock was set
  * back in between.
  *
  * @param of.since epoch milliseconds
- * @param of.after the cursor of the last line that is known; undefined: from the first one on
- * @param of.limit at most 500
- * @returns null when the cursor is none
+ * @param of.after the cursor of the last line that is known; empty: from the first line on
+ * @param of.limit 1 to 500
  */
 export async function pastPage(
   rows: PastRows,
   of: {
     readonly host: string;
     readonly since: number;
-    readonly after?: string | undefined;
-    readonly limit: number;
+    readonly after: string;
+    readonly limit?: number;
   },
-): Promise<PastPage | null> {
-  const from = positionOf(of.after ?? '0-0');
-  if (from === null) return null;
-  const limit = Math.max(1, Math.min(of.limit, MOST_IN_PAGE));
+): Promise<PastPage> {
+  const { limit = mostInPage } = of;
+  const from = positionOf(of.after);
   const kept = await rows.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
   const passages = await passagesSince(rows, { after: from.passage, since: of.since }, limit);
   const all = merged(kept, passages, from);
@@ -98,9 +103,9 @@ interface Position {
 
 const start: Position = { event: 0, passage: 0 };
 
-function positionOf(cursor: string): Position | null {
-  const [, event, passage] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
-  return event === undefined ? null : { event: Number(event), passage: Number(passage) };
+function positionOf(cursor: string): Position {
+  const [, event, passage] = cursorForm.exec(cursor) ?? [];
+  return event === undefined ? start : { event: Number(event), passage: Number(passage) };
 }
 
 function cursorOf({ event, passage }: Position): string {

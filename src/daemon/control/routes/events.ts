@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Daemon } from '../../daemon.ts';
 import type { NewsLine } from '../../news/lines.ts';
 import { isAtLeast, isIn, isLevel, newsLevels } from '../../news/selection.ts';
+import { pastPage, whyNoCursor } from '../../news/past-lines.ts';
 import { followNews, newsText } from '../../news/stream.ts';
 
 /** The first line of the answer: which run of the daemon the numbers of the others belong to. */
@@ -21,6 +22,8 @@ const MOST_FOLLOWERS = 30;
  * - `limit`: at most so many of the past; `level`: this one and worse; `folder`: a path, and what is in it
  * - `since`, `of`: all after this line of the run that started at this time, instead of `limit`
  * - `follow=1`: goes on with what comes
+ *
+ * `GET /events/past`: a page of all that is kept since a time, `since` in epoch milliseconds, `after` a cursor.
  */
 export function eventRoutes(daemon: Daemon): Hono {
   const { news, startedAt } = daemon;
@@ -50,6 +53,13 @@ export function eventRoutes(daemon: Daemon): Hono {
     }
     followers += 1;
     return followNews(news, { first, isWanted, head, ended: () => (followers -= 1) });
+  });
+  app.get('/events/past', async (context) => {
+    const { since, after = '' } = context.req.query();
+    const message = whyNoCursor(after);
+    if (message !== null) return context.json({ error: { message } }, 400);
+    const of = { host: daemon.config().hostName, since: Number(since) || 0, after };
+    return context.json(await pastPage(daemon.ledger.news, of));
   });
   return app;
 }
