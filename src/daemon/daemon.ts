@@ -39,7 +39,7 @@ import { logEvents } from './log-events.ts';
 import { createEventKeeper } from './news/event-keeper.ts';
 import { createNewsLines, MOST_LINES } from './news/lines.ts';
 import type { NewsLines } from './news/lines.ts';
-import { pastLines } from './news/past-lines.ts';
+import { pastLines, shownHost } from './news/past-lines.ts';
 import { restedLines } from './outlook/rested-lines.ts';
 import { createOutlook } from './outlook/outlook.ts';
 import type { Outlook } from './outlook/outlook.ts';
@@ -144,7 +144,7 @@ export async function startDaemon(
   events.listen(logEvents(logger));
   events.listen(news.tell);
   news.precede(
-    await pastLines(ledger.news, { host: config.hostName, limit: MOST_LINES, now: clock.now() }).catch(
+    await pastLines(ledger.news, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch(
       (err: unknown) => {
         logger.warn('The events of earlier runs cannot be read', { err });
         return [];

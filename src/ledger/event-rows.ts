@@ -8,11 +8,11 @@ import type { Work } from './work.ts';
 export interface EventRows {
   /** Writes them in one transaction. Kept are the newest 100,000 of all hosts: those of 30 days, and the newest 1,000. */
   keepEvents(events: readonly EventRow[]): Promise<void>;
-  /** The newest lines of a host of the 30 days before a time, oldest first. */
-  events(host: string, now: number, limit: number): Promise<readonly KeptEvent[]>;
-  /** The lines of a host after this number and since a time, oldest first. */
+  /** The newest lines of the 30 days before a time, oldest first. @param host null: of all hosts */
+  events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
+  /** The lines after this number and since a time, oldest first. @param host null: of all hosts */
   eventsAfter(
-    host: string,
+    host: string | null,
     from: { readonly after: number; readonly since: number },
     limit: number,
   ): Promise<readonly KeptEvent[]>;
@@ -36,15 +36,26 @@ const alwaysKept = 1_000;
 const mostDropped = 100;
 
 export function createEventRows({ db, write }: Pick<Connection, 'db' | 'write'>): EventRows {
-  const ofHost = (host: string, since: number) =>
-    db.selectFrom('event').select(['seq', 'at', 'line']).where('host', '=', host).where('at', '>=', since);
+  const ofHost = (host: string | null, since: number) =>
+    db
+      .selectFrom('event')
+      .select(['seq', 'at', 'line'])
+      .where('at', '>=', since)
+      .$if(host !== null, (query) => query.where('host', '=', host ?? ''));
   return {
     keepEvents: (events) =>
       write(function* (): Work<void> {
         for (const event of events) yield* addEvent(event);
       }),
     events: async (host, now, limit) =>
-      (await ofHost(host, now - keptMs).orderBy('seq', 'desc').limit(limit).execute()).toReversed().map(kept),
+      (
+        await ofHost(host, now - keptMs)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute()
+      )
+        .toReversed()
+        .map(kept),
     eventsAfter: async (host, { after, since }, limit) =>
       (await ofHost(host, since).where('seq', '>', after).orderBy('seq').limit(limit).execute()).map(kept),
   };

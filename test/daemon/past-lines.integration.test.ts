@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createNewsLines } from '../../src/daemon/news/lines.ts';
-import { pastLines, pastPage, whyNoCursor } from '../../src/daemon/news/past-lines.ts';
+import { pastLines, pastPage, shownHost, whyNoCursor } from '../../src/daemon/news/past-lines.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -30,6 +30,10 @@ test('after a restart the events begin with those of earlier runs: files from th
   expect(past.map(({ seq }) => seq)).toEqual([-3, -2, -1, 0]);
   expect(past[2]).toMatchObject({ level: 'error', file: 'f_1', state: 'failed' });
   expect(await pastLines(ledger.news, { host: 'another', limit: 1, now })).toMatchObject([{ file: 'f_1' }]);
+  // A container has another host name after each restart.
+  expect(
+    await pastLines(ledger.news, { host: shownHost({ ledger: null, hostName: 'another' }), limit: 9, now }),
+  ).toHaveLength(4);
 
   const news = createNewsLines({ now: () => now }, (error) => expect.fail(String(error)));
   news.precede(past);

@@ -5,7 +5,7 @@ import type { DaemonPlace } from '../control.ts';
 import { readQuery } from '../../daemon/files/query.ts';
 import { MOST_LINES } from '../../daemon/news/lines.ts';
 import type { KeptLine, NewsLine } from '../../daemon/news/lines.ts';
-import { pastLines, pastPage, whyNoCursor } from '../../daemon/news/past-lines.ts';
+import { pastLines, pastPage, shownHost, whyNoCursor } from '../../daemon/news/past-lines.ts';
 import type { PastPage, PastRows } from '../../daemon/news/past-lines.ts';
 import { isAtLeast, isIn } from '../../daemon/news/selection.ts';
 import type { NewsLevel } from '../../daemon/news/words.ts';
@@ -53,7 +53,7 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
     await following.read(config, signal).catch(async (error: unknown) => {
       if (isFollowing) throw error;
       await readLedgerInstead(shell, config, error, async (ledger) =>
-        following.readNewest(ledger?.news ?? null, config.hostName),
+        following.readNewest(ledger?.news ?? null, shownHost(config)),
       );
     });
     if (isFollowing) await readAgain(following, config, signal);
@@ -117,7 +117,7 @@ async function readPast(
   await read(ofDaemon).catch((error: unknown) =>
     readLedgerInstead(shell, config, error, async (ledger) => {
       if (ledger === null) return;
-      await read((cursor) => pastPage(ledger.news, { host: config.hostName, since, after: cursor }));
+      await read((cursor) => pastPage(ledger.news, { host: shownHost(config), since, after: cursor }));
     }),
   );
 }
@@ -166,7 +166,7 @@ class Following {
   }
 
   /** What the daemon would show. @param rows of its ledger; null: it has none */
-  async readNewest(rows: PastRows | null, host: string): Promise<void> {
+  async readNewest(rows: PastRows | null, host: string | null): Promise<void> {
     if (rows === null) return;
     const { limit = usualLines } = this.#options;
     const past = await pastLines(rows, { host, limit: MOST_LINES, now: Date.now() });

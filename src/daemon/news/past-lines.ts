@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Config } from '../../config/config.ts';
 import type { KeptEvent } from '../../ledger/event-rows.ts';
 import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
@@ -6,18 +7,23 @@ import { capitalised } from '../words/capitalised.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
 import type { NewsLevel } from './words.ts';
 
+/** Whose lines are shown: a ledger of one host has only its own, whatever that host was called before. */
+export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostName'>): string | null {
+  return ledger === null ? null : hostName;
+}
+
 export type PastRows = Pick<NewsRows, 'lastPassage' | 'passages' | 'filesById' | 'events' | 'eventsAfter'>;
 
 /**
  * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30 days.
  *
- * @param of.host whose lines; the history of files is that of all hosts
+ * @param of.host see `shownHost`; the history of files is that of all hosts
  * @param of.now epoch milliseconds
  * @returns oldest first; their numbers end with 0, because a run counts from 1
  */
 export async function pastLines(
   rows: PastRows,
-  { host, limit, now }: { readonly host: string; readonly limit: number; readonly now: number },
+  { host, limit, now }: { readonly host: string | null; readonly limit: number; readonly now: number },
 ): Promise<readonly NewsLine[]> {
   const kept = await rows.events(host, now, limit);
   const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(states), limit);
@@ -60,7 +66,7 @@ const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
 export async function pastPage(
   rows: PastRows,
   of: {
-    readonly host: string;
+    readonly host: string | null;
     readonly since: number;
     readonly after: string;
     readonly limit?: number;

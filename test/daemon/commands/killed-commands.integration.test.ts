@@ -191,6 +191,30 @@ test.each([
 });
 
 test.each([
+  ['before', []],
+  ['after', ['Feed feed_news published with 1 video']],
+] as const)(
+  'a kill %s the answer to a publish is written: its event is %j, and the file is done after the restart',
+  async (moment, reported) => {
+    await using scratch = await scratchDirectory();
+    const image = join(scratch.path, 'image');
+    await using ledger = await openLedger(scratch.path);
+    await ledger.insert(someFacts(ready));
+    const dying = killedAt(ledger, 'noteFeedAnswer', moment, () => imageOf(scratch.path, image));
+    const core = startCore(outside([]), { ...dying.world, events: reporting });
+    await core.until(dying.isKilled);
+    await core.stop();
+    const world = outside([]);
+    await using restarted = await openLedger(image);
+    expect(await textsOf(restarted)).toEqual(reported);
+    const again = startCore(world, { store: restarted, rows: rowsOf(restarted), events: reporting });
+    await again.until(async () => (await restarted.load('f_1'))?.end === 'done');
+    expect(world.service.count('publish feed_news')).toBe(1);
+    expect(await textsOf(restarted)).toEqual([...reported, 'Feed feed_news published with 1 video']);
+  },
+);
+
+test.each([
   ['before', 'save', 0],
   ['after', 'save', 1],
   // The new metadata was sent, and is sent once more.

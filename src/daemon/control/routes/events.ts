@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Daemon } from '../../daemon.ts';
 import type { NewsLine } from '../../news/lines.ts';
 import { isAtLeast, isIn, isLevel, newsLevels } from '../../news/selection.ts';
-import { pastPage, whyNoCursor } from '../../news/past-lines.ts';
+import { pastPage, shownHost, whyNoCursor } from '../../news/past-lines.ts';
 import { followNews, newsText } from '../../news/stream.ts';
 
 /** The first line of the answer: which run of the daemon the numbers of the others belong to. */
@@ -58,7 +58,7 @@ export function eventRoutes(daemon: Daemon): Hono {
     const { since, after = '' } = context.req.query();
     const message = whyNoCursor(after);
     if (message !== null) return context.json({ error: { message } }, 400);
-    const of = { host: daemon.config().hostName, since: Number(since) || 0, after };
+    const of = { host: shownHost(daemon.config()), since: Number(since) || 0, after };
     return context.json(await pastPage(daemon.ledger.news, of));
   });
   return app;
