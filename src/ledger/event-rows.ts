@@ -4,9 +4,9 @@ import { readRecord } from './json-record.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** Lines about what happened on a host and to no file. */
+/** Events that concern no file: pauses, feeds, folders, reloads, starts, outages. */
 export interface EventRows {
-  /** Writes them in one transaction. Kept are the newest 100,000 of all hosts: those of 30 days, and the newest 1,000. */
+  /** Writes them in one transaction. The table keeps 100,000 rows of all hosts at most: those of 30 days, and the newest 1,000. */
   keepEvents(events: readonly EventRow[]): Promise<void>;
   /** The newest lines of the 30 days before a time, oldest first. @param host null: of all hosts */
   events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
@@ -29,10 +29,10 @@ export interface KeptEvent {
 const mostEvents = 100_000;
 const keptMs = 30 * 86_400_000;
 
-/** So many of the newest are kept however old they are: a clock that is set forward for a moment makes all of them old. */
+/** The newest are kept at any age: a clock that is set forward for a moment makes all rows old. */
 const alwaysKept = 1_000;
 
-/** The oldest rows that one insert looks at: a full table costs it no more than an empty one. */
+/** An insert looks at so many of the oldest rows, so its cost does not grow with the table. */
 const mostDropped = 100;
 
 export function createEventRows({ db, write }: Pick<Connection, 'db' | 'write'>): EventRows {

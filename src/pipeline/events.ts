@@ -108,7 +108,7 @@ export interface Events {
   emit(event: DropcastEvent): void;
 }
 
-/** What the ledger keeps of an event about no file; files have their history. */
+/** A row of the ledger for an event that concerns no file; files have their history. */
 export interface EventRow {
   /** Where it happened. */
   readonly host: string;
@@ -120,8 +120,8 @@ export interface EventRow {
 
 export interface KeptEvents extends Events {
   /**
-   * The row of an event that reports a write. The store writes both in one transaction, and then the event is emitted: a crash between
-   * the two can neither lose the event nor invent it. Events without such a call are kept after they are emitted.
+   * The row of an event that reports a write. The store writes both in one transaction, and then the event is emitted: a crash can neither
+   * lose the event nor invent it. All other events that concern no file are written after they are emitted.
    *
    * @returns null when the event is no news
    */

@@ -50,19 +50,16 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
     .option('--folder <path>', 'only events of this folder, or of this path in it')
     .option(
       '-n, --limit <number>',
-      'at most this many: the newest (default: 50), or the first ones',
+      'at most this many: the newest (default: 50), or the first ones with --since',
       wholeNumber(1, 1_000_000),
     )
     .addOption(
-      new Option(
-        '--since <time>',
-        'all that is kept since then, oldest first, like 24h, today or 2026-11-22; works without a daemon',
-      ).conflicts('follow'),
-    )
-    .addOption(
-      new Option('--after <cursor>', 'what follows a line of --since, by the cursor that `events` named').conflicts(
+      new Option('--since <time>', 'all events since then, oldest first, like 24h, today or 2026-11-22').conflicts(
         'follow',
       ),
+    )
+    .addOption(
+      new Option('--after <cursor>', 'only events after this cursor, as `events --since` named it').conflicts('follow'),
     )
     .action(async (options: EventsOptions) => (await import('./events.ts')).events(shell, options));
   json(

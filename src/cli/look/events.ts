@@ -68,7 +68,7 @@ interface PastWanted {
   readonly after: string;
 }
 
-/** @returns null: only the newest lines are @throws {CommandError} what was given cannot be meant */
+/** @returns null: the newest lines @throws {CommandError} an option cannot be understood */
 function pastWanted({ since, after = '', limit = 0 }: EventsOptions): PastWanted | null {
   if (since === undefined && after === '') {
     if (limit <= MOST_LINES) return null;
@@ -80,7 +80,7 @@ function pastWanted({ since, after = '', limit = 0 }: EventsOptions): PastWanted
   return { since: selection.since ?? 0, after };
 }
 
-/** Page by page, from the daemon, or from its ledger while it is down. */
+/** Reads page by page from the daemon, or from its ledger while it is down. */
 async function readPast(
   shell: Shell,
   config: DaemonPlace,

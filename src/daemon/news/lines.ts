@@ -12,7 +12,7 @@ export interface NewsLine extends News {
   readonly at: number;
 }
 
-/** A line as the ledger keeps it: a number would mean nothing in the next run. */
+/** A line as the ledger keeps it. Numbers count from 1 in each run, so it has none. */
 export type KeptLine = Omit<NewsLine, 'seq'>;
 
 /** The last news, in memory. */
@@ -23,7 +23,7 @@ export interface NewsLines {
   add(news: News): void;
   /** Resolves when the ledger has kept all lines so far, or has refused them. */
   kept(): Promise<void>;
-  /** See `KeptEvents`. `tell` uses the same line, and does not keep it once more. */
+  /** See `KeptEvents`. `tell` shows the same line, and leaves the writing to the caller of this. */
   rowOf(event: DropcastEvent): EventRow | null;
   /** @returns ends the listening */
   listen(listener: (line: NewsLine) => void): () => void;
@@ -44,7 +44,7 @@ const MOST_CHARACTERS = 600;
 /**
  * @param broke told of a listener that throws: that is a bug, and no reason to stop the others
  * @param ledger.host the host of the lines
- * @param ledger.keep keeps a line about no file that no one else has written; never rejects
+ * @param ledger.keep writes a line that concerns no file and reports no other write; never rejects
  */
 export function createNewsLines(
   clock: Pick<Clock, 'now'>,

@@ -7,7 +7,7 @@ import { capitalised } from '../words/capitalised.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
 import type { NewsLevel } from './words.ts';
 
-/** Whose lines are shown: a ledger of one host has only its own, whatever that host was called before. */
+/** @returns the host whose lines are shown; null: all of them, since the only host may have had another name before */
 export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostName'>): string | null {
   return ledger === null ? null : hostName;
 }
@@ -31,9 +31,9 @@ export async function pastLines(
   return lines.map(({ cursor: _, ...line }, index) => ({ ...line, seq: index + 1 - lines.length }));
 }
 
-/** A line of the ledger, whichever run it is of. */
+/** A line of any run, as it is in the ledger. */
 export interface PastLine extends KeptLine {
-  /** The page after this line. It stays valid, whatever is added later and however many lines have the same time. */
+  /** Where the page after this line begins. It stays valid, also if lines are added and if many have the same time. */
   readonly cursor: string;
 }
 
@@ -45,7 +45,7 @@ export interface PastPage {
   readonly next: string | null;
 }
 
-/** No page keeps the event loop for long. */
+/** Reading a page must not hold the event loop for long. */
 const mostInPage = 500;
 
 /** @returns null: it can be a cursor, or is empty */
@@ -83,7 +83,7 @@ export async function pastPage(
   return { v: 1, lines: await linesOf(rows, page), next: next === undefined ? null : cursorOf(next) };
 }
 
-/** Numbers of the history that one query looks at: their times are in no index. */
+/** The history has no index of times: each query looks at so many numbers. */
 const mostLookedAt = 10_000;
 
 async function passagesSince(
@@ -101,7 +101,7 @@ async function passagesSince(
   return found;
 }
 
-/** The last number of either kind. */
+/** The number of the last line of each kind. */
 interface Position {
   readonly event: number;
   readonly passage: number;
@@ -123,7 +123,7 @@ type Past = { readonly position: Position } & (
   | { readonly passage: Passage }
 );
 
-/** Each kind keeps its own order; of two heads, the earlier one is next. */
+/** Merges by time, and keeps the order within each kind. */
 function merged(events: readonly KeptEvent[], passages: readonly Passage[], from: Position): readonly Past[] {
   const all: Past[] = [];
   let position = from;
@@ -142,7 +142,7 @@ function merged(events: readonly KeptEvent[], passages: readonly Passage[], from
   }
 }
 
-/** A damaged line is left out, and so is that of a file that was removed from the ledger. */
+/** Leaves out damaged lines, and those of files that were removed from the ledger. */
 async function linesOf(rows: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
   const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
   const files = new Map((await rows.filesById([...ids])).map((each) => [each.id, each]));
