@@ -105,7 +105,7 @@ async function readPast(
       }
       if (next === null) return;
       after = next;
-      if (shell.stdout.writableNeedDrain === true) await once(shell.stdout, 'drain', { signal }).catch(() => undefined);
+      if (shell.stdout.writableNeedDrain) await once(shell.stdout, 'drain', { signal }).catch(() => undefined);
     } while (!signal.aborted);
   };
   const { since } = wanted;

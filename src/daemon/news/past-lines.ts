@@ -28,7 +28,10 @@ export async function pastLines(
   const kept = await rows.events(host, now, limit);
   const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(states), limit);
   const lines = await linesOf(rows, merged(kept, passages, start).slice(-limit));
-  return lines.map(({ cursor: _, ...line }, index) => ({ ...line, seq: index + 1 - lines.length }));
+  return lines.map((each, index) => {
+    const { cursor: _, ...line } = each;
+    return { ...line, seq: index + 1 - lines.length };
+  });
 }
 
 /** A line of any run, as it is in the ledger. */
