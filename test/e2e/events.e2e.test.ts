@@ -59,7 +59,7 @@ test('what a daemon reported is read after a kill -9: each event once, in order,
 
   const whole = linesOf((await run('events', '--json', '--since', '1h')).stdout);
   const paged: Line[] = [];
-  for (let after: readonly string[] = []; ; ) {
+  for (let after: readonly string[] = []; ;) {
     const { stdout, stderr } = await run('events', '--json', '--since', '1h', '--limit', '6', ...after);
     paged.push(...linesOf(stdout));
     const [, cursor] = /--after (\S+),/.exec(stderr) ?? [];

@@ -197,7 +197,10 @@ export interface FeedStore {
    * @param answered.lastAt of what was due; null: nothing was, or it is still due
    * @param event reports the answer; written in the same transaction
    */
-  noteFeedAnswer(answered: { readonly feed: string; readonly lastAt: number | null }, event: EventRow | null): Promise<void>;
+  noteFeedAnswer(
+    answered: { readonly feed: string; readonly lastAt: number | null },
+    event: EventRow | null,
+  ): Promise<void>;
 }
 
 /** Times are epoch milliseconds. */
