@@ -16,6 +16,8 @@ export interface Database extends AsyncDisposable {
   readonly ca: string;
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Runs the statements that the page wants once the first member has made its tables. */
+  grant(): Promise<void>;
 }
 
 /** @param page docs/fleet.md, for its settings, rules of access and statements */
@@ -70,16 +72,22 @@ export async function databaseBeside(box: Box, page: string): Promise<Database> 
   };
   made.defer(() => stop());
   await start();
-  for (const [, statements = ''] of page.matchAll(/^```sql\n(.*?)^```$/gms)) {
-    const { code, stderr } = await execute(psql, { input: statements });
+  const run = async (statements: string, name = 'postgres'): Promise<void> => {
+    const { code, stderr } = await execute([...psql, '-d', name], { input: statements });
     if (code !== 0) throw new Error(`${statements}${stderr}`);
-  }
+  };
+  const blocks = Array.from(page.matchAll(/^```sql\n(.*?)^```$/gms), ([, statements = '']) => statements);
+  const needsTables = (statements: string): boolean => statements.includes('ON SCHEMA');
+  for (const statements of blocks.filter((one) => !needsTables(one))) await run(statements);
   const kept = made.move();
   return {
     port,
     ca: issued.ca,
     stop: () => stop(),
     start,
+    grant: async () => {
+      for (const statements of blocks.filter(needsTables)) await run(statements, 'dropcast');
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

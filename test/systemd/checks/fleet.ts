@@ -67,6 +67,7 @@ export function checkFleet(box: () => Box, file: string): void {
     await member('ingest1', 'dropcast', 'dropcast', '');
     await member('ingest2', 'ingest2', 'dropcast@ingest2', '--instance ingest2');
     await both('running', 'running');
+    await database.grant();
     const sha256 = await dropVideo(box(), '/mnt/nas/in/first.mp4');
     await expectOneVideo(scene(), '/mnt/nas/in/first.mp4', sha256);
   });
