@@ -33,7 +33,7 @@ test.each([
     writeFileSync(config, text);
     for (const directory of ['st', 'run']) mkdirSync(scratch.file(directory));
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
-    const ask = (): Promise<void> => events(shell, { config, level: 'info', limit: 5 });
+    const ask = (): Promise<void> => events(shell, { config, level: 'info', lines: 5 });
     await expect(ask()).rejects.toMatchObject({ exitCode: 78 });
     const news = createNewsLines({ now: () => 0 }, (error) => expect.fail(String(error)));
     news.add({ level: 'info', type: 'x', file: null, folder: null, path: null, state: null, text: 'It still works' });

@@ -60,7 +60,7 @@ test('what a daemon reported is read after a kill -9: each event once, in order,
   const whole = linesOf((await run('events', '--json', '--since', '1h')).stdout);
   const paged: Line[] = [];
   for (let after: readonly string[] = []; ;) {
-    const { stdout, stderr } = await run('events', '--json', '--since', '1h', '--limit', '6', ...after);
+    const { stdout, stderr } = await run('events', '--json', '--since', '1h', '--lines', '6', ...after);
     paged.push(...linesOf(stdout));
     const [, cursor] = /--after (\S+),/.exec(stderr) ?? [];
     if (cursor === undefined) break;
@@ -71,7 +71,7 @@ test('what a daemon reported is read after a kill -9: each event once, in order,
     await run('events', '--since', 'gestern'),
     await run('events', '--since', '1h', '--after', 'x'),
     await run('events', '--since', '1h', '--follow'),
-    await run('events', '--limit', '1001'),
+    await run('events', '--lines', '1001'),
   ];
   expect(wrong.map(({ code }) => code)).toEqual([2, 2, 2, 2]);
 });

@@ -49,7 +49,7 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
     )
     .option('--folder <path>', 'only events of this folder, or of this path in it')
     .option(
-      '-n, --limit <number>',
+      '-n, --lines <number>',
       'at most this many: the newest (default: 50), or the first ones with --since',
       wholeNumber(1, 1_000_000),
     )

@@ -27,7 +27,7 @@ export interface EventsOptions {
   readonly follow?: boolean;
   readonly level: string;
   readonly folder?: string;
-  readonly limit?: number;
+  readonly lines?: number;
   readonly since?: string;
   readonly after?: string;
 }
@@ -69,9 +69,9 @@ interface PastWanted {
 }
 
 /** @returns null: the newest lines @throws {CommandError} an option cannot be understood */
-function pastWanted({ since, after = '', limit = 0 }: EventsOptions): PastWanted | null {
+function pastWanted({ since, after = '', lines = 0 }: EventsOptions): PastWanted | null {
   if (since === undefined && after === '') {
-    if (limit <= MOST_LINES) return null;
+    if (lines <= MOST_LINES) return null;
     throw new CommandError(`more than ${MOST_LINES} lines can only be read with --since`, exitCodes.usage);
   }
   const { selection, problems } = readQuery({ since }, Date.now());
@@ -86,7 +86,7 @@ async function readPast(
   config: DaemonPlace,
   { wanted, signal, ...options }: EventsOptions & { readonly wanted: PastWanted; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { limit = Infinity } = options;
+  const { lines: limit = Infinity } = options;
   const isWanted = selectedBy(shell, options);
   let { after } = wanted;
   let printed = 0;
@@ -95,7 +95,7 @@ async function readPast(
       const { lines, next } = await page(after);
       for (const line of lines.filter(isWanted)) {
         if (printed === limit) {
-          const more = `${counted(printed, 'line')}; the next ones: --after ${after}, or raise --limit.`;
+          const more = `${counted(printed, 'line')}; the next ones: --after ${after}, or raise --lines.`;
           shell.stderr.write(`${more}\n`);
           return;
         }
@@ -168,7 +168,7 @@ class Following {
   /** What the daemon would show. @param rows of its ledger; null: it has none */
   async readNewest(rows: PastRows | null, host: string | null): Promise<void> {
     if (rows === null) return;
-    const { limit = usualLines } = this.#options;
+    const { lines: limit = usualLines } = this.#options;
     const past = await pastLines(rows, { host, limit: MOST_LINES, now: Date.now() });
     for (const line of past.filter(selectedBy(this.#shell, this.#options)).slice(-limit)) this.#print(line);
   }
@@ -180,7 +180,7 @@ class Following {
   }
 
   #query(): string {
-    const { follow, level, folder, limit = usualLines } = this.#options;
+    const { follow, level, folder, lines: limit = usualLines } = this.#options;
     const query = new URLSearchParams({ level, limit: String(limit) });
     if (follow === true) query.set('follow', '1');
     if (folder !== undefined) query.set('folder', resolve(this.#shell.cwd, folder));

@@ -70,7 +70,7 @@ folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
   };
   const begin = (options: Partial<Parameters<typeof events>[1]> = {}, shell = fakeShell({ env: { KEY: 'k' } })) => ({
     shell,
-    done: events(shell, { config, level: 'info', limit: 50, ...options }),
+    done: events(shell, { config, level: 'info', lines: 50, ...options }),
   });
   const run = async (options: Partial<Parameters<typeof events>[1]> = {}) => {
     const { shell, done } = begin(options);
@@ -90,7 +90,7 @@ test('events prints the last news, oldest first, with hostile names escaped', as
   await using place = await desk();
   const { news } = await place.serve(1);
   for (const path of ['a.mp4', 'b.mp4', '\u001b[2J.mp4']) news.add(about(path));
-  expect(await place.run({ limit: 2 })).toBe(
+  expect(await place.run({ lines: 2 })).toBe(
     '2026-11-22 17:08:10  info   srv/in/b.mp4: Came in, 5 kB\n' +
       String.raw`2026-11-22 17:08:10  info   srv/in/\x1b[2J.mp4: Came in, 5 kB` +
       '\n',
