@@ -78,12 +78,17 @@ export async function pastPage(
   const { limit = mostInPage } = of;
   const from = positionOf(of.after);
   const kept = await rows.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
-  const passages = await passagesSince(rows, { after: from.passage, since: of.since }, limit);
+  const last = await rows.lastPassage();
+  const passages = await passagesSince(rows, { after: from.passage, since: of.since, last }, limit);
   const all = merged(kept, passages, from);
   const page = all.slice(0, limit);
   const isLast = kept.length < limit && passages.length < limit && all.length <= limit;
-  const next = isLast ? undefined : page.at(-1)?.position;
-  return { v: 1, lines: await linesOf(rows, page), next: next === undefined ? null : cursorOf(next) };
+  const lines = await linesOf(rows, page);
+  const end = page.at(-1)?.position;
+  if (isLast || end === undefined) return { v: 1, lines, next: null };
+  // The rest of a long history is looked at once, not for each page.
+  const isSearched = passages.length < limit && end.passage === (passages.at(-1)?.seq ?? from.passage);
+  return { v: 1, lines, next: cursorOf(isSearched ? { ...end, passage: Math.max(last, end.passage) } : end) };
 }
 
 /** The history has no index of times: each query looks at so many numbers. */
@@ -91,10 +96,9 @@ const mostLookedAt = 10_000;
 
 async function passagesSince(
   rows: PastRows,
-  { after, since }: { readonly after: number; readonly since: number },
+  { after, since, last }: { readonly after: number; readonly since: number; readonly last: number },
   limit: number,
 ): Promise<readonly Passage[]> {
-  const last = await rows.lastPassage();
   const found: Passage[] = [];
   for (let from = after; from < last && found.length < limit; from += mostLookedAt) {
     const within = { since, until: Math.min(last, from + mostLookedAt) };
