@@ -5,7 +5,7 @@ import { isOfHost, refusedAddressesCode, webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Answer, Clock, FileStore } from './file/ports.ts';
 
-type Upload = Pick<Facts, 'id' | 'uploadUrl'>;
+type Upload = Pick<Facts, 'id' | 'uploadUrl'> & Partial<Pick<Facts, 'lastFailure'>>;
 
 /** What a PUT was sent to. */
 type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
@@ -187,7 +187,8 @@ export function createUploadHosts(world: {
     const isNew = isFirstUse && usedAfterMs >= 0 && usedAfterMs <= newForMs && !isExpired;
     if (isNew) refused.add(id);
     else refused.delete(id);
-    if (!isExpired && (outage?.isRefusal === true || refused.size >= refusalsOfHost)) {
+    const isTheHosts = outage?.isRefusal === true || refused.size >= refusalsOfHost || wasRefused(upload);
+    if (!isExpired && isTheHosts) {
       for (const each of [...refused, id]) spared.add(each);
       const message = `${originOf(upload.uploadUrl)} refuses every new upload address: ${failure.message}`;
       return { ...failure, kind: 'offline', code: refusedAddressesCode, message };
@@ -196,6 +197,13 @@ export function createUploadHosts(world: {
     // It proves nothing about the host.
     if (outage?.trying === id) outage.nextTryAt = clock.elapsed() + costlyProbeMs;
     return failure;
+  };
+
+  /** Its row says that the host refused every new address, and the host has taken no file since: before a restart, more than one file had shown it. */
+  const wasRefused = ({ uploadUrl, lastFailure }: Upload): boolean => {
+    const origin = originOf(uploadUrl);
+    const hasTaken = lastTaken === origin || (hosts.get(origin)?.lastSuccess ?? null) !== null;
+    return lastFailure?.code === refusedAddressesCode && !hasTaken;
   };
 
   const isOpen = (upload: Upload): boolean => {
@@ -231,7 +239,7 @@ export function createUploadHosts(world: {
       succeeded(upload);
     },
     isBelieved: ({ uploadUrl }) => believed.has(originOf(uploadUrl)),
-    isSpared: ({ id, uploadUrl }) => hosts.get(originOf(uploadUrl))?.spared.has(id) === true,
+    isSpared: (upload) => hosts.get(originOf(upload.uploadUrl))?.spared.has(upload.id) === true || wasRefused(upload),
     takesNewAddress: (upload) => {
       const outage = outageOf(upload);
       const ageMs = clock.now() - (upload.createdAt ?? 0);

@@ -6,6 +6,11 @@ const refused = failure('address dead', { status: 403, message: 'the upload addr
 
 /** A host that refuses every new address while `refuses` says so, and each address that is older than 90 seconds. */
 function start(count: number, refuses: (sinceMs: number) => boolean, expires = true) {
+  const world = refusing(count, refuses, expires);
+  return { ...startCore(world), service: world.service };
+}
+
+function refusing(count: number, refuses: (sinceMs: number) => boolean, expires = true) {
   const world = outside(files(count));
   const { service, clock } = world;
   const began = clock.elapsed();
@@ -23,7 +28,7 @@ function start(count: number, refuses: (sinceMs: number) => boolean, expires = t
     service.asked.push('refused');
     return { ok: false, failure: refused };
   };
-  return { ...startCore(world), service };
+  return world;
 }
 
 test('a host that refuses every new address costs a few requests an hour, however many files wait', async () => {
@@ -54,4 +59,21 @@ test('a host that takes files again within a minute or two gets them with the re
   await until(() => store.rows.every(({ end }) => end === 'done'), 1_000);
   // One file was refused before the second showed that it was the host.
   expect([service.count('create'), service.count('remove')]).toEqual([4, 0]);
+});
+
+test('a restart does not make a file pay for a host that refuses every new address', async () => {
+  const world = refusing(30, () => true);
+  const { service, store } = world;
+  let core = startCore(world);
+  await core.pass(90_000);
+  for (let restarts = 0; restarts < 6; restarts += 1) {
+    const [made, removed] = [service.count('create'), service.count('remove')];
+    await core.stop();
+    core = startCore(world);
+    await core.pass(3 * minute);
+    // One new record tries the host; one file was refused before a second one showed that it was the host.
+    expect(service.count('remove') - removed).toBeLessThanOrEqual(2);
+    expect(service.count('create') - made).toBeLessThanOrEqual(4);
+  }
+  expect(store.rows.every(({ end, replacements }) => end === null && replacements <= 1)).toBe(true);
 });
