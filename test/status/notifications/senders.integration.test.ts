@@ -492,12 +492,15 @@ describe('e-mail', () => {
     expect(mail?.to).toEqual(['a@example.com', 'b@example.com']);
   });
 
-  test('shows an encoded word in a name as its letters', async () => {
-    await using server = await mailServer();
-    await to(email(server.port), { title: '=?utf-8?Q?paid?=.mp4' });
-    const subject = subjectOf(server.mails[0]?.text ?? '');
-    expect(subject.replaceAll('\u200B', '')).toBe('[dropcast ingest1] =?utf-8?Q?paid?=.mp4');
-  });
+  test.each(['=?utf-8?Q?paid?=.mp4', '=?utf-8?Q?=E2=80=AE4pm?= x.mp4', 'a =?UTF-8?Q?one?= =?utf-8?Q?two?= needs you'])(
+    'shows an encoded word in a name as its letters: %s',
+    async (title) => {
+      await using server = await mailServer();
+      await to(email(server.port), { title });
+      const subject = subjectOf(server.mails[0]?.text ?? '');
+      expect(subject.replaceAll('\u200B', '')).toBe(`[dropcast ingest1] ${title}`);
+    },
+  );
 
   test.each([
     ['RCPT', 550, false],

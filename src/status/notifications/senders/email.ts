@@ -63,7 +63,8 @@ function mailOf(message: Envelope): {
   const { title, body, id, isRepeat, host } = message;
   const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
-    subject: `[dropcast ${host}] ${title}`,
+    // nodemailer sends an encoded word (RFC 2047) in a name as it is, and the reader's program would decode it.
+    subject: `[dropcast ${host}] ${title}`.replaceAll('=?', '=\u200B?'),
     text: [body === '' ? title : body, ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
     // RFC 3834: nobody on vacation answers it.
