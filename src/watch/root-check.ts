@@ -10,7 +10,15 @@ import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 
 export type RootVerdict =
   | { readonly isSound: true }
-  | { readonly isSound: false; readonly why: string; readonly isAnother?: true; readonly isBehind?: true };
+  | {
+      readonly isSound: false;
+      readonly why: string;
+      readonly isAnother?: true;
+      /** It is frozen because the ledger is older. */
+      readonly isBehind?: true;
+      /** It is frozen for another reason, and the ledger is older as well. */
+      readonly isOlder?: true;
+    };
 
 export interface RootCheckOptions {
   readonly path: string;

@@ -31,7 +31,7 @@ export class RootClaim implements AsyncDisposable {
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   #lacksRoom = false;
-  /** The verdict of the mark's counter on the ledger. */
+  /** Of the mark, where it is of our ledger. */
   #counter = 0;
   #isTrusted = false;
   /** What was logged last: each state is said once. */
@@ -60,9 +60,11 @@ export class RootClaim implements AsyncDisposable {
       const locked = await this.#locked();
       // Two hosts of a fleet may be one machine: a mark of both says so.
       const isAlone = (this.#owner.fleet ?? null) === null;
-      const marked = locked !== null && isAlone ? locked : await this.#marked();
+      const marked = locked !== null && isAlone ? locked : await this.#marked(wasOlder);
       const rival = marked ?? (this.#isMarked ? null : locked);
-      return rival === null ? await this.#compareCounter(wasOlder) : { isSound: false, why: rival };
+      const isOlder = await this.#isOlder(wasOlder);
+      if (rival !== null) return { isSound: false, why: rival, ...(isOlder && { isOlder }) };
+      return await this.#answered(isOlder);
     } catch (error) {
       return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
     }
@@ -103,15 +105,17 @@ export class RootClaim implements AsyncDisposable {
   }
 
   /** @returns why somebody else has the folder, or null */
-  async #marked(): Promise<string | null> {
+  async #marked(wasOlder: boolean): Promise<string | null> {
     for (let turn = 0; turn < mostTurns; turn += 1) {
       const found = await readMark(this.#path);
       const verdict = await judge(this.#path, found, this.#owner);
+      // Also of a copy of ours, which may have uploaded files: removing its mark is no answer.
+      const isOfLedger = found.is === 'mark' && found.owner.ledger === this.#owner.ledger;
+      this.#counter = isOfLedger ? (found.owner.counter ?? 0) : 0;
       if (verdict.is === 'foreign') return verdict.why;
       if (verdict.is === 'ours') {
         this.#isMarked = true;
         this.#lacksRoom = false;
-        this.#counter = found.is === 'mark' ? (found.owner.counter ?? 0) : 0;
         return null;
       }
       // It was ours, and somebody else is at it: taking it back would go to and fro.
@@ -119,21 +123,28 @@ export class RootClaim implements AsyncDisposable {
         return `the dropcast with the state directory ${verdict.owner.stateDir} took it over; restart this one to take it back`;
       const above = await whyInside(this.#path, this.#owner);
       if (above !== null) return above;
+      // The mark stays until an operator answers.
+      if (verdict.is === 'stale' && !this.#isTrusted && (await this.#isOlder(wasOlder))) return null;
       if (!(await this.#take(verdict))) return null;
     }
     return `others change its mark at the same time; if this lasts, run \`rm -r ${shellWord(this.#path)}/.dropcast.*\``;
   }
 
   /** A mark that says more than the ledger was written by a ledger that knew of more files. */
-  async #compareCounter(wasOlder: boolean): Promise<RootVerdict> {
+  async #isOlder(wasOlder: boolean): Promise<boolean> {
     const { ledgerCounter: counter = null, fleet = null } = this.#owner;
-    // A ledger that does not answer takes nothing in, so the next look is early enough.
-    const isAhead = counter !== null && (await counter.isBehind(this.#counter).catch(() => false));
+    if (counter === null) return false;
     // The hosts of a fleet bring a ledger forward again that lost its last writes.
-    const isBehind = counter !== null && (isAhead || (wasOlder && fleet === null));
-    if (isBehind && !this.#isTrusted)
+    if (wasOlder && fleet === null) return true;
+    // A ledger that does not answer takes nothing in, so the next look is early enough.
+    return counter.isBehind(this.#counter).catch(() => false);
+  }
+
+  async #answered(isOlder: boolean): Promise<RootVerdict> {
+    const { ledgerCounter = null, fleet = null } = this.#owner;
+    if (isOlder && !this.#isTrusted)
       return { isSound: false, isBehind: true, why: whyBehind(this.#path, fleet === null) };
-    if (isBehind) await counter.advance(this.#counter);
+    if (isOlder) await ledgerCounter?.advance(this.#counter);
     this.#isTrusted = false;
     return { isSound: true };
   }

@@ -241,7 +241,8 @@ export class Root {
       await this.#memory.save(this.#check.identity);
     }
     const isAnswered = this.doubt?.is === 'resumed' && this.doubt.isOlder === true;
-    if (this.#isBehind && !isAnswered) await this.#memory.save(this.#check.identity, { is: 'older' });
+    const isOlder = claimed?.isSound === false && (this.#isBehind || claimed.isOlder === true);
+    if (isOlder && !isAnswered) await this.#memory.save(this.#check.identity, { is: 'older' });
     if (claimed?.isSound === true && this.doubt?.is === 'older') await this.#memory.save(this.#check.identity, null);
     return claimed ?? verdict;
   }

@@ -64,6 +64,12 @@ class Life {
     this.#steps.took();
   }
 
+  /** @param isOwed a write is planned, perhaps only once the one before has ended */
+  async minute(isOwed: boolean): Promise<void> {
+    if (isOwed) await until('a write is planned', () => this.clock.timers > 0);
+    this.clock.advance(60_000);
+  }
+
   async stop(): Promise<void> {
     await this.#steps[Symbol.asyncDispose]();
     await this.claim[Symbol.asyncDispose]();
@@ -126,7 +132,7 @@ test('a mark is never ahead of its own ledger, wherever a process is killed, and
         } else if (each === 'copy') {
           copies.push({ counter: ledger.counter, marked });
         } else if (each === 'minute' || each === 'stop') {
-          if (each === 'minute') life.clock.advance(60_000);
+          if (each === 'minute') await life.minute(isOwed);
           else await life.stop();
           if (isOwed) {
             await until('the mark was written', async () => {
@@ -140,7 +146,7 @@ test('a mark is never ahead of its own ledger, wherever a process is killed, and
         } else {
           ledger.diesBefore = each === 'kill before mark' ? 'mark' : 'ledger';
           if (isOwed && each !== 'kill') {
-            life.clock.advance(60_000);
+            await life.minute(true);
             await until('it was killed', () => ledger.isDead);
           }
           await restart();
@@ -162,37 +168,19 @@ test('a mark is never ahead of its own ledger, wherever a process is killed, and
   );
 });
 
-test('that another directory is the right one is no answer to the question whether its files were uploaded', async () => {
-  await using scratch = await scratchDirectory();
-  const ledger = new OneLedger();
-  for (let file = 0; file < 3; file += 1) await takeOne(scratch.path, claimant(ledger));
-  const record: { saved: RootRecord } = {
-    saved: {
-      identity: {
-        device: '1',
-        inode: '1',
-        born: '1',
-        kind: '1',
-        mount: '1',
-        isMountPoint: false,
-        mark: 'other',
-        since: 0,
-      },
-      doubt: null,
-    },
-  };
-  ledger.counter = 1;
-  let state: RootState | null = null;
-  let claim = new RootClaim(scratch.path, claimant(ledger), silentLogger);
-  /** As after a restart. */
-  const begun = async (): Promise<Root> => {
-    await claim[Symbol.asyncDispose]();
-    claim = new RootClaim(scratch.path, claimant(ledger), silentLogger);
-    const root = new Root({
-      path: scratch.path,
+/** A folder as a process watches it. The record outlives the process. */
+class WatchedRoot implements AsyncDisposable {
+  readonly root: Root;
+  readonly #claim: RootClaim;
+  #state: RootState | null = null;
+
+  constructor(path: string, us: FolderClaimant, record: { saved: RootRecord | null }) {
+    this.#claim = new RootClaim(path, us, silentLogger);
+    this.root = new Root({
+      path,
       clock: new FakeClock(),
       inventory: { taken: new TakenFiles() },
-      claim,
+      claim: this.#claim,
       roots: {
         load: async () => record.saved,
         save: async (_, saved) => void (record.saved = saved),
@@ -202,32 +190,55 @@ test('that another directory is the right one is no answer to the question wheth
       signal: new AbortController().signal,
       gap: () => null,
       note: () => null,
-      changed: (now) => (state = now),
+      changed: (state) => (this.#state = state),
       scanSoon: () => undefined,
     });
-    await root.begin(new Set(), known);
-    return root;
-  };
-  const known = new Map([['a.mpg', { dev: '1', ino: '1', size: 1, mtimeNs: '1', birthtimeNs: '1', ctimeNs: '1' }]]);
-  const look = async (root: Root): Promise<unknown> => {
-    if (await root.isScannable()) root.thaw();
-    return state;
-  };
-  let root = await begun();
-  expect(state).toMatchObject({ state: 'frozen', why: expect.stringContaining('if this is the right directory') });
-  expect(await root.resume()).toMatchObject({ ok: true });
-  expect(await look(root)).toMatchObject({ state: 'frozen', isBehind: true });
-  root = await begun();
-  expect(state).toMatchObject({ state: 'frozen', isBehind: true });
+  }
+
+  /** The first look. It knows of a file that is not there. */
+  async begin(): Promise<RootState | null> {
+    const version = { dev: '1', ino: '1', size: 1, mtimeNs: '1', birthtimeNs: '1', ctimeNs: '1' };
+    await this.root.begin(new Set(), new Map([['a.mpg', version]]));
+    return this.#state;
+  }
+
+  async look(): Promise<RootState | null> {
+    if (await this.root.isScannable()) this.root.thaw();
+    return this.#state;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#claim[Symbol.asyncDispose]();
+  }
+}
+
+test('that another directory is the right one is no answer to the question whether its files were uploaded', async () => {
+  await using scratch = await scratchDirectory();
+  const ledger = new OneLedger();
+  for (let file = 0; file < 3; file += 1) await takeOne(scratch.path, claimant(ledger));
+  const elsewhere = { device: '1', inode: '1', born: '1', kind: '1', mount: '1', isMountPoint: false, mark: 'other' };
+  const record = { saved: { identity: { ...elsewhere, since: 0 }, doubt: null } };
+  ledger.counter = 1;
+  const watched = (): WatchedRoot => new WatchedRoot(scratch.path, claimant(ledger), record);
+  const behind = { state: 'frozen', isBehind: true };
+  {
+    await using one = watched();
+    expect((await one.begin())?.state).toBe('frozen');
+    expect((await one.look())?.state === 'frozen' && (await one.look())).not.toMatchObject(behind);
+    expect(await one.root.resume()).toMatchObject({ ok: true });
+    expect(await one.look()).toMatchObject(behind);
+  }
   // Files in other folders, and a mark that someone removes, are no answer either.
   ledger.counter = 100;
   await rm(scratch.file('.dropcast'));
-  root = await begun();
-  expect(await look(root)).toMatchObject({ state: 'frozen', isBehind: true });
-  expect(await root.resume()).toMatchObject({ ok: true });
-  expect(await look(root)).toEqual({ state: 'watching' });
-  expect(await look(await begun())).toEqual({ state: 'watching' });
-  await claim[Symbol.asyncDispose]();
+  {
+    await using two = watched();
+    expect(await two.begin()).toMatchObject(behind);
+    expect(await two.root.resume()).toMatchObject({ ok: true });
+    expect(await two.look()).toEqual({ state: 'watching' });
+  }
+  await using three = watched();
+  expect(await three.begin()).toEqual({ state: 'watching' });
 });
 
 describe('a mark is written', () => {
@@ -242,6 +253,7 @@ describe('a mark is written', () => {
     life.clock.advance(0);
     await written(1);
     for (let file = 0; file < 100; file += 1) life.took();
+    await until('one write is planned', () => life.clock.timers === 1);
     expect(life.clock.delays()).toEqual([60_000]);
     life.clock.advance(59_999);
     expect(await counterIn(scratch.path)).toBe(1);
@@ -321,6 +333,36 @@ describe('the mark of a folder', () => {
     await life.stop();
     expect(ledger.counter).toBe(4);
     expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
+  });
+
+  test('of the same ledger at a path that is gone is replaced only after an answer, if it says more', async () => {
+    const { scratch } = await marked();
+    await using _ = scratch;
+    const moved = { stateDir: scratch.file('restored') };
+    const life = new Life(scratch.path, claimant(older(1), moved));
+    expect(await life.claim.hold()).toMatchObject({ isSound: false, isBehind: true });
+    expect(await counterIn(scratch.path)).toBe(3);
+    life.claim.trustNext();
+    expect(await life.claim.hold()).toEqual({ isSound: true });
+    expect(await readFile(scratch.file('.dropcast'), 'utf8')).toContain(moved.stateDir);
+    expect(await life.claim.hold()).toEqual({ isSound: true });
+    await life.stop();
+    // A ledger that is as far has only moved.
+    const { scratch: other } = await marked();
+    await using __ = other;
+    expect(await verdictOf(other.path, claimant(older(3), moved))).toBe('ours');
+  });
+
+  test('of the same ledger on another machine still needs an answer after someone removes it', async () => {
+    const { scratch } = await marked();
+    await using _ = scratch;
+    const us = claimant(older(1), { host: 'new machine', hostName: 'new' });
+    await using watched = new WatchedRoot(scratch.path, us, { saved: null });
+    expect(await watched.begin()).toMatchObject({ why: expect.stringContaining('a copy of ours') });
+    await rm(scratch.file('.dropcast'));
+    expect(await watched.look()).toMatchObject({ state: 'frozen', isBehind: true });
+    expect(await watched.root.resume()).toMatchObject({ ok: true });
+    expect(await watched.look()).toEqual({ state: 'watching' });
   });
 
   test('that is lost is placed again with what the ledger has, and that of a gone dropcast is replaced', async () => {
@@ -422,7 +464,7 @@ describe('the mark of a folder', () => {
       [one, 3],
     ] as const) {
       life.took();
-      life.clock.advance(60_000);
+      await life.minute(true);
       await until('the mark is written', async () => (await counterIn(scratch.path)) === counter);
       expect(await one.claim.hold()).toEqual({ isSound: true });
       expect(await two.claim.hold()).toEqual({ isSound: true });
