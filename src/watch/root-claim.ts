@@ -31,7 +31,7 @@ export class RootClaim implements AsyncDisposable {
   #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
   #isMarked = false;
   #lacksRoom = false;
-  /** Of the mark, where it is of our ledger. */
+  /** The counter in a mark of our ledger; 0 for any other mark. */
   #counter = 0;
   #isTrusted = false;
   /** What was logged last: each state is said once. */
