@@ -349,8 +349,8 @@ describe('the mark of a folder', () => {
     await life.stop();
     // A ledger that is as far has only moved.
     const { scratch: other } = await marked();
-    await using __ = other;
-    expect(await verdictOf(other.path, claimant(older(3), moved))).toBe('ours');
+    await using end = other;
+    expect(await verdictOf(end.path, claimant(older(3), moved))).toBe('ours');
   });
 
   test('of the same ledger on another machine still needs an answer after someone removes it', async () => {
