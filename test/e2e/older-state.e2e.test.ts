@@ -186,3 +186,63 @@ alongside('a state directory that was put back from an older copy', () => {
     expect(refused.stderr).toContain('there is nothing to record');
   });
 });
+
+alongside('a state directory that was deleted', () => {
+  /** Uploads three files, and deletes the state directory, as purging the package does. */
+  async function withoutState(): Promise<Station> {
+    const station = await startStation();
+    for (const path of uploaded) await station.drop(path);
+    for (const path of uploaded) await station.reaches(path, 'done');
+    await stopped(station);
+    await rm(station.scratch.file('state'), { recursive: true });
+    return station;
+  }
+
+  test('freezes the folders that it had taken files from; `adopt` records what lies there', async () => {
+    await using station = await withoutState();
+    const inbox = station.scratch.file('inbox');
+    const sent = bodies(station);
+    await station.start();
+    const why = await frozenBecause(station);
+    expect(why).toContain('the ledger that took in its files is gone');
+    expect(why).toContain(`dropcast adopt '${inbox}'`);
+    expect(why).toContain(`dropcast resume '${inbox}'`);
+    await stopped(station);
+    await station.start();
+    await frozenBecause(station);
+    expect((await run(station, 'doctor')).stdout).toContain(`dropcast adopt '${inbox}'`);
+    expect(bodies(station)).toBe(sent);
+    expect((await run(station, 'adopt', inbox)).code).toBe(0);
+    for (const path of uploaded) await station.reaches(path, 'skipped');
+    await station.drop('later.mpg');
+    await station.reaches('later.mpg', 'done');
+    await stopped(station);
+    await station.start();
+    await station.drop('after-restart.mpg');
+    await station.reaches('after-restart.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 2);
+  });
+
+  test('`resume` uploads everything again', async () => {
+    await using station = await withoutState();
+    const sent = bodies(station);
+    await station.start();
+    await frozenBecause(station);
+    expect((await run(station, 'resume', station.scratch.file('inbox'))).code).toBe(0);
+    for (const path of uploaded) await station.reaches(path, 'done');
+    expect(bodies(station)).toBe(sent + uploaded.length);
+  });
+
+  test('the answer may come before the first start', async () => {
+    await using station = await withoutState();
+    const sent = bodies(station);
+    expect(await run(station, 'adopt', station.scratch.file('inbox'))).toMatchObject({ code: 0, stderr: '' });
+    await station.start();
+    for (const path of uploaded) await station.reaches(path, 'skipped');
+    await station.drop('later.mpg');
+    await station.reaches('later.mpg', 'done');
+    expect(bodies(station)).toBe(sent + 1);
+  });
+});
+
+const uploaded = ['one.mpg', 'news/two.mpg', 'three.mpg'];

@@ -47,7 +47,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
         : whyFrozenAtStart(folder, {
             roots: ledger.roots,
             known: ledger,
-            ledgerId: ledger.id,
+            owner: us,
             counter: ledger.counter,
           }),
     whyForeign: (directory) => whyForeign(directory, us),

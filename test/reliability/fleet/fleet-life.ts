@@ -323,6 +323,7 @@ class FleetLife {
       wasRebooted: false,
       seen: { freezes: [], waits: [] },
       wasRestored: false,
+      older: null,
       calm,
     };
   }

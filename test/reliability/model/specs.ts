@@ -26,6 +26,10 @@ export const specs = {
   S1: { by: simulation, says: 'a sidecar speaks only for the video that it was written for' },
   F1: { by: simulation, says: 'a folder freezes as emptied only for what people took away' },
   F2: { by: simulation, says: 'a file waits for its folder no longer than a minute after the folder can be trusted' },
+  O1: {
+    by: simulation,
+    says: 'what was sent since an older copy of the state directory was made is not sent again before an operator allows it',
+  },
   W1: { by: both, says: 'a file that ended without a video has a reason in words' },
   V1: { by: both, says: 'after the faults stop, every file ends within a bound of virtual minutes and requests' },
 } as const satisfies Readonly<Record<string, { readonly by: readonly Engine[]; readonly says: string }>>;

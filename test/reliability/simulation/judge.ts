@@ -42,6 +42,24 @@ export interface JudgedRow {
   readonly failure: { readonly kind: string; readonly code: string } | null;
 }
 
+/** The state directory became older at once. Times are as below. */
+export interface OlderState {
+  /** When the copy was made; 0: there was none, and the directory was lost. */
+  readonly copiedAt: number;
+  readonly restoredAt: number;
+  /** Up to the calm. */
+  readonly processes: readonly { readonly from: number; readonly until: number; readonly wasKilled: boolean }[];
+  /** What an operator said of each folder. `until`: when the answer was carried out; null: never. */
+  readonly answers: readonly {
+    readonly how: 'adopt' | 'resume';
+    readonly path: string;
+    readonly from: number;
+    readonly until: number | null;
+  }[];
+  /** Folders that were seen to be watched after the restore. */
+  readonly watched: readonly { readonly path: string; readonly at: number }[];
+}
+
 /** All that a life left behind. Times are true milliseconds since its beginning. */
 export interface Evidence {
   readonly contents: readonly Content[];
@@ -65,6 +83,8 @@ export interface Evidence {
   readonly wasRebooted: boolean;
   /** An older copy of the ledger was put back: what it did not know is known from receipts alone. */
   readonly wasRestored: boolean;
+  /** Null: the state directory was never older than before. */
+  readonly older: OlderState | null;
   /** Faults of folders and files that were seen while the daemon ran. */
   readonly seen: { readonly freezes: readonly string[]; readonly waits: readonly string[] };
   readonly calm: {
@@ -87,8 +107,9 @@ type Finder = (evidence: Evidence) => readonly string[];
 
 /** What must hold after every life, by the lines of `model/specs.ts`. Pure. */
 const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
-  L1: ({ onDisk, records, rows }) =>
+  L1: ({ onDisk, records, rows, older, contents }) =>
     onDisk
+      .filter(({ path, sha256 }) => !isAdopted(path, sha256, { rows, older, contents }))
       .filter(({ sha256, isWrittenLater }) => !isWrittenLater && !isReady(records, sha256))
       .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
       .map(
@@ -101,8 +122,10 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
           }`,
       ),
 
-  D1: ({ records, contents, rows, wasRestored }) =>
+  D1: ({ records, contents, rows, wasRestored, older, journal }) =>
     [...new Set(contents.map(({ sha256 }) => sha256))].flatMap((sha256) => {
+      // O1 is about these.
+      if (older !== null && sentSince(older, journal).has(sha256)) return [];
       const holders = records
         .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
         // What only a receipt of the create request tells of: nobody knows which bytes went there.
@@ -196,6 +219,29 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
 
   F2: ({ seen }) => seen.waits,
 
+  O1: ({ older, journal, contents }) => {
+    if (older === null) return [];
+    const noted = [...sentSince(older, journal)].filter(([, { at }]) => isNoted(at, older));
+    const again = noted.flatMap(([sha256, { videos }]) =>
+      journal
+        .filter(
+          ({ what, said, at, video }) =>
+            what === 'body taken' && said === sha256 && at > older.restoredAt && !videos.has(video ?? ''),
+        )
+        .filter(({ at }) => !mayBeSent(sha256, at, { older, contents }))
+        .map(({ video, at }) => `${video} got bytes at ${at} that were sent before the state directory became older`),
+    );
+    const hasSome = new Set(
+      noted.flatMap(([sha256]) =>
+        contents.filter((one) => one.sha256 === sha256 && one.at < older.restoredAt).map(({ path }) => folderOf(path)),
+      ),
+    );
+    const thawed = older.watched.filter(
+      ({ path, at }) => hasSome.has(path) && !older.answers.some((answer) => answer.path === path && answer.from <= at),
+    );
+    return [...again, ...thawed.slice(0, 1).map(({ path, at }) => `${path} is watched at ${at} without an answer`)];
+  },
+
   V1: ({ calm, onDisk, rows }) => {
     if (!calm.isOver) return [`after ${bounds.minutes} minutes: ${calm.why}`];
     const most = bounds.requestsPerFile * Math.max(1, rows.length, onDisk.length);
@@ -213,6 +259,63 @@ export function violationsOf(evidence: Evidence): readonly Violation[] {
 
 function isReady(records: readonly ServiceRecord[], sha256: string): boolean {
   return records.some((record) => record.sha256 === sha256 && record.status === 'ready' && record.deletedAt === null);
+}
+
+/** What dropcast began to send between the copy and the restore: hash → when last, and as which videos. The bytes may arrive later. */
+function sentSince({ copiedAt, restoredAt }: OlderState, journal: readonly JournalEntry[]) {
+  const begun = new Map<string | null | undefined, number>();
+  for (const { what, at, video } of journal)
+    if (what === 'put begins' && at >= copiedAt && at <= restoredAt) begun.set(video, at);
+  const sent = new Map<string, { readonly at: number; readonly videos: Set<string> }>();
+  for (const { what, said, video } of journal) {
+    const at = begun.get(video);
+    if (what !== 'body taken' || said === undefined || at === undefined) continue;
+    const videos = sent.get(said)?.videos ?? new Set();
+    sent.set(said, { at, videos: videos.add(video ?? '') });
+  }
+  return sent;
+}
+
+/** Whether the mark of the folder must show it: the process that sent it was stopped, or lived for another minute. */
+function isNoted(at: number, { processes }: OlderState): boolean {
+  return processes.some(
+    ({ from, until, wasKilled }) => from <= at && at <= until && (!wasKilled || until - at > markMs),
+  );
+}
+
+/** A minute between two writes of a mark, and the write. */
+const markMs = 65_000;
+
+/** An operator wants everything in one of its folders sent, or the content came after the restore to where it counts as new. */
+function mayBeSent(
+  sha256: string,
+  sentAt: number,
+  { older, contents }: { readonly older: OlderState; readonly contents: readonly Content[] },
+): boolean {
+  return contents
+    .filter((content) => content.sha256 === sha256 && content.at <= sentAt)
+    .some(({ path, at }) => {
+      const own = older.answers.filter((answer) => answer.path === folderOf(path) && answer.from <= sentAt);
+      const isNew = at > older.restoredAt && own.every(({ from }) => at >= from);
+      return own.some(({ how }) => how === 'resume') || isNew;
+    });
+}
+
+/** Recorded as uploaded because the operator said so of its folder, while it was there. */
+function isAdopted(
+  path: string,
+  sha256: string,
+  { rows, older, contents }: Pick<Evidence, 'rows' | 'older' | 'contents'>,
+): boolean {
+  const isRecorded = rows.some((row) => row.path === path && row.failure?.code === 'existing');
+  const answers = older?.answers.filter(({ how, path: folder }) => how === 'adopt' && folder === folderOf(path)) ?? [];
+  const until = Math.max(-1, ...answers.map((answer) => answer.until ?? Infinity));
+  return isRecorded && contents.some((content) => content.sha256 === sha256 && content.at <= until);
+}
+
+/** The watched folder that a path lies in. */
+function folderOf(path: string): string {
+  return path.slice(0, path.indexOf('/', 1));
 }
 
 function needsPerson({ state, why }: JudgedRow): boolean {

@@ -2,6 +2,7 @@ import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import { Meddler } from './meddler.ts';
+import { OlderStates } from './older-state.ts';
 import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
 import type { Logger } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
@@ -56,6 +57,7 @@ class Life {
   readonly #service: Service;
   readonly #people: People;
   readonly #meddler: Meddler;
+  readonly #older: OlderStates;
   readonly #stormMs: number;
   readonly #folders: readonly FolderConfig[];
   readonly #meanCalls: number;
@@ -94,6 +96,7 @@ class Life {
     });
     this.#people.plan(this.#stormMs, this.#isBusy);
     this.#meddler = new Meddler(this.#machine, new Random(seed, 'meddler'), this.#folders);
+    this.#older = new OlderStates(this.#machine, this.#disk, new Random(seed, 'older state'));
     this.#meanCalls = this.#random.pick([Infinity, Infinity, 60, 200, 600, 2_000]);
     this.#machine.commitMs = this.#isBusy ? 400 : this.#random.pick([0, 4, 40]);
     this.#machine.slowness = this.#random.pick([1, 1, 10, 30]);
@@ -150,11 +153,13 @@ class Life {
     );
     this.#machine.log(process.isDead ? 'died' : 'ended', why);
     if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
+    const wasKilled = process.isDead;
     process.kill();
     await idle();
     this.#disk.closeAllOf(process);
     recoverLedger();
     this.#perhapsRestore();
+    if (!this.#isCalm) this.#older.ended({ from: process.bornAt, until: this.#machine.time.elapsed, wasKilled });
     this.#perhapsReboot();
     await this.#pass(this.#random.between(50, 4_000));
     return why;
@@ -176,6 +181,7 @@ class Life {
       const lookMs = this.#meddler.everyMs ?? 5_000;
       await time.sleep(this.#isCalm ? 20_000 : Math.min(lookMs, Math.max(1, stopsAt - time.elapsed)), process);
       this.#look(daemon);
+      await this.#older.attend(daemon, this.#isCalm);
       if (this.#isCalm) {
         await this.#meddler.takeBack(daemon);
         await this.#takeFoldersAsTheyAre(daemon);
@@ -227,7 +233,7 @@ class Life {
       if (state !== 'frozen' || !isEmptied(why)) continue;
       this.#machine.reach('folder frozen as emptied');
       const taken = this.#takenFrom(path);
-      if (taken < mostTakenByHand && !this.#wasRestored)
+      if (taken < mostTakenByHand && !this.#isRestored)
         this.#freezes.add(`${path} froze although people took ${taken} files away: ${why}`);
     }
     const isTrusted = (folder: unknown): boolean =>
@@ -245,6 +251,10 @@ class Life {
     }
   }
 
+  get #isRestored(): boolean {
+    return this.#wasRestored || this.#older.evidence !== null;
+  }
+
   /** How many videos people removed or renamed. A drop begins under a hidden name, whose renaming takes nothing away. */
   #takenFrom(folder: string): number {
     const taken = this.#disk.takenAway.filter(({ path }) => path.startsWith(`${folder}/`) && !path.includes('/.'));
@@ -254,7 +264,7 @@ class Life {
   /** Files that people took away are gone: only a person can say so. */
   async #takeFoldersAsTheyAre(daemon: Daemon): Promise<void> {
     for (const { path, state, why } of daemon.folders.status())
-      if (state === 'frozen' && isEmptied(why) && (this.#takenFrom(path) >= mostTakenByHand || this.#wasRestored)) {
+      if (state === 'frozen' && isEmptied(why) && (this.#takenFrom(path) >= mostTakenByHand || this.#isRestored)) {
         this.#machine.log('operator', `resume ${path}`);
         await daemon.folders.resume(path);
       }
@@ -295,6 +305,7 @@ class Life {
   #perhapsRestore(): void {
     if (this.#isCalm) return;
     if (this.#copy !== null && this.#random.chance(0.03)) {
+      if (this.#older.isPlanned) return;
       this.#copy();
       this.#wasRestored = true;
       this.#machine.reach('restore');
@@ -382,7 +393,8 @@ class Life {
       rows: storedRows('file').map(judgedRow),
       requestsPerHour,
       wasClockSet: this.#wasClockSet,
-      wasRestored: this.#wasRestored,
+      wasRestored: this.#wasRestored || this.#older.evidence !== null,
+      older: this.#older.evidence,
       wasRebooted: this.#wasRebooted,
       seen: { freezes: [...this.#freezes], waits: [...this.#longWaits] },
       calm,

@@ -6,6 +6,7 @@ import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderConfig } from '../../../src/config/config.ts';
 import { storedRows } from './machine/database.ts';
+import { isOlder } from './older-state.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 
@@ -76,6 +77,8 @@ export class Meddler {
         return pause(daemon, { folders: folder === null ? [] : [folder], until, by });
       }
       case 'resume':
+        // Its answer about an older state directory is that of the operator of older-state.ts.
+        if (daemon.folders.status().some(({ path, why }) => path === folder && isOlder(why))) return null;
         return resume(daemon, { folder, by });
       case 'publish':
         // Nobody waits for its answer.

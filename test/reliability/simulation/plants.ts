@@ -219,6 +219,23 @@ export const plants: readonly Plant[] = [
     ],
   },
   {
+    name: 'the counter of the mark is not compared',
+    breaks: 'O1',
+    seen: [18],
+    changes: [
+      {
+        file: 'src/watch/root-claim.ts',
+        from: 'if (isOlder && !this.#isTrusted)',
+        to: 'if (isOlder && this.#isTrusted)',
+      },
+      {
+        file: 'src/watch/root-claim.ts',
+        from: "if (verdict.is === 'stale' && !this.#isTrusted && (await this.#isOlder(wasOlder))) return null;",
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'leaves the sidecar behind',
     breaks: 'S1',
     changes: [

@@ -17,8 +17,11 @@ export function eraseLedger(): void {
   stored = new RealDatabase(':memory:');
 }
 
-/** @returns puts the ledger back as it is now */
-export function copyOfLedger(): () => void {
+/**
+ * @param isMarked it is one of dropcast's own copies, in `backups/`
+ * @returns puts the ledger back as it is now
+ */
+export function copyOfLedger(isMarked = true): () => void {
   const made = stored
     .prepare(
       "SELECT name, sql, type FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type = 'table' DESC, rowid",
@@ -36,8 +39,7 @@ export function copyOfLedger(): () => void {
     for (const [name, value] of numbers) stored.exec(`PRAGMA ${name} = ${value}`);
     for (const { sql } of made) stored.exec(String(sql));
     for (const { name, rows } of contents) rows.forEach((row) => insert(name, row));
-    // As a copy in `backups/` is marked.
-    if (contents.some(({ name }) => name === 'identity')) stored.exec('UPDATE identity SET is_copy = 1');
+    if (isMarked && contents.some(({ name }) => name === 'identity')) stored.exec('UPDATE identity SET is_copy = 1');
   };
 }
 

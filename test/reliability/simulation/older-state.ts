@@ -1,0 +1,103 @@
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import type { OlderState } from './judge.ts';
+import { copyOfLedger, eraseLedger } from './machine/database.ts';
+import type { Disk } from './machine/disk.ts';
+import type { Machine } from './machine/machine.ts';
+import type { Random } from './machine/random.ts';
+
+/** Some lives have a backup of the whole state directory put back, or lose the directory. The others are as they were without it. */
+const share = 0.25;
+const lostOfThose = 0.25;
+
+type Answer = { -readonly [Key in keyof OlderState['answers'][number]]: OlderState['answers'][number][Key] };
+
+/** The whole state directory, ledger and receipts, becomes older at once; then an operator answers for each folder. */
+export class OlderStates {
+  readonly isPlanned: boolean;
+  readonly #machine: Machine;
+  readonly #disk: Disk;
+  readonly #random: Random;
+  readonly #isLost: boolean;
+  readonly #processes: OlderState['processes'][number][] = [];
+  readonly #answers: Answer[] = [];
+  readonly #watched: OlderState['watched'][number][] = [];
+  #copy: { readonly at: number; readonly putBack: () => void } | null = null;
+  #between: { readonly copiedAt: number; readonly restoredAt: number } | null = null;
+
+  constructor(machine: Machine, disk: Disk, random: Random) {
+    this.#machine = machine;
+    this.#disk = disk;
+    this.#random = random;
+    this.isPlanned = random.chance(share);
+    this.#isLost = random.chance(lostOfThose);
+  }
+
+  get evidence(): OlderState | null {
+    if (this.#between === null) return null;
+    return { ...this.#between, processes: this.#processes, answers: this.#answers, watched: this.#watched };
+  }
+
+  /** A process has ended. */
+  ended(process: OlderState['processes'][number]): void {
+    this.#processes.push(process);
+    // What was said to a process that died may have been heard.
+    for (const answer of this.#answers) answer.until ??= this.#machine.time.elapsed;
+    if (!this.isPlanned || this.#between !== null) return;
+    const isNow = this.#random.chance(0.5);
+    if (this.#copy !== null && isNow) this.#restore(this.#copy);
+    else if (this.#isLost && isNow) this.#restore({ at: 0, putBack: eraseLedger }, true);
+    else if (!this.#isLost) this.#copy ??= this.#take();
+  }
+
+  /** Looks whether folders are watched again, and perhaps answers. */
+  async attend(daemon: Daemon, isCalm: boolean): Promise<void> {
+    if (this.#between === null) return;
+    const at = this.#machine.time.elapsed;
+    for (const { path, state, why } of daemon.folders.status()) {
+      if (state === 'watching' || state === 'scanning') this.#watched.push({ path, at });
+      if (!isOlder(why)) continue;
+      this.#machine.reach('folder frozen as older');
+      if (isCalm || this.#random.chance(0.1)) await this.#answer(daemon, path);
+    }
+  }
+
+  async #answer({ folders }: Daemon, path: string): Promise<void> {
+    const { time } = this.#machine;
+    const how = this.#random.pick(['adopt', 'adopt', 'resume'] as const);
+    this.#machine.log('operator', `${how} ${path}`);
+    const answer: Answer = { how, path, from: time.elapsed, until: null };
+    this.#answers.push(answer);
+    try {
+      const { ok } = await folders[how](path);
+      if (ok) this.#machine.reach(`older state: ${how}`);
+    } catch (error) {
+      this.#machine.log('operator could not', String(error));
+    }
+    answer.until = time.elapsed;
+  }
+
+  #take(): { readonly at: number; readonly putBack: () => void } {
+    const { elapsed } = this.#machine.time;
+    const ledger = copyOfLedger(false);
+    const files = [...this.#disk.files('/state')].map(([path, { data }]) => ({ path, data }));
+    this.#machine.log('state directory copied');
+    return {
+      at: elapsed,
+      putBack: () => {
+        ledger();
+        for (const { path, data } of files) this.#disk.write(this.#disk.open(path, 0o101), data, 0, true);
+      },
+    };
+  }
+
+  #restore({ at, putBack }: { readonly at: number; readonly putBack: () => void }, isLost = false): void {
+    for (const path of this.#disk.files('/state').keys()) this.#disk.unlink(path, 'people');
+    putBack();
+    this.#between = { copiedAt: at, restoredAt: this.#machine.time.elapsed };
+    this.#machine.reach(isLost ? 'state directory lost' : 'older state directory put back');
+  }
+}
+
+export function isOlder(why: string | null): boolean {
+  return why !== null && why.includes('`dropcast adopt ');
+}
