@@ -136,6 +136,8 @@ test('a mark is never ahead of its own ledger, wherever a process is killed, and
           else await life.stop();
           if (isOwed) {
             await until('the mark was written', async () => {
+              // The step before may end only now, and then plans this one.
+              life.clock.advance(0);
               const now = await counterIn(path);
               return now !== before && now === ledger.counter;
             });
