@@ -196,7 +196,7 @@ export const bugs = {
   'a folder belongs to nobody': {
     edits: [
       {
-        anchor: 'return rival === null ? await this.#compareCounter() : { isSound: false, why: rival };',
+        anchor: 'const isOlder = await this.#isOlder(wasOlder);',
         instead: 'return { isSound: true };',
       },
     ],
