@@ -107,7 +107,7 @@ class LedgerDatabase {
     if (!this.#isLedger) return takeLock(this.#path);
     const [, name, value] = settings.exec(sql) ?? [];
     if (name !== undefined && value !== undefined) this.#set.set(name, settingValues[value.toLowerCase()] ?? value);
-    else if (name === undefined) touch(sql, () => stored.exec(sql));
+    else if (name === undefined) touch(sql, () => stored.exec(withOwnId(sql)));
   }
 
   prepare(sql: string): Statement {
@@ -128,6 +128,12 @@ class LedgerDatabase {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** SQLite draws the id of a new ledger itself. The same seed needs the same id, and each ledger of a life another one. */
+function withOwnId(sql: string): string {
+  const id = Math.round(machine().time.elapsed * 1_000);
+  return sql.replace('lower(hex(randomblob(16)))', `'${String(id).padStart(32, '0')}'`);
 }
 
 /** Who holds the lock of which file; the kernel frees those of the dead. */
