@@ -211,10 +211,17 @@ function textOf({ counter, ...owner }: FolderOwner): string {
   return counter === undefined ? text : withCounter(text, counter);
 }
 
+/** PATH_MAX of Linux. */
+const mostPathCharacters = 4_096;
+/** A name of DNS has 253. */
+const mostNameCharacters = 255;
+
 function ownerOf(text: string): FolderOwner | null {
   try {
     const { ledger, stateDir, host, hostName, place, counter } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
     if (typeof ledger !== 'string' || typeof stateDir !== 'string' || typeof hostName !== 'string') return null;
+    // Both are in every message about the folder.
+    if (stateDir.length > mostPathCharacters || hostName.length > mostNameCharacters) return null;
     return {
       ledger,
       stateDir,

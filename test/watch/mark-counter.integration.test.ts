@@ -439,6 +439,18 @@ describe('the mark of a folder', () => {
     expect(await counterIn(scratch.path)).toBe(4);
   });
 
+  test.each([
+    ['a path that no system takes', { stateDir: `/${'x'.repeat(4_096)}` }],
+    ['a host name that no network takes', { hostName: 'x'.repeat(256) }],
+  ])('with %s is nobody’s: it would be in every message about the folder', async (...[, long]) => {
+    await using scratch = await scratchDirectory();
+    const mark = { ledger: 'two', stateDir: '/two', host: 'else', hostName: 'two', ...long };
+    await writeFile(scratch.file('.dropcast'), JSON.stringify(mark));
+    const why = await verdictOf(scratch.path, claimant(new OneLedger()));
+    expect(why).toContain('it is not a mark of dropcast');
+    expect(why.length).toBeLessThan(500);
+  });
+
   test('that is damaged is nobody’s, and stays as it is', async () => {
     const { scratch, ledger } = await marked();
     await using _ = scratch;
