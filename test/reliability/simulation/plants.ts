@@ -93,7 +93,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'puts away without comparing the hash',
     breaks: 'L1',
-    seen: [687],
+    seen: [63],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -197,7 +197,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'what was found again waits for its next try',
     breaks: 'F2',
-    seen: [131],
+    seen: [224],
     changes: [
       {
         file: 'src/intake/stopped-files.ts',
