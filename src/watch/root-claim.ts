@@ -33,10 +33,6 @@ export class RootClaim implements AsyncDisposable {
   #lacksRoom = false;
   /** The counter in a mark of our ledger; 0 for any other mark. */
   #counter = 0;
-  /** The owner of a mark whose ledger is gone and had taken in files; null: there is none, or an operator has answered. */
-  #lost: FolderOwner | null = null;
-  /** An operator has answered about a lost ledger. Its mark may be one that cannot be replaced. */
-  #isAccepted = false;
   #isTrusted = false;
   /** What was logged last: each state is said once. */
   #said = '';
@@ -116,8 +112,6 @@ export class RootClaim implements AsyncDisposable {
       // Also of a copy of ours, which may have uploaded files: removing its mark is no answer.
       const isOfLedger = found.is === 'mark' && found.owner.ledger === this.#owner.ledger;
       this.#counter = isOfLedger ? (found.owner.counter ?? 0) : 0;
-      const isLost = verdict.is === 'stale' && !this.#isAccepted && isOfLostLedger(verdict.owner, this.#owner);
-      this.#lost = isLost ? verdict.owner : null;
       if (verdict.is === 'foreign') return verdict.why;
       if (verdict.is === 'ours') {
         this.#isMarked = true;
@@ -140,7 +134,6 @@ export class RootClaim implements AsyncDisposable {
   async #isOlder(wasOlder: boolean): Promise<boolean> {
     const { ledgerCounter: counter = null, fleet = null } = this.#owner;
     if (counter === null) return false;
-    if (this.#lost !== null) return true;
     // The hosts of a fleet bring a ledger forward again that lost its last writes.
     if (wasOlder && fleet === null) return true;
     // A ledger that does not answer takes nothing in, so the next look is early enough.
@@ -148,10 +141,10 @@ export class RootClaim implements AsyncDisposable {
   }
 
   async #answered(isOlder: boolean): Promise<RootVerdict> {
+    const { ledgerCounter = null, fleet = null } = this.#owner;
     if (isOlder && !this.#isTrusted)
-      return { isSound: false, isBehind: true, why: whyBehind(this.#path, this.#lost, this.#owner) };
-    if (isOlder) await this.#owner.ledgerCounter?.advance(this.#counter);
-    if (this.#lost !== null) this.#isAccepted = true;
+      return { isSound: false, isBehind: true, why: whyBehind(this.#path, fleet === null) };
+    if (isOlder) await ledgerCounter?.advance(this.#counter);
     this.#isTrusted = false;
     return { isSound: true };
   }
@@ -200,24 +193,11 @@ export class RootClaim implements AsyncDisposable {
   }
 }
 
-/**
- * Whether a ledger that is gone took in files of the folder: ours knows none of them.
- *
- * @param mark of a dropcast that is gone
- */
-export function isOfLostLedger(mark: FolderOwner, us: Pick<FolderOwner, 'ledger'>): boolean {
-  return mark.ledger !== us.ledger && (mark.counter ?? 0) > 0;
-}
-
-/** @param lost the owner of a mark whose ledger is gone; null: the ledger of `us` is older than the mark */
-export function whyBehind(folder: string, lost: FolderOwner | null, us: FolderClaimant): string {
-  const what = (us.fleet ?? null) === null ? 'the state directory' : 'the ledger of the fleet';
-  const cause =
-    lost === null
-      ? `${what} is older than this folder: restored from a backup?`
-      : `the ledger that took in its files is gone: was the state directory ${lost.stateDir} deleted?`;
+/** @param isAlone the ledger lies in the state directory of this host */
+export function whyBehind(folder: string, isAlone = true): string {
+  const what = isAlone ? 'the state directory' : 'the ledger of the fleet';
   const path = shellWord(folder);
-  return `${cause} Files that dropcast does not know may be on the service already. If all files in the folder were uploaded, run \`dropcast adopt ${path}\`; to upload the files that it does not know, run \`dropcast resume ${path}\``;
+  return `${what} is older than this folder: restored from a backup? Files that it does not know may be on the service already. If all files in the folder were uploaded, run \`dropcast adopt ${path}\`; to upload the files that it does not know, run \`dropcast resume ${path}\``;
 }
 
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);

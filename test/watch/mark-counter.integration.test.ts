@@ -367,26 +367,15 @@ describe('the mark of a folder', () => {
     expect(await watched.look()).toEqual({ state: 'watching' });
   });
 
-  test('that is lost is placed again with what the ledger has', async () => {
+  test('that is lost is placed again with what the ledger has, and that of a gone dropcast is replaced', async () => {
     const { scratch, ledger } = await marked();
     await using _ = scratch;
     await rm(scratch.file('.dropcast'));
     expect(await verdictOf(scratch.path, claimant(ledger))).toBe('ours');
     expect(await counterIn(scratch.path)).toBe(3);
-  });
-
-  test('of another ledger, which is gone, is replaced only after an answer, however far ours is', async () => {
-    const { scratch } = await marked();
-    await using _ = scratch;
-    const us = { ledger: 'new', stateDir: scratch.file('state') };
-    const life = new Life(scratch.path, claimant(older(100), us));
-    expect(await life.claim.hold()).toMatchObject({ isSound: false, isBehind: true });
-    expect(await counterIn(scratch.path)).toBe(3);
-    life.claim.trustNext();
-    expect(await life.claim.hold()).toEqual({ isSound: true });
-    expect(await counterIn(scratch.path)).toBe(100);
-    expect(await life.claim.hold()).toEqual({ isSound: true });
-    await life.stop();
+    const other = claimant(older(0), { ledger: 'new', stateDir: scratch.file('state') });
+    expect(await verdictOf(scratch.path, other)).toBe('ours');
+    expect(await counterIn(scratch.path)).toBe(0);
   });
 
   test.each([

@@ -49,31 +49,32 @@ export function tellResult(
 }
 
 /** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
-async function noteInLedger(config: Config, ledger: Ledger, { folder, by }: ResumeWanted): Promise<ResumeResult> {
+async function noteInLedger(
+  { folders, hostName }: Config,
+  ledger: Ledger,
+  { folder, by }: ResumeWanted,
+): Promise<ResumeResult> {
   const paused = (await ledger.pauses()).filter((pause) => folder === null || pause.folder === folder);
   for (const pause of paused) {
     const event = { type: 'operator-pause', pause, is: 'over', by } as const;
-    await ledger.dropPause(pause.folder, eventRow(config.hostName, event, Date.now()));
+    await ledger.dropPause(pause.folder, eventRow(hostName, event, Date.now()));
   }
   if (folder === null)
     return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
   if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };
-  return answerInLedger(config, ledger, { folder, isAdopted: false });
+  return answerInLedger({ folders }, ledger, { folder, isAdopted: false });
 }
 
 /** @param answer.isAdopted all files that are in the folder were uploaded, though the ledger may not know them */
 export async function answerInLedger(
-  { folders, stateDir }: Pick<Config, 'folders' | 'stateDir'>,
+  { folders }: Pick<Config, 'folders'>,
   ledger: Ledger,
   { folder, isAdopted }: { readonly folder: string; readonly isAdopted: boolean },
 ): Promise<ResumeResult> {
   const known = folders.map(({ path }) => path);
   if (!known.includes(folder)) return { ok: false, why: `${folder} ${notWatched(known)}` };
   const { answerOffline } = await import('../../daemon/adoption/answer-offline.ts');
-  const isBehind = await answerOffline(
-    { stateDir, ledger },
-    { folder, others: known.filter((path) => path !== folder), isAdopted },
-  );
+  const isBehind = await answerOffline(ledger, { folder, others: known.filter((path) => path !== folder), isAdopted });
   if (isAdopted && !isBehind) return { ok: false, why: whyNotOlder(folder) };
   const record = (await ledger.roots.load(folder)) ?? { identity: null };
   await ledger.roots.save(folder, { ...record, doubt: { is: 'resumed', isOlder: isBehind } });

@@ -3,8 +3,7 @@ import { createDoubtRows } from '../../intake/older-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { createRows } from '../../pipeline/file/rows.ts';
 import { recordOf } from '../../watch/root-memory.ts';
-import { whyLedgerBehind } from '../../watch/root-preview.ts';
-import { folderOwner } from '../../watch/root-owner.ts';
+import { isLedgerBehind } from '../../watch/root-preview.ts';
 
 /**
  * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.
@@ -15,26 +14,22 @@ import { folderOwner } from '../../watch/root-owner.ts';
  * @returns false when the ledger is not older: nothing was changed
  */
 export async function answerOffline(
-  { stateDir, ledger }: { readonly stateDir: string; readonly ledger: Ledger },
+  ledger: Ledger,
   {
     folder,
     others,
     isAdopted,
   }: { readonly folder: string; readonly others: readonly string[]; readonly isAdopted: boolean },
 ): Promise<boolean> {
-  const { roots, counter } = ledger;
-  const owner = await folderOwner(stateDir, ledger.id);
-  const isBehind = async (path: string): Promise<boolean> =>
-    (await whyLedgerBehind(path, { roots, owner, counter })) !== null;
-  if (!(await isBehind(folder))) return false;
+  if (!(await isLedgerBehind(folder, ledger))) return false;
   const first = new FirstStart({ path: folder, existing: 'upload' }, ledger);
   await (isAdopted ? first.adopt() : first.doNotAdopt());
   const rows = createRows({ store: ledger, events: { emit: () => undefined } });
   await createDoubtRows({ selection: ledger.selection, rows, now: Date.now })(folder, isAdopted);
   for (const other of others) {
-    const record = recordOf(await roots.load(other));
-    if (record?.doubt?.is !== 'resumed' && (await isBehind(other)))
-      await roots.save(other, { identity: null, ...record, doubt: { is: 'older' } });
+    const record = recordOf(await ledger.roots.load(other));
+    if (record?.doubt?.is !== 'resumed' && (await isLedgerBehind(other, ledger)))
+      await ledger.roots.save(other, { identity: null, ...record, doubt: { is: 'older' } });
   }
   return true;
 }

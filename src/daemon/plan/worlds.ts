@@ -47,7 +47,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
         : whyFrozenAtStart(folder, {
             roots: ledger.roots,
             known: ledger,
-            owner: us,
+            ledgerId: ledger.id,
             counter: ledger.counter,
           }),
     whyForeign: (directory) => whyForeign(directory, us),

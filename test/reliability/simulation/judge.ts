@@ -44,7 +44,7 @@ export interface JudgedRow {
 
 /** The state directory became older at once. Times are as below. */
 export interface OlderState {
-  /** When the copy was made; 0: there was none, and the directory was lost. */
+  /** When the copy was made. */
   readonly copiedAt: number;
   readonly restoredAt: number;
   /** Up to the calm. */

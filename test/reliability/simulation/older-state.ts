@@ -1,13 +1,12 @@
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { OlderState } from './judge.ts';
-import { copyOfLedger, eraseLedger } from './machine/database.ts';
+import { copyOfLedger } from './machine/database.ts';
 import type { Disk } from './machine/disk.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 
-/** Some lives have a backup of the whole state directory put back, or lose the directory. The others are as they were without it. */
+/** Some lives have a backup of the whole state directory put back. The others are as they were without it. */
 const share = 0.25;
-const lostOfThose = 0.25;
 
 type Answer = { -readonly [Key in keyof OlderState['answers'][number]]: OlderState['answers'][number][Key] };
 
@@ -17,7 +16,6 @@ export class OlderStates {
   readonly #machine: Machine;
   readonly #disk: Disk;
   readonly #random: Random;
-  readonly #isLost: boolean;
   readonly #processes: OlderState['processes'][number][] = [];
   readonly #answers: Answer[] = [];
   readonly #watched: OlderState['watched'][number][] = [];
@@ -29,7 +27,6 @@ export class OlderStates {
     this.#disk = disk;
     this.#random = random;
     this.isPlanned = random.chance(share);
-    this.#isLost = random.chance(lostOfThose);
   }
 
   get evidence(): OlderState | null {
@@ -45,8 +42,7 @@ export class OlderStates {
     if (!this.isPlanned || this.#between !== null) return;
     const isNow = this.#random.chance(0.5);
     if (this.#copy !== null && isNow) this.#restore(this.#copy);
-    else if (this.#isLost && isNow) this.#restore({ at: 0, putBack: eraseLedger }, true);
-    else if (!this.#isLost) this.#copy ??= this.#take();
+    else this.#copy ??= this.#take();
   }
 
   /** Looks whether folders are watched again, and perhaps answers. */
@@ -90,11 +86,11 @@ export class OlderStates {
     };
   }
 
-  #restore({ at, putBack }: { readonly at: number; readonly putBack: () => void }, isLost = false): void {
+  #restore({ at, putBack }: { readonly at: number; readonly putBack: () => void }): void {
     for (const path of this.#disk.files('/state').keys()) this.#disk.unlink(path, 'people');
     putBack();
     this.#between = { copiedAt: at, restoredAt: this.#machine.time.elapsed };
-    this.#machine.reach(isLost ? 'state directory lost' : 'older state directory put back');
+    this.#machine.reach('older state directory put back');
   }
 }
 

@@ -1,4 +1,3 @@
-import { folderOwner } from '../../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../../watch/root-preview.ts';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
@@ -27,11 +26,10 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   await using ledger = await openLedgerToRead(config).catch(saidElsewhere);
   if (ledger === null) return [];
   const { roots, id, counter } = ledger;
-  const owner = await folderOwner(config.stateDir, id);
   const known = { known: ledger.known };
   const found = await Promise.all(
     config.folders.map(async ({ path }) => {
-      const why = await whyFrozenAtStart(path, { roots, known, owner, counter });
+      const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id, counter });
       return why === null ? [] : [frozen(path, why, patient)];
     }),
   );

@@ -39,7 +39,6 @@ export const stateScenarios = {
       await world.drop('a.mpg');
       await world.once();
       await rm(world.scratch.file('state'), { recursive: true });
-      await world.command(['resume', world.at('')]);
       await world.drop('b.mpg');
       await world.once();
     },
