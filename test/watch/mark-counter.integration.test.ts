@@ -431,7 +431,7 @@ describe('the mark of a folder', () => {
   test.each([
     ['a path that no system takes', { stateDir: `/${'x'.repeat(4_096)}` }],
     ['a host name that no network takes', { hostName: 'x'.repeat(256) }],
-  ])('with %s is nobody’s: it would be in every message about the folder', async (...[, long]) => {
+  ])('with %s is no mark: it would be in every message about the folder', async (...[, long]) => {
     await using scratch = await scratchDirectory();
     const mark = { ledger: 'two', stateDir: '/two', host: 'else', hostName: 'two', ...long };
     await writeFile(scratch.file('.dropcast'), JSON.stringify(mark));

@@ -37,7 +37,7 @@ export class OlderStates {
   /** A process has ended. */
   ended(process: OlderState['processes'][number]): void {
     this.#processes.push(process);
-    // What was said to a process that died may have been heard.
+    // An answer given to a process that died may have been received.
     for (const answer of this.#answers) answer.until ??= this.#machine.time.elapsed;
     if (!this.isPlanned || this.#between !== null) return;
     const isNow = this.#random.chance(0.5);
