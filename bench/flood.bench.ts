@@ -51,7 +51,7 @@ async function flood(build: Build, files: number): Promise<Flood> {
   await using folder = await watchedFolder(build, 0);
   await using running = folder.run();
   await caughtUp(folder, running);
-  await folder.longestPause(running);
+  await folder.longest(running);
   const cpuBefore = await running.cpuSeconds();
   const startedAt = performance.now();
   drop(folder.inbox, files);
@@ -70,7 +70,7 @@ async function flood(build: Build, files: number): Promise<Flood> {
     rate: (1_000 * taken) / (changedAt - startedAt),
     cpu: cpuMs / taken,
     peak: (await running.memory()).peakMb,
-    pause: await folder.longestPause(running),
+    pause: (await folder.longest(running)).pause,
     missed: files - taken,
   };
 }

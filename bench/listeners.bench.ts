@@ -102,7 +102,7 @@ async function during(
   calls: readonly Calls[],
   { folder, running, control }: { folder: WatchedFolder; running: Running; control: string },
 ): Promise<Record<keyof typeof figures, number>> {
-  await folder.longestPause(running);
+  await folder.longest(running);
   const [cpu, begun] = [await running.cpuSeconds(), performance.now()];
   const over = new AbortController();
   const callers = output(process.execPath, [
@@ -120,7 +120,7 @@ async function during(
   }
   await callers;
   const share = (100_000 * ((await running.cpuSeconds()) - cpu)) / (performance.now() - begun);
-  return { pause: await folder.longestPause(running), control: longest, uploads: await clips, cpu: share };
+  return { pause: (await folder.longest(running)).pause, control: longest, uploads: await clips, cpu: share };
 }
 
 /** @returns seconds from the drop of twenty clips until the files of the folder are done */

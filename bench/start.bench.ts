@@ -22,7 +22,7 @@ export const bench: Bench = {
     const seconds = (): number => (performance.now() - startedAt) / 1_000;
     await until(async () => (await folder.status()) !== null, 20);
     const socket = seconds();
-    await folder.longestPause(running);
+    await folder.longest(running);
     await until(async () => {
       const folders = (await folder.status())?.folders ?? [];
       return folders.length > 0 && folders.every(({ state }) => state === 'watching');
@@ -36,7 +36,7 @@ export const bench: Bench = {
         socket,
         scanned,
         cpu,
-        pause: await folder.longestPause(running),
+        pause: (await folder.longest(running)).pause,
         peak: (await running.memory()).peakMb,
       },
     };

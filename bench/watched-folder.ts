@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { Build } from './bench.ts';
 import { output, start, until } from './child.ts';
 import type { Running } from './child.ts';
-import { longestPause, tellingPauses } from './pauses/pauses.ts';
+import { longest, tellingPauses } from './pauses/pauses.ts';
+import type { Longest } from './pauses/pauses.ts';
 
 /** Flags for `run`: the one of the unit that a build's Node lacks, and the heap that Node takes under `MemoryHigh=384M`. */
 export const asInTheUnit = ['--jitless', '--max-old-space-size=256'];
@@ -17,8 +18,8 @@ export interface WatchedFolder extends AsyncDisposable {
   readonly inbox: string;
   /** Starts `dropcast run`. @param flags further ones for its Node */
   run(flags?: readonly string[]): Running;
-  /** The longest pause of the daemon's event loop since this was asked before, in milliseconds. */
-  longestPause(running: Running): Promise<number>;
+  /** The longest pause and turn of the daemon's event loop since this was asked before. */
+  longest(running: Running): Promise<Longest>;
   /** What `dropcast status --json` shows; null while the control socket does not answer. */
   status(): Promise<FolderReport | null>;
 }
@@ -55,7 +56,7 @@ export async function watchedFolder(build: Build, known: number, options: Option
       start(build.node, [...flags, build.program, 'run', '--config', config], {
         env: tellingPauses(pauses),
       }),
-    longestPause: (running) => longestPause(running, pauses),
+    longest: (running) => longest(running, pauses),
     status: () => ask(socket).catch(() => null),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };

@@ -4,15 +4,22 @@ import { join } from 'node:path';
 import { until } from '../child.ts';
 import type { Running } from '../child.ts';
 
-/** The environment of a program that tells how long its event loop stood still. @param path an absolute path for what it tells */
+/** The environment of a program that reports how long its event loop stood still. @param path an absolute path for the report */
 export function tellingPauses(path: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'tell.mjs')}`, BENCH_PAUSES: path };
 }
 
-/** The longest pause of the event loop since this was asked before, in milliseconds. */
-export async function longestPause({ pid }: Pick<Running, 'pid'>, path: string): Promise<number> {
+/** The longest since this was asked before, in milliseconds. */
+export interface Longest {
+  /** Of the clock, between two turns of the event loop: on a busy machine it contains what other programs took. */
+  readonly pause: number;
+  /** CPU time of the main thread in one turn of the event loop, and in at most ten milliseconds of other turns. */
+  readonly turn: number;
+}
+
+export async function longest({ pid }: Pick<Running, 'pid'>, path: string): Promise<Longest> {
   await rm(path, { force: true });
   process.kill(pid, 'SIGUSR2');
   await until(() => existsSync(path));
-  return Number(await readFile(path, 'utf8'));
+  return JSON.parse(await readFile(path, 'utf8')) as Longest;
 }
