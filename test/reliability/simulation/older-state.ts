@@ -42,7 +42,12 @@ export class OlderStates {
     if (!this.isPlanned || this.#between !== null) return;
     const isNow = this.#random.chance(0.5);
     if (this.#copy !== null && isNow) this.#restore(this.#copy);
-    else this.#copy ??= this.#take();
+    else if (this.#hasLedger) this.#copy ??= this.#take();
+  }
+
+  /** A process that died before it had a ledger left nothing to go back to: that copy, put back, is a new installation. */
+  get #hasLedger(): boolean {
+    return [...this.#disk.files('/state').keys()].includes('/state/ledger.id');
   }
 
   /** Looks whether folders are watched again, and perhaps answers. */
