@@ -176,8 +176,8 @@ function isDone(facts: Facts): boolean {
 }
 
 /** The video is done, but its local file could not be deleted or moved. */
-function isLeftOnDisk({ disposal }: Facts): boolean {
-  return disposal === 'waiting' || disposal === 'refused';
+function isLeftOnDisk({ end, disposal }: Facts): boolean {
+  return end === 'done' && (disposal === 'waiting' || disposal === 'refused');
 }
 
 /** Why a retry of many files leaves one alone, or null. */

@@ -15,7 +15,7 @@ export function finished(facts: Facts, end: End, now: number): Partial<Facts> {
 function disposalOf(facts: Facts, end: End): Facts['disposal'] {
   const { disposal } = facts;
   if (end === 'done') return disposal ?? firstDisposal(facts);
-  const isLeft = disposal === 'later' || disposal === 'pending' || disposal === 'waiting';
+  const isLeft = disposal !== null && disposal !== 'deleted' && disposal !== 'moved';
   // Another row has the file now.
   return end === 'superseded' && isLeft ? 'kept' : disposal;
 }

@@ -73,8 +73,8 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   };
 
   const one = async (row: Row, signal: AbortSignal): Promise<boolean> => {
-    const { id, disposal } = row.facts;
-    if (disposal !== 'pending' && disposal !== 'waiting') {
+    const { id, end, disposal } = row.facts;
+    if (end !== 'done' || (disposal !== 'pending' && disposal !== 'waiting')) {
       waiting.end(id, false);
       return false;
     }
@@ -99,8 +99,8 @@ export function createPutAway(world: PutAwayWorld): PutAway {
     folderSeen: (folder) => waiting.folderSeen(folder),
     again: (id) =>
       rows.claim(id, async (row) => {
-        const { disposal } = row.facts;
-        if (disposal !== 'waiting' && disposal !== 'refused') return false;
+        const { end, disposal } = row.facts;
+        if (end !== 'done' || (disposal !== 'waiting' && disposal !== 'refused')) return false;
         waiting.hurry(id);
         await row.write({ disposal: 'pending', why: null, lastFailure: null }, 'tried again');
         return true;

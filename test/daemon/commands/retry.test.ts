@@ -157,6 +157,15 @@ test('a local file that could not be deleted or moved is tried again, its video 
   expect(refused).toEqual([{ name: 'moved', why: 'done, and the service still has its video: nothing to retry' }]);
 });
 
+test('only a done file is put away again: a changed one has nothing to retry, and one that is held is sent again', async () => {
+  const changed = { ...kept, id: 'changed', end: 'superseded' } as const;
+  const gone = { ...kept, id: 'gone', end: 'held', lastFailure: failure('gone') } as const;
+  const { daemon, armed, putAway } = open([changed, gone]);
+  const { refused } = await retry(daemon, { names: ['changed', 'gone'] });
+  expect([armed, putAway]).toEqual([['gone'], []]);
+  expect(refused).toEqual([{ name: 'changed', why: 'superseded: nothing to retry' }]);
+});
+
 test('a retry that is planned says how many files it takes and what they cost, and does nothing', async () => {
   const { daemon, armed, putAway } = open();
   const planned = await retry(daemon, { names: [], selection: { states } }, { isPlanned: true });

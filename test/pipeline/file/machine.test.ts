@@ -394,6 +394,15 @@ describe('one decision after the other', () => {
   });
 });
 
+test.each(['later', 'pending', 'waiting', 'refused'] as const)(
+  'a file that changed after it was done leaves nothing to put away: %s',
+  (disposal) => {
+    const done = someFacts({ ...ready, ...published, sha256: 'aa', end: 'done', endedAt: 8, disposal });
+    const after = next(done, { type: 'FILE_CHANGED', hasGrown: true }, policy);
+    expect(after).toMatchObject({ end: 'superseded', why: expect.stringMatching('changed'), disposal: 'kept' });
+  },
+);
+
 describe('any row whatsoever', () => {
   test('is, after any event, where its facts say', () => {
     fc.assert(

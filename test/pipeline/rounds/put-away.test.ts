@@ -229,6 +229,18 @@ describe('a file that cannot be deleted or moved', () => {
     expect(await again('f_1')).toBe(false);
   });
 
+  test.each(['superseded', 'held'] as const)('is left alone once its row is %s', async (end) => {
+    const { run, again, clock, disk, store, disposed } = open([finished]);
+    disk.refuses = () => refused;
+    await run();
+    disk.refuses = () => null;
+    const now = { ...store.row(), end, why: 'because' };
+    store.rows.splice(0, 1, now);
+    clock.advance(longestBackoffMs);
+    expect([await again('f_1'), await run(), disposed]).toEqual([false, 0, []]);
+    expect(store.row()).toMatchObject({ end, why: 'because' });
+  });
+
   test('does not keep others waiting while it waits', async () => {
     const rows = Array.from({ length: 100 }, (_, n) => ({
       ...finished,

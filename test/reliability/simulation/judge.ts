@@ -301,7 +301,10 @@ function mayBeSent(
     });
 }
 
-/** Recorded as uploaded because the operator said so of its folder, while it was there. */
+/**
+ * Recorded as uploaded because the operator said so of its folder, while it was there. No one ever read such a file: other bytes of the
+ * same length with the time of modification put back look like the same file after a chmod.
+ */
 function isAdopted(
   path: string,
   sha256: string,
@@ -310,7 +313,10 @@ function isAdopted(
   const isRecorded = rows.some((row) => row.path === path && row.failure?.code === 'existing');
   const answers = older?.answers.filter(({ how, path: folder }) => how === 'adopt' && folder === folderOf(path)) ?? [];
   const until = Math.max(-1, ...answers.map((answer) => answer.until ?? Infinity));
-  return isRecorded && contents.some((content) => content.sha256 === sha256 && content.at <= until);
+  const wereThere = contents.filter(({ at }) => at <= until);
+  const isLike = (one: Content, other: Content): boolean => one.path === other.path && one.look === other.look;
+  const own = contents.filter((content) => content.sha256 === sha256);
+  return isRecorded && own.some((content) => content.at <= until || wereThere.some((other) => isLike(content, other)));
 }
 
 /** The watched folder that a path lies in. */

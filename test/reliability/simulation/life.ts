@@ -4,6 +4,7 @@ import { retry } from '../../../src/daemon/commands/retry.ts';
 import { Meddler } from './meddler.ts';
 import { OlderStates } from './older-state.ts';
 import type { AfterReady, Config, FolderConfig } from '../../../src/config/config.ts';
+import { suspensionProbeMs } from '../../../src/pipeline/file/backoff.ts';
 import type { Logger } from '../../../src/log/logger.ts';
 import { bounds, violationsOf } from './judge.ts';
 import type { Evidence, Violation } from './judge.ts';
@@ -244,10 +245,14 @@ class Life {
     );
     const ids = new Set(waiting.map(({ id }) => String(id)));
     for (const id of this.#waits.keys()) if (!ids.has(id)) this.#waits.delete(id);
-    for (const id of ids) {
+    for (const { id: key, folder, path } of waiting) {
+      const id = String(key);
       const wait = this.#waits.get(id) ?? { since: now, text: id };
       this.#waits.set(id, wait);
-      if (now - wait.since > longestWaitForFolderMs) this.#longWaits.add(`${id} waits for its folder, which is there`);
+      // One that is not at its place when its folder returns is tried again after its backoff.
+      const isThere = this.#disk.peek(`${String(folder)}/${String(path)}`) !== null;
+      if (now - wait.since > longestWaitForFolderMs + (isThere ? 0 : suspensionProbeMs))
+        this.#longWaits.add(`${id} waits for its folder, which is there`);
     }
   }
 

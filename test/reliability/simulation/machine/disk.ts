@@ -25,6 +25,8 @@ export interface Content {
   readonly sha256: string;
   readonly size: number;
   readonly at: number;
+  /** What `stat` shows of it, besides the time of the inode's change. */
+  readonly look: string;
 }
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_ACCMODE = 3 } = constants as typeof constants & { O_ACCMODE?: number };
@@ -279,8 +281,11 @@ export class Disk {
   }
 
   #tell(event: DiskChange['event'], inode: Inode, path: string): void {
-    if (inode.kind === 'file' && event !== 'unlink')
-      this.contents.push({ path, sha256: sha256Of(inode.data), size: inode.data.length, at: this.#time.elapsed });
+    if (inode.kind === 'file' && event !== 'unlink') {
+      const size = inode.data.length;
+      const look = `${inode.ino}:${inode.birth}:${size}:${inode.mtime}`;
+      this.contents.push({ path, sha256: sha256Of(inode.data), size, at: this.#time.elapsed, look });
+    }
     for (const listener of this.listeners) listener({ event, path });
   }
 
