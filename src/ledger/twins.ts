@@ -60,7 +60,7 @@ function conditions({ inside }: SqlWords) {
       const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
       return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is distinct from 'failed'
         and ${column('state')} <> 'held' and coalesce(${sql.raw(of(file, inside.overKind))}, '') <> 'gone'
-        and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
+        and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null or ${column('remote_status')} = 'ready')`;
     },
   };
 }

@@ -286,6 +286,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('later but uploaded', uploaded),
         named('given up, but it may fail', { ...uploaded, end: 'superseded' }),
         named('given up after it was ready', { ...ready, end: 'superseded' }),
+        named('given up after the service called it ready', { ...uploaded, remoteStatus: 'ready', end: 'superseded' }),
         named('other size', { ...uploaded, version: other }),
         named('failed there', { ...uploaded, remoteStatus: 'failed', end: 'failed' }),
         named('deleted there', { ...uploaded, end: 'held' }),
@@ -304,6 +305,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
           'later, but it passes',
           'later but uploaded',
           'given up after it was ready',
+          'given up after the service called it ready',
         ]);
       });
     });
@@ -318,6 +320,11 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ['was deleted on the service, and ignored since', { ...uploaded, ...ignoredOver('gone') }, true],
       ['did not finish in time, and was ignored since', { ...uploaded, ...ignoredOver('permanent') }, false],
       ['was given up', { ...uploaded, end: 'superseded' }, true],
+      [
+        'was given up after the service called it ready',
+        { ...uploaded, remoteStatus: 'ready', end: 'superseded' },
+        false,
+      ],
       ['begins again', {}, true],
     ])('strand those that were skipped for one that %s: %s', async (_name, twin, isStranded) => {
       const skipped = (twin: string): Partial<Facts> => ({

@@ -5,11 +5,11 @@ import type { RequestPriority, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 
 /**
- * Whether a row does not know how the upload to its record ended: a copy of the ledger may be older than that. Whoever deletes the record
- * asks first. When an address died, that was asked before the record was to be replaced.
+ * Whether a row does not know how the upload to its record ended: a copy of the ledger may be older than that. The service is asked
+ * before the record is deleted. An address that died later says nothing about an earlier body.
  */
-export function isUnsure({ videoId, uploadStartedAt, addressDeadAt, sha256 }: Facts): boolean {
-  return videoId !== null && uploadStartedAt !== null && addressDeadAt === null && sha256 === null;
+export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
+  return videoId !== null && uploadStartedAt !== null && sha256 === null;
 }
 
 /**

@@ -214,6 +214,14 @@ describe('a video that is being replaced', () => {
     }
   });
 
+  test('is kept when the service has its bytes, although the upload address died after a ledger was restored from a copy', async () => {
+    const { run, world, store, calls } = open({ ...dying, uploadStartedAt: 1 });
+    world.host.status = async () => ({ ok: true, value: 'processing' });
+    expect(await run()).toEqual({ type: 'kept', failure: null });
+    expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_1' });
+    expect(calls).toEqual([]);
+  });
+
   test('is deleted once the service calls it empty, or knows it no more, or failed to process it', async () => {
     for (const said of ['pending', 'failed', null]) {
       const { run, world, store, calls } = open({ ...created, uploadStartedAt: 1, dying: true });

@@ -1,3 +1,4 @@
+import { givenUpRecord } from '../../../src/pipeline/file/facts.ts';
 import type { SpecId } from '../model/specs.ts';
 import type { Content, Removal } from './machine/disk.ts';
 import type { WrittenSidecar } from './people.ts';
@@ -39,6 +40,8 @@ export interface JudgedRow {
   readonly tokens: readonly string[];
   /** A person retried it by name although it is a duplicate. */
   readonly isWantedTwice: boolean;
+  /** The service said so before the row ended. */
+  readonly isKnownReady: boolean;
   readonly failure: { readonly kind: string; readonly code: string } | null;
 }
 
@@ -130,7 +133,9 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
         .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
         // What only a receipt of the create request tells of: nobody knows which bytes went there.
         .filter(({ id }) => !wasRestored || !rows.some((row) => row.videoId === id && row.sha256 === null))
-        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.isWantedTwice));
+        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.isWantedTwice))
+        // The video of a file that grew while it was processed may still fail, and its row no longer follows it.
+        .filter(({ id }) => !rows.some((row) => row.videoId === id && row.state === 'superseded' && !row.isKnownReady));
       return holders.length > 1 ? [`${holders.map(({ id }) => id).join(' and ')} have the same bytes`] : [];
     }),
 
@@ -155,20 +160,25 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       // Receipts do not have the tokens of creates without an answer.
       .filter(() => !wasRestored)
       .filter(({ deletedAt, sha256 }) => deletedAt === null && sha256 === null)
-      .filter(({ id, token }) => !rows.some((row) => row.videoId === id || row.tokens.includes(token)))
+      .filter(
+        ({ id, token }) =>
+          !rows.some(
+            (row) => row.videoId === id || row.tokens.some((one) => one === token || one === givenUpRecord(id)),
+          ),
+      )
       .map(({ id, token }) => `${id} (${token}) is empty, and no row names it`),
 
-  D2: ({ journal, records }) =>
+  D2: ({ journal, records, older }) =>
     records.flatMap(({ id }) => {
-      let mayHaveIt = false;
+      let begunAt: number | null = null;
       const bad: string[] = [];
-      for (const { what, video, said } of journal) {
+      for (const { what, video, said, at } of journal) {
         if (video !== id) continue;
         if (what === 'put begins') {
-          if (mayHaveIt) bad.push(`${id} was sent again without a question`);
-          mayHaveIt = true;
+          if (begunAt !== null && !isForgotten(begunAt, at, older)) bad.push(`${id} was sent again without a question`);
+          begunAt = at;
         }
-        if (what === 'get' && said === 'pending') mayHaveIt = false;
+        if (what === 'get' && said === 'pending') begunAt = null;
       }
       return bad;
     }),
@@ -281,6 +291,12 @@ function isNoted(at: number, { processes }: OlderState): boolean {
   return processes.some(
     ({ from, until, wasKilled }) => from <= at && at <= until && (!wasKilled || until - at > markMs),
   );
+}
+
+/** Whether no state of dropcast has an upload that began then: the copy is older, and no mark had to show it. */
+function isForgotten(begunAt: number, now: number, older: OlderState | null): boolean {
+  if (older === null || now < older.restoredAt) return false;
+  return begunAt >= older.copiedAt && begunAt <= older.restoredAt && !isNoted(begunAt, older);
 }
 
 /** A minute between two writes of a mark, and the write. */

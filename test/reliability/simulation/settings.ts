@@ -139,6 +139,7 @@ export function judgedRow(row: Record<string, unknown>): JudgedRow {
     sha256: textOf(row['sha256']),
     // No folder of a life says so.
     isWantedTwice: row['on_duplicate'] === 'upload',
+    isKnownReady: row['ready_at'] !== null || row['remote_status'] === 'ready',
     tokens: [...suspects, ...(row['intent'] === null ? [] : [textOf(row['intent']) ?? ''])],
     failure: failure === null ? null : (JSON.parse(textOf(failure) ?? '') as JudgedRow['failure']),
   };
