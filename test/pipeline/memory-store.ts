@@ -409,5 +409,5 @@ function stands(facts: Facts): boolean {
   if (facts.uploadedAt === null || facts.remoteStatus === 'failed') return false;
   if (facts.lastFailure?.over?.kind === 'gone') return false;
   const state = stateOf(facts);
-  return state !== 'held' && (state !== 'superseded' || facts.readyAt !== null);
+  return state !== 'held' && (state !== 'superseded' || facts.readyAt !== null || facts.remoteStatus === 'ready');
 }
