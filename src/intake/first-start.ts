@@ -60,7 +60,8 @@ export class FirstStart {
     const { existing } = this.#folder;
     const { beganNs, isOver, isAdopted = false } = await this.begin();
     const leaving = isAdopted ? 'recorded' : existing;
-    if (leaving === 'upload' || isOver || beganNs === null || BigInt(ctimeNs) >= beganNs) return null;
+    if (leaving === 'upload' || isOver || beganNs === null || (await this.#isSince(BigInt(ctimeNs), beganNs)))
+      return null;
     return (await this.#cameWithDirectory(path, beganNs)) ? null : leaving;
   }
 
@@ -95,11 +96,20 @@ export class FirstStart {
     for (let directory = posix.dirname(path); directory !== '.'; directory = posix.dirname(directory)) {
       const stats = await lstat(join(this.#folder.path, directory), { bigint: true }).catch(() => null);
       if (stats === null) continue;
-      if (stats.birthtimeNs >= beganNs || (stats.ctimeNs >= beganNs && stats.mtimeNs < beganNs)) return true;
+      if (await this.#isSince(stats.birthtimeNs, beganNs)) return true;
+      if (stats.mtimeNs < beganNs && (await this.#isSince(stats.ctimeNs, beganNs))) return true;
     }
     return false;
   }
+
+  /** Whether something happened after the first start began. A time in the future was noted before the clock was set back. */
+  async #isSince(atNs: bigint, beganNs: bigint): Promise<boolean> {
+    return atNs >= beganNs && atNs <= (await fileSystemNow(this.#folder.path)) + skewNs;
+  }
 }
+
+/** An hour: the clock of a share in which no file can be made may be ahead of ours. */
+const skewNs = 3_600_000_000_000n;
 
 /** A folder that was made while dropcast waited for it holds nothing that was there before. */
 async function beganAt(folder: string, waitedSinceNs: bigint | null): Promise<bigint> {

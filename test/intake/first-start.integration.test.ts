@@ -1,7 +1,10 @@
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
+import { FirstStart } from '../../src/intake/first-start.ts';
+import { someVersion } from '../pipeline/some-facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { FirstStartRecord } from '../../src/pipeline/file/ports.ts';
 import { eventually, until } from '../support/until.ts';
 import { folderConfig, openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
@@ -41,6 +44,19 @@ describe('what lies in a folder when it is watched for the first time', () => {
       why: 'was in the folder before dropcast watched it (existing: ignore)',
       lastFailure: { code: 'existing' },
     });
+  });
+
+  test('was there although its times lie in the future: the clock was set back', async () => {
+    await using inbox = await openInbox();
+    let record: FirstStartRecord | null = null;
+    const first = new FirstStart(
+      { path: inbox.at(''), existing: 'upload' },
+      { firstStart: async () => record, saveFirstStart: async (_, now) => void (record = now) },
+    );
+    await first.adopt();
+    const aheadMs = (ms: number) => ({ ...someVersion, ctimeNs: String(BigInt(Date.now() + ms) * 1_000_000n) });
+    expect(await first.leaving('old.mp4', aheadMs(10 * 86_400_000))).toBe('recorded');
+    expect(await first.leaving('new.mp4', aheadMs(60_000))).toBe(null);
   });
 
   test('is held with `existing: adopt`, and what is dropped later is not', async () => {
