@@ -100,6 +100,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const stopping = new AbortController();
   const { signal } = stopping;
 
+  let isRecalled = false;
   const tick = async (): Promise<void> => {
     await pauses.keep();
     // Of a fleet, the other hosts do it.
@@ -114,6 +115,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return;
     }
     if (names.isDue()) rounds.start('names', () => names.look(signal));
+    if (!isRecalled) await uploadHosts.recall();
+    isRecalled = true;
     await lanes.pump();
     await uploadHosts.tidy();
     if (turn !== null) rounds.startRemote(withTurn(turn));

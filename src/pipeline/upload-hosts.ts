@@ -35,6 +35,13 @@ export interface UploadHosts {
   takesNewAddress(upload: Upload & Pick<Facts, 'createdAt'>): boolean;
   /** False while the only known upload host refuses every new address: each further record would be of no use. */
   mayCreate(): boolean;
+  /**
+   * After a restart: one file finds out whether a host still refuses every new address. Otherwise files that the host has not refused yet
+   * would pay for it.
+   *
+   * @throws what the ledger throws
+   */
+  recall(): Promise<void>;
   /** Nobody works on the file any more. */
   ended(id: string): void;
   /** The next try at each host that is away is due at once. */
@@ -85,6 +92,9 @@ const longWaitMs = 10_000;
 
 const mostRemembered = 1_000;
 
+/** The oldest rows of a state show which hosts refused every new address before a restart: their files wait longest. */
+const mostRecalled = 200;
+
 /** An address is new for so long after its record was made. */
 const newForMs = 60_000;
 
@@ -104,7 +114,7 @@ const mostNewAddressMs = 15 * 60_000;
 export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
-  readonly store: Pick<FileStore, 'load'>;
+  readonly store: Pick<FileStore, 'due' | 'load'>;
   isBack(): void;
   /** A host may be tried again at this time of the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
@@ -162,15 +172,13 @@ export function createUploadHosts(world: {
     const waitMs = Math.max(failure.retryAfterMs ?? 0, leastMs);
     const isTold = outage?.isTold === true;
     host.outage = {
+      ...(outage ?? newOutage(failure, clock.elapsed())),
       failure: outage?.isRefusal === isRefusal ? outage.failure : failure,
-      since: outage?.since ?? clock.elapsed(),
       tries,
       nextTryAt: clock.elapsed() + waitMs,
       trying: null,
       isTold: isTold || tries >= triesUntilTold || waitMs >= longWaitMs,
       isRefusal,
-      newAddresses: outage?.newAddresses ?? 0,
-      newAddressAt: outage?.newAddressAt ?? clock.elapsed() + newAddressMs(0),
       isWanted: true,
     };
     world.ringAt?.(originOf(uploadUrl), host.outage.nextTryAt);
@@ -253,6 +261,17 @@ export function createUploadHosts(world: {
       ![...hosts].some(
         ([origin, { outage }]) => (lastTaken === null || lastTaken === origin) && outage?.isRefusal === true,
       ),
+    recall: async () => {
+      for (const state of ['retrying', 'awaiting upload'] as const) {
+        for (const facts of await world.store.due(state, Number.MAX_SAFE_INTEGER, mostRecalled)) {
+          const { id, lastFailure } = facts;
+          if (lastFailure === null || !wasRefused(facts)) continue;
+          const host = hostOf(facts);
+          host.failedAt.set(id, clock.elapsed());
+          host.outage ??= newOutage(lastFailure, clock.elapsed());
+        }
+      }
+    },
     ended: (id) => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
@@ -295,6 +314,22 @@ export function createUploadHosts(world: {
 
 function newHost(): Host {
   return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
+}
+
+/** An outage in which nothing was tried yet: the next try is due. */
+function newOutage(failure: Failure, now: number): Outage {
+  return {
+    failure,
+    since: now,
+    tries: 0,
+    nextTryAt: now,
+    trying: null,
+    isTold: false,
+    isRefusal: failure.code === refusedAddressesCode,
+    newAddresses: 0,
+    newAddressAt: now + newAddressMs(0),
+    isWanted: true,
+  };
 }
 
 /** @param before how often the host was tried with a new record @returns milliseconds until the next one */

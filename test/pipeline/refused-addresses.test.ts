@@ -77,3 +77,26 @@ test('a restart does not make a file pay for a host that refuses every new addre
   }
   expect(store.rows.every(({ end, replacements }) => end === null && replacements <= 1)).toBe(true);
 });
+
+test('after a restart one file tries a host that refused every new address, and no other pays for it', async () => {
+  const world = refusing(8, () => true);
+  const { service, store } = world;
+  const before = startCore(world);
+  await before.pass(90_000);
+  await before.stop();
+  // These have records whose addresses are old and were never used.
+  const unused = store.rows.filter(({ uploadStartedAt, videoId }) => uploadStartedAt === null && videoId !== null);
+  expect(unused.length).toBeGreaterThan(0);
+  const tried = service.count('refused');
+  const { pass, told } = startCore(world);
+  await pass(30_000);
+  expect(service.count('refused') - tried).toBe(1);
+  expect(told.filter(({ type }) => type === 'paused' || type === 'resumed').map(({ type }) => type)).toEqual([
+    'paused',
+  ]);
+  await pass(3 * minute);
+  const ids = new Set(unused.map(({ id }) => id));
+  expect(store.rows.filter(({ id, addressDeadAt, dying }) => ids.has(id) && (addressDeadAt !== null || dying))).toEqual(
+    [],
+  );
+});
