@@ -67,8 +67,8 @@ export interface OlderState {
 export interface Evidence {
   readonly contents: readonly Content[];
   readonly removals: readonly Removal[];
-  /** Names that dropcast took away: by deleting or by moving. */
-  readonly putAway: readonly { readonly path: string; readonly at: number }[];
+  /** Names that dropcast took away, and from which file: by deleting or by moving. */
+  readonly putAway: readonly { readonly path: string; readonly at: number; readonly inode: unknown }[];
   /** Files to be uploaded that lie in the watched folders at the end. */
   readonly onDisk: readonly {
     readonly path: string;
@@ -113,6 +113,7 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
   L1: ({ onDisk, records, rows, older, contents }) =>
     onDisk
       .filter(({ path, sha256 }) => !isAdopted(path, sha256, { rows, older, contents }))
+      .filter(({ path, sha256 }) => !isUnread(path, sha256, { rows, records, contents }))
       .filter(({ sha256, isWrittenLater }) => !isWrittenLater && !isReady(records, sha256))
       .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
       .map(
@@ -221,7 +222,13 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       const sidecar = sidecars.find((one) => one.title === title);
       const dropped = contents.find((content) => content.sha256 === sha256);
       if (sidecar === undefined || dropped === undefined) return [];
-      const isStale = putAway.some(({ path, at }) => path === sidecar.media && sidecar.at < at && at < dropped.at);
+      const isStale = putAway.some(
+        ({ path, at, inode }) =>
+          path === sidecar.media &&
+          sidecar.at < at &&
+          // A file of the same name that came before that was over keeps the sidecar: no one can know whose it is.
+          putAway.every((step) => step.inode !== inode || step.at + besidesMs < dropped.at),
+      );
       return isStale ? [`${id} has the title of a sidecar whose video was put away before`] : [];
     }),
 
@@ -266,6 +273,9 @@ export function violationsOf(evidence: Evidence): readonly Violation[] {
     find(evidence).map((found) => ({ invariant, found })),
   );
 }
+
+/** A sidecar is put away right after its video. */
+const besidesMs = 5_000;
 
 function isReady(records: readonly ServiceRecord[], sha256: string): boolean {
   return records.some((record) => record.sha256 === sha256 && record.status === 'ready' && record.deletedAt === null);
@@ -330,9 +340,27 @@ function isAdopted(
   const answers = older?.answers.filter(({ how, path: folder }) => how === 'adopt' && folder === folderOf(path)) ?? [];
   const until = Math.max(-1, ...answers.map((answer) => answer.until ?? Infinity));
   const wereThere = contents.filter(({ at }) => at <= until);
-  const isLike = (one: Content, other: Content): boolean => one.path === other.path && one.look === other.look;
   const own = contents.filter((content) => content.sha256 === sha256);
   return isRecorded && own.some((content) => content.at <= until || wereThere.some((other) => isLike(content, other)));
+}
+
+/**
+ * The ledger was rebuilt from receipts, and no hash of what was sent is known. Other bytes of the same length with the time of
+ * modification put back look like the file that the video has.
+ */
+function isUnread(
+  path: string,
+  sha256: string,
+  { rows, records, contents }: Pick<Evidence, 'rows' | 'records' | 'contents'>,
+): boolean {
+  const videos = rows.filter((row) => row.path === path && row.sha256 === null).map(({ videoId }) => videoId);
+  const sent = records.filter(({ id, status }) => videos.includes(id) && status === 'ready').map((one) => one.sha256);
+  const own = contents.filter((content) => content.sha256 === sha256);
+  return contents.some((other) => sent.includes(other.sha256) && own.some((content) => isLike(content, other)));
+}
+
+function isLike(one: Content, other: Content): boolean {
+  return one.path === other.path && one.look === other.look;
 }
 
 /** The watched folder that a path lies in. */

@@ -162,8 +162,9 @@ export class People {
     return 'show/';
   }
 
-  /** At once, as a rename does. */
-  #put(path: string, bytes: Uint8Array): void {
+  /** At once, as a rename does. While dropcast puts a file away, its name is free, and people do not see the directory that the file is in. */
+  #put(name: string, bytes: Uint8Array): void {
+    const path = name.replace(/\/\.dropcast-[^/]+/, '');
     const hidden = `${dirname(path)}/.dropping-${(this.#files += 1)}`;
     this.#disk.write(this.#disk.open(hidden, 0o101), bytes, 0, true);
     this.#disk.rename(hidden, path, 'people');
