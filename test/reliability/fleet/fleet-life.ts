@@ -319,7 +319,7 @@ class FleetLife {
       journal: this.#service.journal,
       rows: rows.map((row) => localised(judgedRow(row))),
       requestsPerHour: this.#schedule.requestsPerHour,
-      wasClockSet: false,
+      clockJumps: [],
       wasRebooted: false,
       seen: { freezes: [], waits: [] },
       wasRestored: false,

@@ -82,7 +82,8 @@ export interface Evidence {
   readonly journal: readonly JournalEntry[];
   readonly rows: readonly JudgedRow[];
   readonly requestsPerHour: number;
-  readonly wasClockSet: boolean;
+  /** By how many milliseconds the wall clock was set at once, and when. */
+  readonly clockJumps: readonly { readonly at: number; readonly byMs: number }[];
   readonly wasRebooted: boolean;
   /** An older copy of the ledger was put back: what it did not know is known from receipts alone. */
   readonly wasRestored: boolean;
@@ -110,9 +111,9 @@ type Finder = (evidence: Evidence) => readonly string[];
 
 /** What must hold after every life, by the lines of `model/specs.ts`. Pure. */
 const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
-  L1: ({ onDisk, records, rows, older, contents }) =>
+  L1: ({ onDisk, records, rows, older, contents, clockJumps }) =>
     onDisk
-      .filter(({ path, sha256 }) => !isAdopted(path, sha256, { rows, older, contents }))
+      .filter(({ path, sha256 }) => !isAdopted(path, sha256, { rows, older, contents, clockJumps }))
       .filter(({ path, sha256 }) => !isUnread(path, sha256, { rows, records, contents }))
       .filter(({ sha256, isWrittenLater }) => !isWrittenLater && !isReady(records, sha256))
       .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
@@ -184,9 +185,9 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       return bad;
     }),
 
-  B1: ({ journal, requestsPerHour, wasClockSet, wasRebooted }) => {
+  B1: ({ journal, requestsPerHour, clockJumps, wasRebooted }) => {
     // No one knows how the clock moved while the machine was off.
-    if (wasClockSet && wasRebooted) return [];
+    if (clockJumps.length > 0 && wasRebooted) return [];
     const times = journal.filter(({ what }) => what === 'request').map(({ at }) => at);
     const over = times.find(
       (at, index) => index >= requestsPerHour && at - (times[index - requestsPerHour] ?? 0) < 3_600_000,
@@ -329,16 +330,22 @@ function mayBeSent(
 
 /**
  * Recorded as uploaded because the operator said so of its folder, while it was there. No one ever read such a file: other bytes of the
- * same length with the time of modification put back look like the same file after a chmod.
+ * same length with the time of modification put back look like the same file after a chmod. If the clock is set back before every file
+ * has its row, a newer file looks as if it had been there.
  */
 function isAdopted(
   path: string,
   sha256: string,
-  { rows, older, contents }: Pick<Evidence, 'rows' | 'older' | 'contents'>,
+  { rows, older, contents, clockJumps }: Pick<Evidence, 'rows' | 'older' | 'contents' | 'clockJumps'>,
 ): boolean {
   const isRecorded = rows.some((row) => row.path === path && row.failure?.code === 'existing');
   const answers = older?.answers.filter(({ how, path: folder }) => how === 'adopt' && folder === folderOf(path)) ?? [];
-  const until = Math.max(-1, ...answers.map((answer) => answer.until ?? Infinity));
+  const until = Math.max(
+    -1,
+    ...answers.map(({ from, until: end }) =>
+      clockJumps.some(({ at, byMs }) => byMs < 0 && at >= from) ? Infinity : (end ?? Infinity),
+    ),
+  );
   const wereThere = contents.filter(({ at }) => at <= until);
   const own = contents.filter((content) => content.sha256 === sha256);
   return isRecorded && own.some((content) => content.at <= until || wereThere.some((other) => isLike(content, other)));

@@ -64,7 +64,7 @@ class Life {
   readonly #meanCalls: number;
   /** A desk that drops files all day, with a slow disk: each file is looked for while dropcast puts it away. */
   readonly #isBusy: boolean;
-  #wasClockSet = false;
+  readonly #clockJumps: Evidence['clockJumps'][number][] = [];
   #wasRestored = false;
   #wasRebooted = false;
   #copy: (() => void) | null = null;
@@ -292,12 +292,12 @@ class Life {
     }
     for (let n = this.#random.pick([0, 0, 0, 1, 2]); n > 0; n -= 1) {
       const jump = this.#random.pick(jumps);
-      this.#wasClockSet = true;
       time.after(
         this.#random.between(0, this.#stormMs),
         () => {
           this.#machine.log('clock', String(jump));
           time.wallOffset += jump;
+          this.#clockJumps.push({ at: time.elapsed, byMs: jump });
           const isRetrying = storedRows('file').some(({ state }) => state === 'retrying');
           this.#machine.reach(isRetrying ? 'clock jump while retrying' : 'clock jump');
         },
@@ -397,7 +397,7 @@ class Life {
       journal: this.#service.journal,
       rows: storedRows('file').map(judgedRow),
       requestsPerHour,
-      wasClockSet: this.#wasClockSet,
+      clockJumps: this.#clockJumps,
       wasRestored: this.#wasRestored || this.#older.evidence !== null,
       older: this.#older.evidence,
       wasRebooted: this.#wasRebooted,
