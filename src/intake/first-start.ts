@@ -36,7 +36,7 @@ export class FirstStart {
 
   /** An operator says that all files that are in the folder now were uploaded: the first start begins again. */
   async adopt(): Promise<void> {
-    const beganNs = await fileSystemNow(this.#folder.path);
+    const { ns: beganNs } = await fileSystemNow(this.#folder.path);
     await this.#save({ askedNs: systemNow(), beganNs, isOver: false, isAdopted: true });
   }
 
@@ -104,16 +104,20 @@ export class FirstStart {
 
   /** Whether something happened after the first start began. A time in the future was noted before the clock was set back. */
   async #isSince(atNs: bigint, beganNs: bigint): Promise<boolean> {
-    return atNs >= beganNs && atNs <= (await fileSystemNow(this.#folder.path)) + skewNs;
+    if (atNs < beganNs) return false;
+    const { ns, isItsOwn } = await fileSystemNow(this.#folder.path);
+    return atNs <= ns + (isItsOwn ? skewNs : unknownSkewNs);
   }
 }
 
+/** Five minutes: each host that writes in a cluster file system may stamp its files with its own clock. */
+const skewNs = 300_000_000_000n;
 /** An hour: the clock of a share in which no file can be made may be ahead of ours. */
-const skewNs = 3_600_000_000_000n;
+const unknownSkewNs = 3_600_000_000_000n;
 
 /** A folder that was made while dropcast waited for it holds nothing that was there before. */
 async function beganAt(folder: string, waitedSinceNs: bigint | null): Promise<bigint> {
-  const now = await fileSystemNow(folder);
+  const { ns: now } = await fileSystemNow(folder);
   if (waitedSinceNs === null) return now;
   const { birthtimeNs } = await lstat(folder, { bigint: true });
   return birthtimeNs > waitedSinceNs ? birthtimeNs : now;

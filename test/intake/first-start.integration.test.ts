@@ -56,6 +56,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
     await first.adopt();
     const aheadMs = (ms: number) => ({ ...someVersion, ctimeNs: String(BigInt(Date.now() + ms) * 1_000_000n) });
     expect(await first.leaving('old.mp4', aheadMs(10 * 86_400_000))).toBe('recorded');
+    expect(await first.leaving('old.mp4', aheadMs(3_500_000))).toBe('recorded');
     expect(await first.leaving('new.mp4', aheadMs(60_000))).toBe(null);
   });
 
