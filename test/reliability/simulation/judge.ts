@@ -360,10 +360,12 @@ function isUnread(
   sha256: string,
   { rows, records, contents }: Pick<Evidence, 'rows' | 'records' | 'contents'>,
 ): boolean {
-  const videos = rows.filter((row) => row.path === path && row.sha256 === null).map(({ videoId }) => videoId);
-  const sent = records.filter(({ id, status }) => videos.includes(id) && status === 'ready').map((one) => one.sha256);
+  const videos = new Set(rows.filter((row) => row.path === path && row.sha256 === null).map(({ videoId }) => videoId));
+  const sent = new Set(
+    records.filter(({ id, status }) => videos.has(id) && status === 'ready').map((one) => one.sha256),
+  );
   const own = contents.filter((content) => content.sha256 === sha256);
-  return contents.some((other) => sent.includes(other.sha256) && own.some((content) => isLike(content, other)));
+  return contents.some((other) => sent.has(other.sha256) && own.some((content) => isLike(content, other)));
 }
 
 function isLike(one: Content, other: Content): boolean {
