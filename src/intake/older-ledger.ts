@@ -1,5 +1,6 @@
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
-import { isClosedDirectory, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { isClosedDirectory, isIgnored, leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
+import type { ReasonCode } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { heldFor } from './reroute.ts';
@@ -21,12 +22,12 @@ export type DoubtRows = (folder: string, isAdopted: boolean) => Promise<void>;
 
 export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): DoubtRows {
   return async (folder, isAdopted) => {
-    for (let after: string | undefined; ;) {
-      const { ids, next } = await selection.ids({ folder, states: unsent }, idsAtOnce, after);
-      for (const id of ids) await rows.claim(id, (row) => row.write(doubted(row.facts, isAdopted, now())));
-      if (next === null) return;
-      after = next;
-    }
+    for (const doubtful of [{ states: unsent }, { cause: 'ignored' satisfies ReasonCode }])
+      for (let after: string | null | undefined; after !== null;) {
+        const { ids, next } = await selection.ids({ folder, ...doubtful }, idsAtOnce, after);
+        for (const id of ids) await rows.claim(id, (row) => row.write(doubted(row.facts, isAdopted, now())));
+        after = next;
+      }
   };
 }
 
@@ -37,8 +38,9 @@ const idsAtOnce = 500;
 export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
   const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
   if (uploadedAt !== null || wasThereBefore(facts) || isClosedDirectory(facts)) return {};
-  // The service is asked before anything is sent to the record.
-  if (videoId !== null) return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
+  // The service is asked before anything is sent to the record. That of an ignored file is deleted if it is empty.
+  if (videoId !== null && !isIgnored(facts))
+    return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
   return isAdopted ? { ...heldFor(leftFromBefore.recorded, now), end: 'skipped', notBefore: null } : {};
 }
 

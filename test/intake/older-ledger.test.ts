@@ -11,6 +11,8 @@ const held = (code: string): Partial<Facts> => ({
   lastFailure: { kind: 'permanent', code, message: 'no' },
 });
 
+const ignored: Partial<Facts> = { ...held('ignored'), end: 'skipped' };
+
 const asked = { uploadStartedAt: expect.any(Number) };
 const recorded = { end: 'skipped', lastFailure: expect.objectContaining({ code: 'existing' }) };
 
@@ -21,6 +23,8 @@ test.each([
   ['a file that no rule takes', held('no_rule'), recorded, {}],
   ['a file that was there before', held('existing'), {}, {}],
   ['a file that dropcast may not read', held('unreadable'), recorded, {}],
+  ['a file that is ignored', ignored, recorded, {}],
+  ['a file that is ignored and had a record', { ...created, ...ignored }, recorded, {}],
   ['a directory that is closed', held('closed_directory'), {}, {}],
 ])('in a ledger that is an older copy, %s', (_, other, adopted, resumed) => {
   const facts = someFacts(other);
