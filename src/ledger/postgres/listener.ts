@@ -40,7 +40,8 @@ class OneListener implements Listener {
     if (this.#isClosed || this.#client !== null) return;
     const client = new Client(this.#config);
     this.#client = client;
-    client.on('error', (error) => void this.#reachable.translated(error));
+    const { outages } = this.#reachable;
+    client.on('error', (error) => void this.#reachable.translated(error, outages));
     client.on('end', () => this.#lost(client));
     client.on('notification', ({ channel, payload = '' }) => this.#tell(channel, payload));
     this.#begin(client).catch(() => this.#lost(client));

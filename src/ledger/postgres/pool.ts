@@ -85,6 +85,8 @@ class ConnectedPool implements PostgresPool {
   readonly #reachable: Reachable;
   readonly #place: PostgresPlace;
   readonly #clients = new Set<PoolClient>();
+  /** How many outages had ended when each connected. */
+  readonly #outagesBefore = new WeakMap<PoolClient, number>();
   readonly #idle = new Set<PoolClient>();
 
   constructor(place: PostgresPlace, { hostName, outage }: Omit<PoolOptions, 'limits'>, limits: Limits) {
@@ -92,9 +94,13 @@ class ConnectedPool implements PostgresPool {
     this.#place = place;
     this.#reachable = new Reachable(place, outage);
     this.#pool = new Pool({ ...config, max: MAX_CONNECTIONS, idleTimeoutMillis: IDLE_MS });
-    this.#pool.on('error', (error) => void this.#reachable.translated(error));
+    this.#pool.on(
+      'error',
+      (error, client) => void this.#reachable.translated(error, this.#outagesBefore.get(client) ?? 0),
+    );
     this.#pool.on('connect', (client) => {
       this.#clients.add(client);
+      this.#outagesBefore.set(client, this.#reachable.outages);
       client.on('error', () => {}); // the statement that waits rejects, too
     });
     this.#pool.on('acquire', (client) => this.#idle.delete(client));
@@ -117,6 +123,7 @@ class ConnectedPool implements PostgresPool {
   readonly rows: Ask = (text, values, asking) => this.#planned(() => this.#rows(text, values, asking));
 
   readonly #rows: Ask = async (text, values, asking) => {
+    const { outages } = this.#reachable;
     const client = await this.#take();
     try {
       const rows = await asked(client)<never>(text, values, asking);
@@ -126,7 +133,7 @@ class ConnectedPool implements PostgresPool {
     } catch (error) {
       const isCut = this.#isCut(error);
       this.#release(client, isCut, isCut || isPlanOld(error));
-      throw this.#reachable.translated(error);
+      throw this.#reachable.translated(error, outages);
     }
   };
 
@@ -155,6 +162,7 @@ class ConnectedPool implements PostgresPool {
   }
 
   async #transaction<T>(work: (ask: Ask) => Promise<T>, kind: 'write' | 'read'): Promise<T> {
+    const { outages } = this.#reachable;
     const client = await this.#take();
     let isCommitting = false;
     try {
@@ -169,7 +177,7 @@ class ConnectedPool implements PostgresPool {
     } catch (error) {
       const isCut = this.#isCut(error) || !(await rolledBack(client));
       this.#release(client, isCut, isCut || isPlanOld(error));
-      const thrown = this.#reachable.translated(error);
+      const thrown = this.#reachable.translated(error, outages);
       throw isCommitting && kind === 'write' && this.#isCut(error)
         ? new OutcomeUnknownError({ cause: thrown })
         : thrown;
@@ -178,12 +186,13 @@ class ConnectedPool implements PostgresPool {
 
   async #take(): Promise<PoolClient> {
     if (this.#pool.idleCount === 0) this.#reachable.refuseTooEarly();
+    const { outages } = this.#reachable;
     try {
       return await this.#pool.connect();
     } catch (error) {
       if (isQueueTooLong(error)) throw new LedgerUnavailableError('busy', { cause: error, sentence: allInUse });
       this.#reachable.notConnected();
-      throw this.#reachable.translated(error);
+      throw this.#reachable.translated(error, outages);
     }
   }
 

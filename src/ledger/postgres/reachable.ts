@@ -13,6 +13,7 @@ export class Reachable {
   #away: Away | null = null;
   #failures = 0;
   #notBefore = 0;
+  #outages = 0;
 
   /** @param outage told of each outage after the first answer */
   constructor(place: PostgresPlace, outage: Outage | null = null) {
@@ -30,7 +31,13 @@ export class Reachable {
     return this.#away === null ? null : this.#sentence(this.#away);
   }
 
+  /** How many outages have ended. */
+  get outages(): number {
+    return this.#outages;
+  }
+
   answered(): void {
+    if (this.#away !== null) this.#outages += 1;
     if (this.#away !== null && this.#hasAnswered) this.#outage?.ended(this.#away.since);
     this.#hasAnswered = true;
     this.#away = null;
@@ -55,12 +62,17 @@ export class Reachable {
     this.#notBefore = performance.now() + longestMs * (0.5 + Math.random() / 2);
   }
 
-  /** @returns what to throw instead: `LedgerUnavailableError` where the database refuses, else the error itself */
-  translated(error: unknown): unknown {
+  /**
+   * @param outages that had ended when the attempt began: if another one has ended since, the attempt failed in that outage and says nothing
+   *   about a new one
+   * @returns what to throw instead: `LedgerUnavailableError` where the database refuses, else the error itself
+   */
+  translated(error: unknown, outages: number): unknown {
     const trouble = troubleOf(error, this.#place);
     if (trouble === null) return error;
-    const isNew = trouble.reason === 'away' && this.#away === null;
-    if (trouble.reason === 'away') this.#away = { since: this.#away?.since ?? Date.now(), trouble };
+    const isLate = this.#away === null && outages < this.#outages;
+    const isNew = trouble.reason === 'away' && this.#away === null && !isLate;
+    if (trouble.reason === 'away' && !isLate) this.#away = { since: this.#away?.since ?? Date.now(), trouble };
     const unavailable = this.#unavailable(trouble, error);
     if (isNew && this.#hasAnswered) this.#outage?.began(unavailable.message);
     return unavailable;
