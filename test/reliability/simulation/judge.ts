@@ -61,6 +61,8 @@ export interface OlderState {
   }[];
   /** Folders that were seen to be watched after the restore. */
   readonly watched: readonly { readonly path: string; readonly at: number }[];
+  /** Files that were recorded as uploaded, and that an operator retried by name all the same. */
+  readonly retried: readonly { readonly id: string; readonly at: number }[];
 }
 
 /** All that a life left behind. Times are true milliseconds since its beginning. */
@@ -237,7 +239,7 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
 
   F2: ({ seen }) => seen.waits,
 
-  O1: ({ older, journal, contents }) => {
+  O1: ({ older, journal, contents, rows }) => {
     if (older === null) return [];
     const noted = [...sentSince(older, journal)].filter(([, { at }]) => isNoted(at, older));
     const again = noted.flatMap(([sha256, { videos }]) =>
@@ -246,7 +248,7 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
           ({ what, said, at, video }) =>
             what === 'body taken' && said === sha256 && at > older.restoredAt && !videos.has(video ?? ''),
         )
-        .filter(({ at }) => !mayBeSent(sha256, at, { older, contents }))
+        .filter(({ at }) => !isRetried(sha256, at, { older, rows }) && !mayBeSent(sha256, at, { older, contents }))
         .map(({ video, at }) => `${video} got bytes at ${at} that were sent before the state directory became older`),
     );
     const hasSome = new Set(
@@ -312,6 +314,16 @@ function isForgotten(begunAt: number, now: number, older: OlderState | null): bo
 
 /** A minute between two writes of a mark, and the write. */
 const markMs = 65_000;
+
+/** An operator wants this very file sent, although it is recorded as uploaded. */
+function isRetried(
+  sha256: string,
+  sentAt: number,
+  { older, rows }: { readonly older: OlderState; readonly rows: readonly JudgedRow[] },
+): boolean {
+  const ids = new Set(older.retried.filter(({ at }) => at <= sentAt).map(({ id }) => id));
+  return rows.some((row) => ids.has(row.id) && row.sha256 === sha256);
+}
 
 /** An operator wants everything in one of its folders sent, or the content came after the restore to where it counts as new. */
 function mayBeSent(

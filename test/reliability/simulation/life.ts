@@ -257,7 +257,7 @@ class Life {
   }
 
   get #isRestored(): boolean {
-    return this.#wasRestored || this.#older.evidence !== null;
+    return this.#wasRestored || this.#older.wasPutBack;
   }
 
   /** How many videos people removed or renamed. A drop begins under a hidden name, whose renaming takes nothing away. */
@@ -398,8 +398,8 @@ class Life {
       rows: storedRows('file').map(judgedRow),
       requestsPerHour,
       clockJumps: this.#clockJumps,
-      wasRestored: this.#wasRestored || this.#older.evidence !== null,
-      older: this.#older.evidence,
+      wasRestored: this.#isRestored,
+      older: this.#older.evidence(this.#meddler.retried),
       wasRebooted: this.#wasRebooted,
       seen: { freezes: [...this.#freezes], waits: [...this.#longWaits] },
       calm,

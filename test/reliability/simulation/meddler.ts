@@ -5,8 +5,10 @@ import { reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderConfig } from '../../../src/config/config.ts';
+import type { OlderState } from './judge.ts';
 import { storedRows } from './machine/database.ts';
 import { isOlder } from './older-state.ts';
+import { judgedRow } from './settings.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 
@@ -31,6 +33,8 @@ const deeds = [
 
 /** An operator who ignores, pauses, publishes, retries and applies rules again at any moment. In the calm, all of it is taken back. */
 export class Meddler {
+  /** Recorded files that were retried by name. */
+  readonly retried: OlderState['retried'][number][] = [];
   readonly #machine: Machine;
   readonly #random: Random;
   readonly #folders: readonly FolderConfig[];
@@ -97,8 +101,14 @@ export class Meddler {
   async #retry(daemon: Daemon): Promise<void> {
     const id = this.#someFile();
     if (id === null) return;
+    const at = this.#machine.time.elapsed;
+    const isRecorded = storedRows('file').some(
+      (row) => row['id'] === id && judgedRow(row).failure?.code === 'existing',
+    );
     const { retried } = await retry(daemon, { names: [id], force: this.#random.chance(0.3) });
-    if (retried.length > 0) this.#machine.reach('retried by name');
+    if (retried.length === 0) return;
+    this.#machine.reach('retried by name');
+    if (isRecorded) this.retried.push({ id, at });
   }
 
   async #reapply(daemon: Daemon): Promise<void> {

@@ -29,9 +29,13 @@ export class OlderStates {
     this.isPlanned = random.chance(share);
   }
 
-  get evidence(): OlderState | null {
+  get wasPutBack(): boolean {
+    return this.#between !== null;
+  }
+
+  evidence(retried: OlderState['retried']): OlderState | null {
     if (this.#between === null) return null;
-    return { ...this.#between, processes: this.#processes, answers: this.#answers, watched: this.#watched };
+    return { ...this.#between, processes: this.#processes, answers: this.#answers, watched: this.#watched, retried };
   }
 
   /** A process has ended. */
