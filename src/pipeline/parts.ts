@@ -21,6 +21,7 @@ import type { Lanes } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
 import type { Runner } from './steps/runner.ts';
 import type { Limits } from './steps/slots.ts';
+import type { RecordedStore } from './steps/bury.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
@@ -37,7 +38,7 @@ export interface ConductorSettings extends RoundSettings, Limits {}
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly store: RoundsWorld['store'] & QueueStore & PauseStore;
+  readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore;
   readonly budget: Budget;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;

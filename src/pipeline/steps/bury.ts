@@ -1,7 +1,7 @@
 import { unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
-import type { RequestPriority, VideoHost } from '../file/ports.ts';
+import type { FirstStartStore, RequestPriority, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 
 /**
@@ -10,6 +10,17 @@ import type { Row } from '../file/rows.ts';
  */
 export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
   return videoId !== null && uploadStartedAt !== null && sha256 === null;
+}
+
+export type RecordedStore = Pick<FirstStartStore, 'firstStart'>;
+
+/**
+ * Whether a record is from before an operator said that all files of its folder were uploaded, because the ledger is an older copy. If the
+ * service no longer has that record, the file was uploaded with another one.
+ */
+export async function isRecorded({ folder, createdAt }: Facts, store: RecordedStore): Promise<boolean> {
+  const start = await store.firstStart(folder);
+  return start?.isAdopted === true && BigInt(createdAt ?? 0) * 1_000_000n <= start.askedNs;
 }
 
 /**

@@ -16,13 +16,14 @@ import type {
   VideoHost,
 } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
-import { bury, isUnsure } from './bury.ts';
+import { bury, isRecorded, isUnsure } from './bury.ts';
+import type { RecordedStore } from './bury.ts';
 import { findTwin } from './duplicates.ts';
 import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
 export interface CreateWorld extends TwinWorld {
-  readonly store: TwinWorld['store'] & Pick<LeftoverStore, 'hasVideo'>;
+  readonly store: TwinWorld['store'] & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
   /** Ids of videos whose rows are about to be written. */
   readonly binding: Set<string>;
   readonly host: VideoHost;
@@ -71,11 +72,12 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
 }
 
 /** Whether the service has bytes of which the row knows nothing. */
-async function hasBytes(facts: Facts, signal: AbortSignal, { host }: CreateWorld): Promise<Answer<boolean>> {
-  if (!isUnsure(facts)) return { ok: true, value: false };
+async function hasBytes(facts: Facts, signal: AbortSignal, { host, store }: CreateWorld): Promise<Answer<boolean>> {
+  const wasRecorded = await isRecorded(facts, store);
+  if (!isUnsure(facts) && !wasRecorded) return { ok: true, value: false };
   const status = await host.status(facts.videoId ?? '', signal);
   if (status.ok) return { ok: true, value: status.value !== 'pending' && status.value !== 'failed' };
-  return status.failure.kind === 'gone' ? { ok: true, value: false } : status;
+  return status.failure.kind === 'gone' && !wasRecorded ? { ok: true, value: false } : status;
 }
 
 /**

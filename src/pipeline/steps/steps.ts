@@ -12,6 +12,7 @@ import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
 import { createAges } from '../ages.ts';
+import type { RecordedStore } from './bury.ts';
 import { createRecord } from './create.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
@@ -21,7 +22,7 @@ import type { UploadWorld } from './upload.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface StepsWorld {
-  readonly store: Pick<FileStore, 'twins'> & Pick<LeftoverStore, 'hasVideo'>;
+  readonly store: Pick<FileStore, 'twins'> & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;

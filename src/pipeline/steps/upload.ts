@@ -10,11 +10,14 @@ import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 import type { UploadHosts } from '../upload-hosts.ts';
+import { isRecorded } from './bury.ts';
+import type { RecordedStore } from './bury.ts';
 import { findTwin } from './duplicates.ts';
 import type { TwinWorld } from './duplicates.ts';
 import { proveContent } from './prove-content.ts';
 
 export interface UploadWorld extends TwinWorld {
+  readonly store: TwinWorld['store'] & RecordedStore;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly receipts: Receipts;
@@ -57,7 +60,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
   const { uploadStartedAt, videoId, addressDeadAt, lastFailure } = row.facts;
   if (uploadStartedAt === null) return trySending(row, signal, world);
   const status = await world.host.status(videoId ?? '', signal);
-  if (!status.ok) return status.failure.kind === 'gone' ? lost(row, status.failure) : setback(status.failure);
+  if (!status.ok) return status.failure.kind === 'gone' ? lost(row, status.failure, world) : setback(status.failure);
   if (status.value !== 'pending') {
     if (lastFailure?.code === webPageCode && status.value !== 'failed') world.uploadHosts.believe(row.facts);
     return arrived(row, { remoteStatus: status.value }, world);
@@ -183,11 +186,11 @@ async function arrived(
 
 /**
  * The service does not know the video any more. If no complete body ever left this machine nothing can have been seen, and a
- * new record is in order; else somebody deleted it, and that is respected (design 5.7).
+ * new record is in order; else somebody deleted it, and that is respected (design 5.7). So is what an operator says of the folder.
  */
-async function lost(row: Row, failure: Failure): Promise<Outcome> {
+async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise<Outcome> {
   const { sha256, videoId, replacements } = row.facts;
-  if (sha256 !== null) return setback(failure);
+  if (sha256 !== null || (await isRecorded(row.facts, store))) return setback(failure);
   if (replacements >= mostReplacements) return setback(replacedTooOften);
   const note = `video ${videoId} disappeared before its upload was complete`;
   await row.write({ ...unbound, replacements: replacements + 1 }, note);

@@ -177,6 +177,14 @@ describe('a video that is being replaced', () => {
     expect(store.row()).toMatchObject({ videoId: 'vid_2', dying: false, addressDeadAt: null });
   });
 
+  test('gets no other record if it is gone and an operator said that all files of the folder were uploaded', async () => {
+    const { run, calls, store } = open(dying);
+    const adopted = { askedNs: 2_000_000n, beganNs: 2_000_000n, isOver: true, isAdopted: true } as const;
+    await store.saveFirstStart(store.row().folder, adopted);
+    expect(await run()).toMatchObject({ type: 'needs a person', failure: { kind: 'gone' } });
+    expect(calls).toEqual(['status vid_1']);
+  });
+
   test.each([
     ['the deletion got no answer', { ok: false, failure: inDoubt } as const, undefined],
     ['it is still there', { ok: true, value: null } as const, { ok: true, value: 'pending' } as const],

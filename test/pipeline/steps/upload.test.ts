@@ -267,6 +267,17 @@ describe('a repeated upload', () => {
     expect(store.row().videoId).toBe('vid_1');
   });
 
+  test('starts nothing again when an operator of an older ledger said that all files of the folder were uploaded', async () => {
+    const { run, store } = open(begun, { ok: false, failure: failure('gone') });
+    const adopted = { askedNs: 2_000_000n, beganNs: 2_000_000n, isOver: true, isAdopted: true } as const;
+    await store.saveFirstStart(store.row().folder, adopted);
+    expect((await run()).type).toBe('needs a person');
+    expect(store.row().videoId).toBe('vid_1');
+    // A record of a later time is none of those.
+    await store.saveFirstStart(store.row().folder, { ...adopted, askedNs: 0n });
+    expect((await run()).type).toBe('started over');
+  });
+
   // Overwritten in place, and its time put back: the new content has a row of its own by then.
   test('sends no other content than the one that may have arrived', async () => {
     const { run, store, calls } = open({ ...begun, sha256: 'before' });

@@ -61,7 +61,7 @@ export interface OlderState {
   }[];
   /** Folders that were seen to be watched after the restore. */
   readonly watched: readonly { readonly path: string; readonly at: number }[];
-  /** Files that were recorded as uploaded, and that an operator retried by name all the same. */
+  /** Files that an operator retried by name although they are recorded as uploaded, or their videos were deleted on the service. */
   readonly retried: readonly { readonly id: string; readonly at: number }[];
 }
 
@@ -315,7 +315,7 @@ function isForgotten(begunAt: number, now: number, older: OlderState | null): bo
 /** A minute between two writes of a mark, and the write. */
 const markMs = 65_000;
 
-/** An operator wants this very file sent, although it is recorded as uploaded. */
+/** An operator wants this very file sent, although it was uploaded before. */
 function isRetried(
   sha256: string,
   sentAt: number,

@@ -33,7 +33,7 @@ const deeds = [
 
 /** An operator who ignores, pauses, publishes, retries and applies rules again at any moment. In the calm, all of it is taken back. */
 export class Meddler {
-  /** Recorded files that were retried by name. */
+  /** Files that were retried by name although they are recorded, or their videos were deleted. */
   readonly retried: OlderState['retried'][number][] = [];
   readonly #machine: Machine;
   readonly #random: Random;
@@ -102,9 +102,10 @@ export class Meddler {
     const id = this.#someFile();
     if (id === null) return;
     const at = this.#machine.time.elapsed;
-    const isRecorded = storedRows('file').some(
-      (row) => row['id'] === id && judgedRow(row).failure?.code === 'existing',
-    );
+    const failure = storedRows('file')
+      .map(judgedRow)
+      .find((row) => row.id === id)?.failure;
+    const isRecorded = failure?.code === 'existing' || failure?.kind === 'gone';
     const { retried } = await retry(daemon, { names: [id], force: this.#random.chance(0.3) });
     if (retried.length === 0) return;
     this.#machine.reach('retried by name');
