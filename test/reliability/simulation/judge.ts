@@ -252,9 +252,13 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
         .map(({ video, at }) => `${video} got bytes at ${at} that were sent before the state directory became older`),
     );
     const hasSome = new Set(
-      noted.flatMap(([sha256]) =>
-        contents.filter((one) => one.sha256 === sha256 && one.at < older.restoredAt).map(({ path }) => folderOf(path)),
-      ),
+      noted
+        .filter(([, { isNew }]) => isNew)
+        .flatMap(([sha256]) =>
+          contents
+            .filter((one) => one.sha256 === sha256 && one.at < older.restoredAt)
+            .map(({ path }) => folderOf(path)),
+        ),
     );
     const thawed = older.watched.filter(
       ({ path, at }) => hasSome.has(path) && !older.answers.some((answer) => answer.path === path && answer.from <= at),
@@ -284,17 +288,24 @@ function isReady(records: readonly ServiceRecord[], sha256: string): boolean {
   return records.some((record) => record.sha256 === sha256 && record.status === 'ready' && record.deletedAt === null);
 }
 
-/** What dropcast began to send between the copy and the restore: hash → when last, and as which videos. The bytes may arrive later. */
+/**
+ * What dropcast began to send between the copy and the restore: hash → when first, and as which videos. The bytes may arrive later. `isNew`:
+ * the copy does not know that the upload began. If it knows, it asks the service, and the mark need not show another attempt.
+ */
 function sentSince({ copiedAt, restoredAt }: OlderState, journal: readonly JournalEntry[]) {
   const begun = new Map<string | null | undefined, number>();
-  for (const { what, at, video } of journal)
-    if (what === 'put begins' && at >= copiedAt && at <= restoredAt) begun.set(video, at);
-  const sent = new Map<string, { readonly at: number; readonly videos: Set<string> }>();
+  const known = new Set<string | null | undefined>();
+  for (const { what, at, video } of journal) {
+    if (what !== 'put begins' || at > restoredAt) continue;
+    if (at < copiedAt) known.add(video);
+    else if (!begun.has(video)) begun.set(video, at);
+  }
+  const sent = new Map<string, { readonly at: number; readonly videos: Set<string>; readonly isNew: boolean }>();
   for (const { what, said, video } of journal) {
     const at = begun.get(video);
     if (what !== 'body taken' || said === undefined || at === undefined) continue;
-    const videos = sent.get(said)?.videos ?? new Set();
-    sent.set(said, { at, videos: videos.add(video ?? '') });
+    const { videos = new Set<string>(), isNew = false } = sent.get(said) ?? {};
+    sent.set(said, { at, videos: videos.add(video ?? ''), isNew: isNew || !known.has(video) });
   }
   return sent;
 }
