@@ -1,7 +1,8 @@
+import { mayHaveArrived } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
 import { twinCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import type { FileStore, LocalFiles } from '../file/ports.ts';
+import type { Answer, FileStore, LocalFiles } from '../file/ports.ts';
 
 export interface TwinWorld {
   readonly store: Pick<FileStore, 'twins'>;
@@ -37,34 +38,37 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
       const answer = await local.hash(facts, signal);
       if (!answer.ok) return answer.failure;
       own = answer.value;
-    } else await readUntil(own, unread, read, (twin) => readHash(twin, signal, local));
+    } else {
+      const lost = await readUntil(own, unread, read, (twin) => local.hash(twin, signal));
+      if (lost !== null) return waitForRow(lost);
+    }
   }
   passing.add(facts.id);
   return null;
 }
 
-/** Reads one after the other, up to the first with this hash. */
+/**
+ * Reads one after the other, up to the first with this hash. One that cannot be read proves nothing.
+ *
+ * @returns one that has just left its place: the next scan either follows it to its new name or ends its row
+ */
 async function readUntil(
   wanted: string,
   twins: readonly Facts[],
   read: Map<string, string | null>,
-  hash: (twin: Facts) => Promise<string | null>,
-): Promise<void> {
+  hash: (twin: Facts) => Promise<Answer<string>>,
+): Promise<Facts | null> {
   for (const twin of twins) {
-    const sha256 = await hash(twin);
-    read.set(twin.id, sha256);
-    if (sha256 === wanted) return;
+    const answer = await hash(twin);
+    read.set(twin.id, answer.ok ? answer.value : null);
+    if (answer.ok && answer.value === wanted) return null;
+    if (!answer.ok && answer.failure.kind === 'vanished' && twin.end === null && !mayHaveArrived(twin)) return twin;
   }
+  return null;
 }
 
 function isUploaded(twin: Facts): boolean {
   return twin.uploadedAt !== null;
-}
-
-/** A twin that is still waiting has no hash yet. One that cannot be read any more proves nothing. */
-async function readHash(twin: Facts, signal: AbortSignal, local: TwinWorld['local']): Promise<string | null> {
-  const answer = await local.hash(twin, signal);
-  return answer.ok ? answer.value : null;
 }
 
 /** Hashes kept in memory at most: a hundred bytes each. */
@@ -97,4 +101,10 @@ const waitFor = (twin: Facts): Failure => ({
   kind: 'throttled',
   code: twinCode,
   message: `same content as ${twin.path} (${twin.id}), which is on its way; waits until that one is uploaded`,
+});
+
+const waitForRow = (twin: Facts): Failure => ({
+  kind: 'throttled',
+  code: twinCode,
+  message: `perhaps the same content as ${twin.path} (${twin.id}), which is no longer there; waits until the next scan shows whether it was moved`,
 });

@@ -1,21 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { findTwin, rememberingHashes } from '../../../src/pipeline/steps/duplicates.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { LocalFiles } from '../../../src/pipeline/file/ports.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, ready, someFacts, someVersion, uploaded } from '../some-facts.ts';
 
 const live = new AbortController().signal;
 
-/** Files with these contents by id; any other cannot be read. */
-function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readonly read: string[] } {
+/** Files with these contents by id; the others are not at their place. */
+function disk(
+  contents: Readonly<Record<string, string>>,
+  otherwise = failure('vanished'),
+): LocalFiles & { readonly read: string[] } {
   const read: string[] = [];
   return {
     read,
     hash: async ({ id }) => {
       read.push(id);
       const value = contents[id];
-      return value === undefined ? { ok: false, failure: failure('vanished') } : { ok: true, value };
+      return value === undefined ? { ok: false, failure: otherwise } : { ok: true, value };
     },
     check: () => Promise.resolve(null),
     checksums: async () => ({ ok: true, value: [] }),
@@ -23,9 +27,9 @@ function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readon
   };
 }
 
-function look(others: readonly Facts[], contents: Readonly<Record<string, string>>) {
+function look(others: readonly Facts[], contents: Readonly<Record<string, string>>, otherwise?: Failure) {
   const own = someFacts({ id: 'f_9' });
-  const local = disk({ f_9: 'same', ...contents });
+  const local = disk({ f_9: 'same', ...contents }, otherwise);
   return findTwin(own, live, { store: new MemoryStore([...others, own]), local, passing: new Set() });
 }
 
@@ -48,7 +52,16 @@ describe('a file of the same size', () => {
   });
 
   test('that cannot be read proves nothing', async () => {
-    expect(await look([someFacts()], {})).toBeNull();
+    expect(await look([someFacts()], {}, failure('suspended'))).toBeNull();
+  });
+
+  // Its directory was renamed, for example, and the copy is seen first.
+  test.each([
+    ['has not left this machine is waited for, because the next scan may find it at another place', created, true],
+    ['was uploaded before its hash was known proves nothing', uploaded, false],
+  ])('that is not at its place and %s', async (_, facts, isWaitedFor) => {
+    const twin = await look([someFacts({ ...facts, sha256: null })], {});
+    expect(twin?.code).toBe(isWaitedFor ? 'twin_under_way' : undefined);
   });
 
   test.each(['failed', 'vanished', 'superseded', 'skipped', 'held'] as const)(
