@@ -175,11 +175,16 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
   D2: ({ journal, records, older }) =>
     records.flatMap(({ id }) => {
       let begunAt: number | null = null;
+      // The mark shows the first attempt after the copy, and no other.
+      const firstAt = journal.find(
+        ({ what, video, at }) => what === 'put begins' && video === id && at >= (older?.copiedAt ?? Infinity),
+      )?.at;
       const bad: string[] = [];
       for (const { what, video, said, at } of journal) {
         if (video !== id) continue;
         if (what === 'put begins') {
-          if (begunAt !== null && !isForgotten(begunAt, at, older)) bad.push(`${id} was sent again without a question`);
+          if (begunAt !== null && !isForgotten(begunAt, firstAt ?? begunAt, at, older))
+            bad.push(`${id} was sent again without a question`);
           begunAt = at;
         }
         if (what === 'get' && said === 'pending') begunAt = null;
@@ -318,9 +323,9 @@ function isNoted(at: number, { processes }: OlderState): boolean {
 }
 
 /** Whether no state of dropcast has an upload that began then: the copy is older, and no mark had to show it. */
-function isForgotten(begunAt: number, now: number, older: OlderState | null): boolean {
+function isForgotten(begunAt: number, firstAt: number, now: number, older: OlderState | null): boolean {
   if (older === null || now < older.restoredAt) return false;
-  return begunAt >= older.copiedAt && begunAt <= older.restoredAt && !isNoted(begunAt, older);
+  return begunAt >= older.copiedAt && begunAt <= older.restoredAt && !isNoted(firstAt, older);
 }
 
 /** A minute between two writes of a mark, and the write. */
