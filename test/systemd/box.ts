@@ -180,13 +180,14 @@ async function onlyChild({ pid }: ChildProcess): Promise<string> {
   return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim();
 }
 
-/** Processes below one, by their names. */
+/** Processes below one, by their names: the outermost of each, because what systemd forks is called `systemd` too at first. */
 async function descendants(pid: number | undefined): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const visit = async (parent: string): Promise<void> => {
     const children = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8').catch(() => '');
     for (const child of children.split(' ').filter((part) => part !== '')) {
-      found.set((await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim(), child);
+      const name = (await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim();
+      if (!found.has(name)) found.set(name, child);
       await visit(child);
     }
   };
