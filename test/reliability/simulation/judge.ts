@@ -230,13 +230,13 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       const sidecar = sidecars.find((one) => one.title === title);
       const dropped = contents.find((content) => content.sha256 === sha256);
       if (sidecar === undefined || dropped === undefined) return [];
-      const isStale = putAway.some(
-        ({ path, at, inode }) =>
-          path === sidecar.media &&
-          sidecar.at < at &&
-          // A file of the same name that came before that was over keeps the sidecar: no one can know whose it is.
-          putAway.every((step) => step.inode !== inode || step.at + besidesMs < dropped.at),
-      );
+      const isStale = putAway.some(({ path, at, inode }) => {
+        const steps = putAway.filter((step) => step.inode === inode);
+        // A file of the same name that came before that was over keeps the sidecar: no one can know whose it is.
+        const isOver = steps.some((step) => step.path.includes('/.dropcast-'));
+        const overAt = Math.max(...steps.map((step) => step.at)) + besidesMs;
+        return path === sidecar.media && sidecar.at < at && isOver && overAt < dropped.at;
+      });
       return isStale ? [`${id} has the title of a sidecar whose video was put away before`] : [];
     }),
 
