@@ -49,6 +49,8 @@ export interface JudgedRow {
 export interface OlderState {
   /** When the copy was made. */
   readonly copiedAt: number;
+  /** Videos whose upload the copy knows as begun: the service is asked about them. */
+  readonly known: readonly string[];
   readonly restoredAt: number;
   /** Up to the calm. */
   readonly processes: readonly { readonly from: number; readonly until: number; readonly wasKilled: boolean }[];
@@ -297,20 +299,16 @@ function isReady(records: readonly ServiceRecord[], sha256: string): boolean {
  * What dropcast began to send between the copy and the restore: hash → when first, and as which videos. The bytes may arrive later. `isNew`:
  * the copy does not know that the upload began. If it knows, it asks the service, and the mark need not show another attempt.
  */
-function sentSince({ copiedAt, restoredAt }: OlderState, journal: readonly JournalEntry[]) {
+function sentSince({ copiedAt, restoredAt, known }: OlderState, journal: readonly JournalEntry[]) {
   const begun = new Map<string | null | undefined, number>();
-  const known = new Set<string | null | undefined>();
-  for (const { what, at, video } of journal) {
-    if (what !== 'put begins' || at > restoredAt) continue;
-    if (at < copiedAt) known.add(video);
-    else if (!begun.has(video)) begun.set(video, at);
-  }
+  for (const { what, at, video } of journal)
+    if (what === 'put begins' && at >= copiedAt && at <= restoredAt && !begun.has(video)) begun.set(video, at);
   const sent = new Map<string, { readonly at: number; readonly videos: Set<string>; readonly isNew: boolean }>();
   for (const { what, said, video } of journal) {
     const at = begun.get(video);
     if (what !== 'body taken' || said === undefined || at === undefined) continue;
     const { videos = new Set<string>(), isNew = false } = sent.get(said) ?? {};
-    sent.set(said, { at, videos: videos.add(video ?? ''), isNew: isNew || !known.has(video) });
+    sent.set(said, { at, videos: videos.add(video ?? ''), isNew: isNew || !known.includes(video ?? '') });
   }
   return sent;
 }

@@ -1,12 +1,17 @@
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { OlderState } from './judge.ts';
-import { copyOfLedger } from './machine/database.ts';
+import { copyOfLedger, storedRows } from './machine/database.ts';
 import type { Disk } from './machine/disk.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
 
 /** Some lives have a backup of the whole state directory put back. The others are as they were without it. */
 const share = 0.25;
+
+interface Copy extends Pick<OlderState, 'known'> {
+  readonly at: number;
+  readonly putBack: () => void;
+}
 
 type Answer = { -readonly [Key in keyof OlderState['answers'][number]]: OlderState['answers'][number][Key] };
 
@@ -19,8 +24,8 @@ export class OlderStates {
   readonly #processes: OlderState['processes'][number][] = [];
   readonly #answers: Answer[] = [];
   readonly #watched: OlderState['watched'][number][] = [];
-  #copy: { readonly at: number; readonly putBack: () => void } | null = null;
-  #between: { readonly copiedAt: number; readonly restoredAt: number } | null = null;
+  #copy: Copy | null = null;
+  #between: Pick<OlderState, 'copiedAt' | 'known' | 'restoredAt'> | null = null;
 
   constructor(machine: Machine, disk: Disk, random: Random) {
     this.#machine = machine;
@@ -81,13 +86,19 @@ export class OlderStates {
     answer.until = time.elapsed;
   }
 
-  #take(): { readonly at: number; readonly putBack: () => void } {
+  #take(): Copy {
     const { elapsed } = this.#machine.time;
     const ledger = copyOfLedger(false);
     const files = [...this.#disk.files('/state')].map(([path, { data }]) => ({ path, data }));
     this.#machine.log('state directory copied');
+    const rows = storedRows('file').map((row) => [String(row['video_id']), row['upload_started_at'] !== null] as const);
+    const receipts = Buffer.from(files.find(({ path }) => path === '/state/receipts.jsonl')?.data ?? []).toString();
+    const named = receipts.match(/\bvid_\d+\b/g) ?? [];
+    // What only the receipts know counts as begun once the ledger has caught up.
+    const caughtUp = named.filter((video) => !rows.some(([known]) => known === video));
     return {
       at: elapsed,
+      known: [...rows.flatMap(([video, isBegun]) => (isBegun ? video : [])), ...caughtUp],
       putBack: () => {
         ledger();
         for (const { path, data } of files) this.#disk.write(this.#disk.open(path, 0o101), data, 0, true);
@@ -95,10 +106,10 @@ export class OlderStates {
     };
   }
 
-  #restore({ at, putBack }: { readonly at: number; readonly putBack: () => void }): void {
+  #restore({ at, known, putBack }: Copy): void {
     for (const path of this.#disk.files('/state').keys()) this.#disk.unlink(path, 'people');
     putBack();
-    this.#between = { copiedAt: at, restoredAt: this.#machine.time.elapsed };
+    this.#between = { copiedAt: at, known, restoredAt: this.#machine.time.elapsed };
     this.#machine.reach('older state directory put back');
   }
 }
