@@ -51,7 +51,8 @@ export class People {
     const from = this.#random.between(0, stormMs * 0.5);
     const everyMs = this.#random.pick([0, 100, 1_000, 2_000]);
     if (directory !== folder) this.#at(from, () => this.#disk.mkdir(directory));
-    for (let n = 0; n < count; n += 1)
+    // In the calm no one drops files: what events are lost of is found only by the next full scan.
+    for (let n = 0; n < count && from + n * everyMs < stormMs; n += 1)
       this.#at(from + n * everyMs, () =>
         this.#put(`${directory}/clip_${(this.#files += 1)}.mp4`, this.#bytes(100 + n)),
       );
@@ -67,7 +68,8 @@ export class People {
     const everyMs = this.#random.pick([500, 1_000, 2_000]);
     const count = 10 + this.#random.below(30);
     const from = this.#random.between(0, stormMs * 0.3);
-    for (let n = 0; n < count; n += 1)
+    // In the calm no one drops files: what events are lost of is found only by the next full scan.
+    for (let n = 0; n < count && from + n * everyMs < stormMs; n += 1)
       this.#at(from + n * everyMs, () => this.#put(`${folder}/clip_${(this.#files += 1)}.mp4`, this.#bytes(100 + n)));
     this.#machine.reach('a trickle of files');
   }
