@@ -33,7 +33,10 @@ export interface UploadHosts {
    * expired even when it works again. True at most 2, 4, 8 and then every 15 minutes, so that the budget does not notice.
    */
   takesNewAddress(upload: Upload & Pick<Facts, 'createdAt'>): boolean;
-  /** False while the only known upload host refuses every new address: each further record would be of no use. */
+  /**
+   * False while the only known upload host refuses every new address: each further record would be of no use. True again if no file takes the
+   * next try, because its folder is paused, for example: a new record then tries the host.
+   */
   mayCreate(): boolean;
   /**
    * After a restart: one file finds out whether a host still refuses every new address. Otherwise files that the host has not refused yet
@@ -259,7 +262,10 @@ export function createUploadHosts(world: {
     },
     mayCreate: () =>
       ![...hosts].some(
-        ([origin, { outage }]) => (lastTaken === null || lastTaken === origin) && outage?.isRefusal === true,
+        ([origin, { outage }]) =>
+          (lastTaken === null || lastTaken === origin) &&
+          outage?.isRefusal === true &&
+          !isOverdue(outage, clock.elapsed()),
       ),
     recall: async () => {
       for (const state of ['retrying', 'awaiting upload'] as const) {
@@ -314,6 +320,11 @@ export function createUploadHosts(world: {
 
 function newHost(): Host {
   return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
+}
+
+/** Whether the next try has been due for a minute, and no file takes it. */
+function isOverdue({ trying, nextTryAt }: Outage, now: number): boolean {
+  return trying === null && now - nextTryAt > costlyProbeMs;
 }
 
 /** An outage in which nothing was tried yet: the next try is due. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failure } from './some-facts.ts';
+import { created, failure, someFacts, someVersion } from './some-facts.ts';
 import { files, minute, outside, startCore } from './running-core.ts';
 
 const refused = failure('address dead', { status: 403, message: 'the upload address answered 403' });
@@ -99,4 +99,15 @@ test('after a restart one file tries a host that refused every new address, and 
   expect(store.rows.filter(({ id, addressDeadAt, dying }) => ids.has(id) && (addressDeadAt !== null || dying))).toEqual(
     [],
   );
+});
+
+test('a paused file whose host refused every new address before a restart keeps no other folder waiting', async () => {
+  const refusedBefore = failure('offline', { code: 'addresses_refused' });
+  const world = outside([
+    someFacts({ ...created, videoId: 'vid_0', uploadUrl: 'u:vid_0', folder: '/paused', lastFailure: refusedBefore }),
+    someFacts({ id: 'f_2', path: 'other.mp4', version: { ...someVersion, size: 99 } }),
+  ]);
+  await world.store.savePause({ folder: '/paused', since: 0, until: null, by: 'ann' });
+  const { until } = startCore(world);
+  await until(() => world.store.rows.some(({ id, end }) => id === 'f_2' && end === 'done'), 1_000);
 });

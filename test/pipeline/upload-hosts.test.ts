@@ -202,16 +202,27 @@ describe('a host that refuses new addresses', () => {
   });
 
   test('is tried with a new record after 2, 4, 8 and then every 15 minutes: an address may have expired', () => {
-    const { judge, takesNewAddress, mayCreate, clock } = open();
+    const { judge, admit, takesNewAddress, mayCreate, clock } = open();
     judge(at('one'), refuses, true);
     judge(at('one', 'f_2'), refuses, true);
     const taken: number[] = [];
     for (let n = 1; n <= 60; n += 1) {
       clock.advance(minute);
+      expect(admit(at('one'))).toBe(true);
       if (takesNewAddress(at('one'))) taken.push(n);
       expect(kind(judge(at('one'), refuses))).toBe('offline');
     }
     expect([taken, mayCreate()]).toEqual([[2, 6, 14, 29, 44, 59], false]);
+  });
+
+  test('keeps no file from getting a record once no other file has taken the next try for a minute', () => {
+    const { judge, mayCreate, clock } = open();
+    judge(at('one'), refuses, true);
+    judge(at('one', 'f_2'), refuses, true);
+    clock.advance(2 * minute);
+    expect(mayCreate()).toBe(false);
+    clock.advance(1);
+    expect(mayCreate()).toBe(true);
   });
 
   test('is tried with the address that a file has while that is new', () => {
