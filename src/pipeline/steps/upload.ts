@@ -186,7 +186,7 @@ async function arrived(
 
 /**
  * The service does not know the video any more. If no complete body ever left this machine nothing can have been seen, and a
- * new record is in order; else somebody deleted it, and that is respected (design 5.7). So is what an operator says of the folder.
+ * new record is in order; else an operator deleted it, and dropcast uploads nothing again (design 5.7). `adopt` of its folder counts likewise.
  */
 async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise<Outcome> {
   const { sha256, videoId, replacements } = row.facts;
