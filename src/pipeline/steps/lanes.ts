@@ -7,20 +7,20 @@ import type { Limits, NoSlot } from './slots.ts';
 import { createTurns } from './turns.ts';
 import type { Turns } from './turns.ts';
 
-/** Create requests at the same time: they are short, and the service's budget is the limit, not they. */
+/** Create requests are short, and the service's budget limits them anyway. */
 const createConcurrency = 2;
 
-/** How many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
+/** The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders. */
 export const startsRemembered = 1_000;
 
 export interface Lanes {
-  /** Fills free slots from the ledger; holds nothing in memory but what runs. */
+  /** Starts files from the ledger while a queue has room. Only running files are held in memory. */
   pump(): Promise<void>;
-  /** Why a file that is `queued`, or waits for its upload, cannot be taken up beside those that are; null: it is not its turn yet. */
+  /** Why a file that is `queued` or `awaiting upload` cannot start next to the running ones; null when only its turn is missing. */
   whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null;
-  /** Takes nothing more. */
+  /** Starts nothing more. */
   close(): void;
-  /** Resolves when what is running has ended. */
+  /** Resolves when all running steps have ended. */
   drained(): Promise<void>;
   size(): number;
   change(limits: Limits): void;
@@ -33,7 +33,7 @@ export interface LanesWorld {
   readonly mayCreate: () => Promise<boolean>;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   readonly uploadsStartAt: () => number | null;
-  /** Whether the folder does not answer: a step that waits there for an answer holds no slot, because it may wait for days. */
+  /** Whether the folder does not answer: a step stuck there holds no slot, because it may be stuck for days. */
   readonly isOffLimits: (folder: string) => boolean;
   /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
@@ -46,8 +46,8 @@ export interface LanesWorld {
 }
 
 /**
- * Two lanes of p-queue, apart so that a create that waits for the budget holds no upload slot. Whose turn it is says the ledger, so a
- * restart loses nothing.
+ * Bounds the work: one p-queue for create requests and one for uploads, so that a create that waits for the budget holds no upload slot.
+ * A queue gets only files that may start now. Order and backlog stay in the ledger, so a restart loses nothing.
  */
 export function createLanes(world: LanesWorld, limits: Limits): Lanes {
   return new TwoLanes(world, limits);
@@ -58,7 +58,7 @@ class TwoLanes implements Lanes {
   readonly #create: Lane;
   readonly #upload: Lane;
   #limits: Limits;
-  /** What had a record at the last look. */
+  /** Files that had a record at the last pump. */
   #ahead: readonly Queued[] = [];
   #isClosed = false;
 
@@ -108,7 +108,7 @@ class TwoLanes implements Lanes {
     this.#upload.setSlots(limits.uploads);
   }
 
-  /** The turns go on where they were before the start. */
+  /** The turns continue where they were before the restart. */
   async #begin(): Promise<void> {
     if (this.#create.turns !== null) return;
     const starts = await this.#world.store.lastStarts(startsRemembered);
@@ -139,7 +139,7 @@ class TwoLanes implements Lanes {
   }
 
   #whyNotSent(file: Queued): NoSlot | null {
-    return whyNoSlot(file, this.#upload.running(), this.#limits);
+    return whyNoSlot(file, this.#upload.running(), this.#limits) ?? (this.#upload.free() === 0 ? 'all' : null);
   }
 
   #whyNotCreated(file: Queued): NoSlot | null {
@@ -162,10 +162,10 @@ class TwoLanes implements Lanes {
   }
 }
 
-/** What runs at the same time. */
+/** Steps of one kind. The `concurrency` of the queue is the bound. */
 class Lane {
   turns: Turns | null = null;
-  readonly #queue = new PQueue();
+  readonly #queue: PQueue;
   readonly #running = new Map<string, Queued>();
   readonly #isStuck: (file: Queued) => boolean;
   #slots: number;
@@ -173,14 +173,20 @@ class Lane {
   constructor(slots: number, isStuck: (file: Queued) => boolean) {
     this.#slots = slots;
     this.#isStuck = isStuck;
+    this.#queue = new PQueue({ concurrency: slots });
   }
 
   get size(): number {
-    return this.#running.size;
+    return this.#queue.pending + this.#queue.size;
   }
 
+  /**
+   * Files that would start at once. Stuck steps are added to the bound, so they cost no slot. A folder hangs and answers without an
+   * event, so the bound is set at each question.
+   */
   free(): number {
-    return Math.max(0, this.#slots - this.running().length);
+    this.#queue.concurrency = this.#slots + this.#running.size - this.running().length;
+    return Math.max(0, this.#queue.concurrency - this.size);
   }
 
   isStuck(id: string): boolean {
@@ -196,12 +202,12 @@ class Lane {
     return [...this.#running.keys()];
   }
 
-  /** Those that hold a slot. */
+  /** Files that hold a slot. */
   running(): readonly Queued[] {
     return [...this.#running.values()].filter((file) => !this.#isStuck(file));
   }
 
-  /** `run` of the runner never rejects. */
+  /** @param task never rejects */
   async run(file: Queued, task: () => Promise<boolean>): Promise<boolean> {
     this.turns?.started(file);
     this.#running.set(file.id, file);

@@ -8,7 +8,7 @@ export interface Limits {
   readonly folderUploads: ReadonlyMap<string, number>;
 }
 
-/** Why a file has to wait although it is its turn. */
+/** Why a file has to wait although it is its turn: all slots are taken, the free one is kept for small files, or its folder has its share. */
 export type NoSlot = 'all' | 'kept for small' | 'folder';
 
 /** How many of the upload slots big files may have: one of two to seven is kept for small files, and one of each four from eight on. */
@@ -17,11 +17,11 @@ export function slotsForBig(uploads: number): number {
 }
 
 /**
- * Pure: why a file cannot be sent beside these; null when it can. A file under way is never interrupted, so the slot that small files
- * find free has to be kept free of big ones.
+ * Pure: why a file may not take a free slot next to these; null when it may. A running upload is never interrupted, so the slot for small
+ * files has to be kept free of big ones. The bound of all uploads together is the queue's (`lanes.ts`).
  */
-export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): NoSlot | null {
-  return whyNot(file, sending, { ...limits, big: slotsForBig(limits.uploads), perSlot: 1 });
+export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): Exclude<NoSlot, 'all'> | null {
+  return whyNot(file, sending, limits, 1);
 }
 
 /**
@@ -29,19 +29,19 @@ export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limi
  * litter: there are twice as many as slots. Big files get theirs only when they can be sent: a request is nothing beside their upload.
  */
 export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
-  return whyNot(file, ahead, { ...limits, big: slotsForBig(limits.uploads), perSlot: 2 });
+  return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);
 }
 
 function whyNot(
   { folder, isBig }: Queued,
   taken: readonly Queued[],
-  { uploads, folderUploads, big, perSlot }: Limits & { readonly big: number; readonly perSlot: number },
-): NoSlot | null {
+  { uploads, folderUploads }: Limits,
+  perSlot: number,
+): 'folder' | 'kept for small' | null {
   const ofFolder = taken.filter((other) => other.folder === folder);
   const most = folderUploads.get(folder) ?? Infinity;
   if (ofFolder.length >= most * perSlot || (isBig && bigOf(ofFolder) >= most)) return 'folder';
-  if (isBig && bigOf(taken) >= big) return 'kept for small';
-  return taken.length >= uploads * perSlot ? 'all' : null;
+  return isBig && bigOf(taken) >= slotsForBig(uploads) ? 'kept for small' : null;
 }
 
 function bigOf(files: readonly Queued[]): number {

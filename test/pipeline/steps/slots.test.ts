@@ -25,14 +25,13 @@ test.each<[string, Queued, readonly Queued[], ReturnType<typeof whyNoSlot>]>([
   ['a big file while three are sent', big, [big, big, big], 'kept for small'],
   ['a small file while three big ones are sent', small, [big, big, big], null],
   ['a big file beside small ones', big, [small, small, small], null],
-  ['any file while all slots are taken', small, [small, small, small, small], 'all'],
   ['a file whose folder has its two', limited, [limited, limited], 'folder'],
   ['a file of another folder then', small, [limited, limited], null],
 ])('%s: %s', (_name, file, sending, why) => {
   expect(whyNoSlot(file, sending, limits)).toBe(why);
 });
 
-test.each<[string, Queued, readonly Queued[], ReturnType<typeof whyNoSlot>]>([
+test.each<[string, Queued, readonly Queued[], ReturnType<typeof whyNotAhead>]>([
   ['a big file while three have a record', big, [big, big, big], 'kept for small'],
   ['a small file while three big ones have', small, [big, big, big], null],
   ['the ninth file', small, Array.from({ length: 8 }, () => small), 'all'],
