@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Build } from './bench.ts';
@@ -20,10 +20,16 @@ export function buildHere(): Promise<Build> {
  * @throws {Error} git does not know it, or its dependencies cannot be installed
  */
 export async function checkOut(revision: string): Promise<Build> {
-  const folder = await temporary('against');
-  await output('git', ['-C', root, 'worktree', 'add', '--quiet', '--detach', '--force', folder, revision]);
+  const folder = await workTree(revision);
   await installDependencies(folder);
   return bundled(revision, folder);
+}
+
+/** Another revision in a temporary folder, without dependencies. @throws {Error} git does not know it */
+export async function workTree(revision: string): Promise<string> {
+  const folder = await temporary('against');
+  await output('git', ['-C', root, 'worktree', 'add', '--quiet', '--detach', '--force', folder, revision]);
+  return folder;
 }
 
 /** A build on a Node with further flags, like `--jitless`, which the environment cannot give it. */
@@ -44,8 +50,8 @@ async function flagsOfTheUnit(from: string): Promise<string> {
   return flags.replace('--jitless', '').trim();
 }
 
-/** Bundled by its own scripts, as for the Debian package. */
-async function bundled(name: string, from: string): Promise<Build> {
+/** A checkout with dependencies, bundled by its own scripts, as for the Debian package. */
+export async function bundled(name: string, from: string): Promise<Build> {
   const plainNode = join(from, 'node_modules/.bin/node');
   const folder = await temporary('bundle');
   const script = `
@@ -57,17 +63,25 @@ async function bundled(name: string, from: string): Promise<Build> {
   return { name, root: from, node, plainNode, program: join(folder, 'usr/lib/dropcast/dist/main.js') };
 }
 
-/** Those that are here are copied where both want the same: no registry is needed then. */
+/** Those that are here are linked where both want the same: no registry is needed then. */
 async function installDependencies(folder: string): Promise<void> {
   const [wanted, present] = await Promise.all(
     [folder, root].map((of) => readFile(join(of, 'package-lock.json'), 'utf8')),
   );
-  if (wanted !== present) {
-    await output('npm', ['ci', '--prefix', folder]);
-    return;
-  }
-  for (const modules of ['node_modules', 'packages/sandbox/node_modules'])
-    await cp(join(root, modules), join(folder, modules), { recursive: true, verbatimSymlinks: true });
+  await (wanted === present ? linkDependencies(folder) : output('npm', ['ci', '--prefix', folder]));
+}
+
+/** The libraries of this checkout, linked, and the packages of the other one. */
+export async function linkDependencies(folder: string): Promise<void> {
+  const ours = '@dropcast';
+  const link = async (from: string, to: string, except?: string): Promise<void> => {
+    await mkdir(to, { recursive: true });
+    const names = (await readdir(from)).filter((name) => name !== except);
+    await Promise.all(names.map((name) => symlink(join(from, name), join(to, name))));
+  };
+  await link(join(root, 'node_modules'), join(folder, 'node_modules'), ours);
+  await link(join(root, 'packages/sandbox/node_modules'), join(folder, 'packages/sandbox/node_modules'));
+  await link(join(folder, 'packages'), join(folder, 'node_modules', ours));
 }
 
 function temporary(what: string): Promise<string> {

@@ -7,10 +7,10 @@ export interface Hop {
   readonly function: string;
 }
 
-const page = readFileSync(new URL('../../docs/design.md', import.meta.url), 'utf8');
+const design = readFileSync(new URL('../../docs/design.md', import.meta.url), 'utf8');
 
-/** The hops of the table below a heading: `| 1 | `src/main.ts` | `main` | … |`. */
-export function hopsBelow(heading: string): readonly Hop[] {
+/** The hops of the table below a heading: `| 1 | `src/main.ts` | `main` | … |`. @param page the text of docs/design.md */
+export function hopsBelow(heading: string, page = design): readonly Hop[] {
   const [, below = ''] = page.split(`\n### ${heading}\n`);
   const [section = ''] = below.split(/^##/m);
   return [...section.matchAll(/^\| (\d+) \| `([^`]+)` \| `([^`]+)` \| .+ \|$/gm)].map(
