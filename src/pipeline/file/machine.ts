@@ -1,4 +1,4 @@
-import { assign, createActor, setup } from 'xstate';
+import { assign, setup, transition } from 'xstate';
 import type { SnapshotFrom } from 'xstate';
 import { isCounted } from './backoff.ts';
 import { feedsToPublish, mayHaveArrived, stateOf } from './facts.ts';
@@ -69,7 +69,7 @@ const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
   types: {} as { context: Context; events: FileEvent | Outcome; input: Context },
   actions: {
-    /** The event means nothing in this state. Run by nobody: `decide` reports it. */
+    /** The event means nothing in this state. `decide` reports the action and never runs it. */
     ignore: () => undefined,
     succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
     takeFailure: assign({
@@ -408,35 +408,14 @@ export interface Decision {
 export function decide(at: FileState, context: Context, event: FileEvent | Outcome): Decision {
   const before = fileMachine.resolveState({ value: at, context });
   if (before.status === 'done') return { state: at, facts: context.facts, isExpected: true };
-  let isExpected = true;
-  // The one action that is no assignment is `ignore`. It is not run, only noticed.
-  const actionExecutor = (): void => {
-    isExpected = false;
-  };
-  const after = fileMachine.transition(before, event, { ...bystander, actionExecutor });
+  const [after, actions] = transition(fileMachine, before, event);
   if (after.status === 'error')
     throw new Error(`the file machine broke on ${event.type} in ${at}`, { cause: after.error });
-  return { state: valueOf(after), facts: after.context.facts, isExpected };
+  // xstate has applied the assignments, and returns every other action. `ignore` is the only one.
+  return { state: valueOf(after), facts: after.context.facts, isExpected: actions.length === 0 };
 }
 
 function valueOf({ value }: SnapshotFrom<typeof fileMachine>): FileState {
   if (value === 'resuming') throw new Error('a file cannot stay in a state that only leads on');
   return value;
 }
-
-/**
- * xstate decides on behalf of an actor. Its own `transition` makes one for each event, which takes as long as the decision; nothing of
- * an actor matters here, so all decisions share one that never starts.
- */
-const self = createActor(fileMachine, { input: { facts: {}, policy: {} } as Context });
-const nothing = (): void => undefined;
-const bystander = {
-  self,
-  system: self.system,
-  id: self.id,
-  sessionId: self.sessionId,
-  logger: nothing,
-  defer: nothing,
-  emit: nothing,
-  stopChild: nothing,
-};

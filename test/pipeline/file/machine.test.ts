@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
-import { decide, fileMachine } from '../../../src/pipeline/file/machine.ts';
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../src/pipeline/file/machine.ts';
 import type { FileEvent, MachinePolicy } from '../../../src/pipeline/file/machine.ts';
 import { feedsToPublish, stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts, FileState } from '../../../src/pipeline/file/facts.ts';
@@ -377,14 +377,6 @@ describe('what an event leaves in the row', () => {
 
 describe('one decision after the other', () => {
   const context = { facts: rows.queued, policy };
-
-  test('makes no actor for any of them', () => {
-    const begun = vi.spyOn(fileMachine, 'getInitialSnapshot');
-    decide('queued', context, { type: 'GO' });
-    decide('creating', context, { type: 'bound' });
-    expect(begun).not.toHaveBeenCalled();
-    begun.mockRestore();
-  });
 
   test('an event that means nothing says nothing about the next one', () => {
     const isExpected = (['PUBLISHED', 'GO', 'PUBLISHED', 'FILE_GONE'] as const).map(
