@@ -83,8 +83,10 @@ export interface JobQueueOptions {
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { pool, name, hostName, elapsed, broke } = options;
   const boss = new PgBoss({
-    db: ownDatabaseOf(pool),
+    db: databaseOf(pool.rows),
     schema: jobSchema,
+    // The profile without advisory locks, which every role could hold (docs/decisions/0096-locks-are-rows.md).
+    backend: 'yugabytedb',
     supervise: false,
     schedule: false,
     maintenanceIntervalSeconds: keptSeconds,
@@ -177,23 +179,6 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
 
 function attemptOf({ job, attempt }: Grant): { readonly id: string; readonly retryCount: number } {
   return { id: job, retryCount: attempt };
-}
-
-/**
- * pg-boss sends some statements together with their own BEGIN and COMMIT. If one of them fails, the connection would go on in a broken
- * transaction: they get ours instead. Both would fill the log of PostgreSQL with warnings. Its advisory lock is replaced as well, because
- * any role can take that (`locks.ts`).
- */
-function ownDatabaseOf(pool: Pick<PostgresPool, 'rows' | 'transaction'>): Db {
-  const one = databaseOf(pool.rows);
-  return {
-    executeSql: (text, values) => {
-      const inside = /^\s*BEGIN;(.*)COMMIT;\s*$/is.exec(text)?.[1];
-      if (inside === undefined) return one.executeSql(text, values);
-      const locked = inside.replace(/SELECT pg_advisory_xact_lock\([^;]*\)(?=;)/, lockQuery('boss'));
-      return pool.transaction((ask) => databaseOf(ask).executeSql(locked, values));
-    },
-  };
 }
 
 function databaseOf(ask: Ask): Db {

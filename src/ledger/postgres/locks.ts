@@ -3,12 +3,11 @@
  * also to one that may only read, and a single session could then stop all members.
  *
  * `history`: lines of the history get their numbers in the order of the commits. `insert`: rows of new files. `jobs`: the tables of pg-boss are made.
- * `boss`: what pg-boss itself does alone.
  */
 export const lockTable = `CREATE TABLE dropcast.lock (name text PRIMARY KEY);
-  INSERT INTO dropcast.lock VALUES ('history'), ('insert'), ('jobs'), ('boss');`;
+  INSERT INTO dropcast.lock VALUES ('history'), ('insert'), ('jobs');`;
 
 /** A query that waits for a lock and has it until the end of the transaction. @param also further columns of its one row */
-export function lockQuery(name: 'history' | 'insert' | 'jobs' | 'boss', also = ''): string {
+export function lockQuery(name: 'history' | 'insert' | 'jobs', also = ''): string {
   return `SELECT name${also} FROM dropcast.lock WHERE name = '${name}' FOR UPDATE`;
 }

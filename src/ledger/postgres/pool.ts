@@ -132,7 +132,7 @@ class ConnectedPool implements PostgresPool {
       return rows;
     } catch (error) {
       const isCut = this.#isCut(error);
-      this.#release(client, isCut, isCut || isPlanOld(error));
+      this.#release(client, isCut, isCut || isPlanOld(error) || !(await isBetweenTransactions(client)));
       throw this.#reachable.translated(error, outages);
     }
   };
@@ -235,6 +235,16 @@ function asked(client: PoolClient): Ask {
 async function committed(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
   if (command !== 'COMMIT') throw new Error('a statement of this transaction failed, and nothing of it was written');
+}
+
+/** A text with its own BEGIN leaves a transaction open when it fails. The answer to an empty query tells; ROLLBACK alone would log a warning. */
+async function isBetweenTransactions(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('');
+    return client.getTransactionStatus() === 'I';
+  } catch {
+    return false;
+  }
 }
 
 async function rolledBack(client: PoolClient): Promise<boolean> {

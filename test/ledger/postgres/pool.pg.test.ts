@@ -85,6 +85,13 @@ describe('statements', () => {
     expect(await pool.rows('select a from t')).toEqual([{ a: 1 }]);
   });
 
+  test('that begin a transaction of their own and fail leave no connection in it', async () => {
+    await using database = await freshDatabase();
+    await using pool = await openPool(placeAt(database.url), { hostName });
+    await expect(pool.rows('BEGIN; CREATE TABLE t (a int); SELECT 1 / 0; COMMIT;')).rejects.toThrow('division by zero');
+    expect(await pool.rows("SELECT to_regclass('t') AS made")).toEqual([{ made: null }]);
+  });
+
   test('of a transaction that went on after one of them failed are never taken for written', async () => {
     await using database = await freshDatabase();
     await using pool = await openPool(placeAt(database.url), { hostName });

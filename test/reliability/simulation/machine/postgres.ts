@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { openSync, writeSync } from 'node:fs';
 import pg from 'pg';
+import type { TransactionStatus } from 'pg';
 import type { Config } from '../../../../src/config/config.ts';
 import { machine } from './machine.ts';
 import type { Process } from './machine.ts';
@@ -111,7 +112,7 @@ const clocks = /\b(?:pg_catalog\.)?(?:clock_timestamp|statement_timestamp|transa
  * The row `history` is left out: it is locked at the end of a transaction that holds others, which ends without waiting.
  */
 const waitsForOther =
-  /^\s*(?:create schema (dropcast)\b|lock table (dropcast)\.)|select name\b[^;]* from dropcast\.lock where name = '(insert|jobs|boss)'/is;
+  /^\s*(?:create schema (dropcast)\b|lock table (dropcast)\.)|select name\b[^;]* from dropcast\.lock where name = '(insert|jobs)'/is;
 const lookForLockMs = 20;
 /** Connections by the lock that they have until their transaction ends. */
 const locked = new Map<string, Connection>();
@@ -207,6 +208,10 @@ class Connection {
     void this.process?.death.promise.then(() => this.#giveBack());
   }
 
+  get status(): TransactionStatus {
+    return this.#real?.getTransactionStatus() ?? null;
+  }
+
   /** One after the other, as on a wire. */
   ask(statement: Statement): Promise<pg.QueryResult> {
     const answer = this.#last.then(() => this.#ask(statement));
@@ -277,11 +282,8 @@ class Connection {
     );
     this.#answering = answer;
     const result = await answer;
-    if (/^\s*(?:begin|start transaction)/i.test(text)) this.#isInTransaction = true;
-    if (/^\s*(?:commit|rollback|end)\b/i.test(text)) {
-      this.#isInTransaction = false;
-      this.#unlock();
-    }
+    this.#isInTransaction = real.getTransactionStatus() !== 'I';
+    if (!this.#isInTransaction) this.#unlock();
     return result;
   }
 
@@ -386,6 +388,10 @@ export class Client extends EventEmitter {
     const { types, query_timeout: patienceMs } = this.#config;
     const own = { ...(types && { types }), ...(patienceMs !== undefined && { patienceMs }) };
     return this.#connection.ask({ ...own, ...statementOf(asked, values) });
+  }
+
+  getTransactionStatus(): TransactionStatus {
+    return this.#connection.status;
   }
 
   end(): Promise<void> {
