@@ -2,7 +2,7 @@ import './thread-pool.ts';
 import { homedir } from 'node:os';
 import { escapeControls } from './log/unsafe-characters.ts';
 import { errorDocument, wantsJson } from './cli/error-document.ts';
-import { printJson } from './cli/output/json.ts';
+import { hasDocument, printJson } from './cli/output/json.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
@@ -21,7 +21,6 @@ async function main(): Promise<void> {
     if (error.code !== 'EPIPE') outputLost ??= error;
   });
   process.stderr.on('error', () => undefined);
-  const printed = noteOutput();
   process.on('exit', () => {
     if (outputLost === null) return;
     process.exitCode ||= exitCodes.failed;
@@ -55,7 +54,7 @@ async function main(): Promise<void> {
     const installed = { version: await packageVersion(), samples: sampleMedia() };
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
-    process.exitCode = report(error, { isJson: wantsJson(process.argv) && !printed.anything });
+    process.exitCode = report(error, { isJson: wantsJson(process.argv) && !hasDocument(process.stdout) });
   } finally {
     signals.commandEnded();
     leaveIfHung(() => Number(process.exitCode ?? exitCodes.fine));
@@ -71,17 +70,6 @@ function workingDirectory(): string | null {
   }
 }
 
-/** A command may have printed its document before something failed: two documents would be none. */
-function noteOutput(): { readonly anything: boolean } {
-  const noted = { anything: false };
-  const write = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
-  process.stdout.write = (...given: unknown[]) => {
-    noted.anything = true;
-    return write(...given);
-  };
-  return noted;
-}
-
 /** A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack trace. */
 function report(error: unknown, { isJson }: { readonly isJson: boolean }): number {
   const usage = usageExitCode(error);
@@ -90,7 +78,7 @@ function report(error: unknown, { isJson }: { readonly isJson: boolean }): numbe
   const text = error instanceof CommandError || usage !== null ? messageOf(error) : sentenceOf(error);
   // Of wrong usage the parser has said it already.
   if (usage === null) sayError(text);
-  if (isJson) printJson(errorDocument(text, exit));
+  if (isJson) printJson(errorDocument(text, exit), process.stdout);
   return exit;
 }
 

@@ -3,6 +3,7 @@ import { serviceOf } from '../../config/installed-service.ts';
 import { ROTATED } from '../../ledger/append-log.ts';
 import { createFailurePrinter, parseFailure } from './failure-lines.ts';
 import { linesOf, tail } from './tail.ts';
+import { printDocument } from '../output/json.ts';
 import type { DaemonPlace } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
@@ -61,7 +62,7 @@ function createShow(
       const record = parseFailure(line);
       if (record === null || Date.parse(record.at) < sinceMs) return;
       shown += 1;
-      if (json === true) shell.stdout.write(`${line}\n`);
+      if (json === true) printDocument(`${line}\n`, shell.stdout);
       else printer.add(record);
     },
     flush: printer.flush,

@@ -3,9 +3,22 @@ import { escapeJson } from '../../log/unsafe-characters.ts';
 /** Version of the JSON documents; raised when a field changes its meaning or disappears. */
 const VERSION = 1;
 
+const withDocument = new WeakSet<NodeJS.WritableStream>();
+
 /** Writes one line, `{"v":1,…}`. A list becomes `{"v":1,"items":[…]}`; big integers become strings of digits. */
-export function printJson(value: object, stream: NodeJS.WritableStream = process.stdout): void {
-  stream.write(jsonLine(value));
+export function printJson(value: object, stream: NodeJS.WritableStream): void {
+  printDocument(jsonLine(value), stream);
+}
+
+/** @param line a document as text, with its line feed */
+export function printDocument(line: string, stream: NodeJS.WritableStream): void {
+  withDocument.add(stream);
+  stream.write(line);
+}
+
+/** Whether a command has printed a document, so that an error after it prints no second one. */
+export function hasDocument(stream: NodeJS.WritableStream): boolean {
+  return withDocument.has(stream);
 }
 
 function jsonLine(value: object): string {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { printJson } from '../../../src/cli/output/json.ts';
+import { hasDocument, printJson } from '../../../src/cli/output/json.ts';
 
 async function printed(value: object): Promise<string> {
   const stream = new PassThrough();
@@ -19,4 +19,12 @@ test('big integers become digits, and nothing reaches the terminal', async () =>
   expect(await printed({ ns: 12_345_678_901_234_567_890n, name: '\u{9B}\u202E' })).toBe(
     String.raw`{"v":1,"ns":"12345678901234567890","name":"\u009b\u202e"}` + '\n',
   );
+});
+
+test('a stream has a document once one was printed to it, and other output is none', () => {
+  const stream = new PassThrough();
+  stream.write('Nothing new in the folders.\n');
+  expect(hasDocument(stream)).toBe(false);
+  printJson({ ok: true }, stream);
+  expect(hasDocument(stream)).toBe(true);
 });
