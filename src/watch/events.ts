@@ -1,10 +1,35 @@
-import { join, sep } from 'node:path';
+/**
+ * Events of the file system, and all that dropcast does with chokidar. Nothing else in the program knows it.
+ *
+ * dropcast uses chokidar to put a watch on each directory, to list a new directory, and to report the end of a directory, on each platform
+ * that Node runs on. Events only give hints: the kernel drops events when its queue overflows, Node does not report that, and
+ * `awaitWriteFinish` skips files that are present at the start. The scan is the truth (docs/design.md), and `Settler` decides when a file
+ * is complete.
+ *
+ * Options:
+ * - `backend`: `auto` or `native`. A folder that polls opens no events at all: the scan is enough.
+ * - `depth: 0`: each directory is given to chokidar by `watch`, one after the other. With 100,000 files in 1,000 directories this took
+ *   30 MB. With sixteen directories at a time, and the files, it took 145 MB.
+ * - `ignored`: chokidar asks about each path that it lists. The answer keeps directories only, and reports the files on the way.
+ * - `followSymlinks`, `atomic` and `awaitWriteFinish` are off: links are not followed, and no event waits for another.
+ *
+ * Private traits, for which the version is pinned exactly:
+ * - `raw` events carry the name that the kernel said and `watchedPath`, the directory. chokidar does not look at such a path when `ignored`
+ *   refuses it: the receiver of the event does (docs/decisions/0058-who-looks-at-a-file.md).
+ * - `ignored` is called without `stats` before chokidar looks, and with them afterwards.
+ * - It calls `fs.watch` with a path, options and a listener, through the module object. `sliceEvents` depends on that.
+ */
+
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename, join, sep } from 'node:path';
 import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { FSWatcher } from 'chokidar';
+import { probeName } from './event-proof.ts';
 import { errnoOf } from './path-entry.ts';
-import { sliceEvents } from './sliced-events.ts';
+import { Slices } from './slices.ts';
 import type { RoughStats } from './taken-files.ts';
 
 sliceEvents();
@@ -34,13 +59,6 @@ export interface FolderEvents extends AsyncDisposable {
 
 export type OpenEvents = (options: EventOptions) => FolderEvents;
 
-/**
- * File system events by chokidar: fast but unreliable (Node drops inotify overflows silently).
- *
- * chokidar keeps the directories only. Of a file it tells what the kernel said (`raw`), and what it found when it listed the directory
- * (`ignored` is asked about each). At a path that the kernel named it does not look, unless it is a directory: whoever gets the event does. Directories are given to it one after the other and without depth. With 100,000 files in 1,000
- * directories it took 145 MB when it kept the files too and was given sixteen directories at a time; this way it takes 30 MB.
- */
 export const openEvents: OpenEvents = (options) => new Events(options);
 
 class Events implements FolderEvents {
@@ -108,7 +126,7 @@ class Events implements FolderEvents {
     return true;
   }
 
-  /** The kernel names what is in a watched directory. Without a name it is the directory itself, which is chokidar's business. */
+  /** The kernel names what is in a watched directory. An event without a name is about the directory itself, which chokidar handles. */
   #happened(name: unknown, details: unknown): void {
     if (typeof name === 'string' && isInDirectory(details)) this.#report(join(details.watchedPath, name));
   }
@@ -157,4 +175,36 @@ function pathOf(error: unknown): string | undefined {
 
 function withSeparator(path: string): string {
   return path.endsWith(sep) ? path : path + sep;
+}
+
+type Listener = (event: string, name: string | null) => void;
+
+/**
+ * Makes `fs.watch` report its events in slices. libuv reads events until the queue of the kernel is empty, without a turn of the event loop.
+ * While files come faster than chokidar handles their events, nothing else happens: 100,000 files stopped a daemon for 12 s. chokidar has no
+ * option for this (docs/decisions/0056-events-come-in-slices.md).
+ */
+function sliceEvents(): void {
+  const { watch } = fs;
+  const slices = new Slices();
+  let watches = 0;
+  const sliced = (path: fs.PathLike, options: fs.WatchOptions, listener?: Listener): fs.FSWatcher => {
+    // Only chokidar passes a listener here; other code in the process gets the original.
+    if (listener === undefined) return Reflect.apply(watch, fs, [path, options]);
+    const number = (watches += 1);
+    let isClosed = false;
+    const watcher = watch(path, { ...options, encoding: 'utf8' }, (event, name) => {
+      const tell = (): void => {
+        if (!isClosed) listener(event, name);
+      };
+      // The test of the watches needs its event in time, whatever waits.
+      if (name !== null && basename(name) === probeName) tell();
+      else slices.add(`${number} ${event} ${name}`, tell);
+    });
+    return watcher.once('close', () => {
+      isClosed = true;
+    });
+  };
+  Object.assign(fs, { watch: sliced });
+  syncBuiltinESMExports();
 }

@@ -59,7 +59,7 @@ export interface WatchFolderOptions {
  * eighth time, or when scans are the only source: with 100,000 files a look at each costs a second of a core.
  * With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, taking at most a twentieth of the time.
  *
- * @param open the source of the events, chokidar by default
+ * @param open the source of the events; those of the file system by default
  */
 export function watchFolder(options: WatchFolderOptions, open: OpenEvents = openEvents): FolderWatcher {
   const folder = {
