@@ -36,7 +36,15 @@ test.each([
     const ask = (): Promise<void> => events(shell, { config, level: 'info', lines: 5 });
     await expect(ask()).rejects.toMatchObject({ exitCode: 78 });
     const news = createNewsLines({ now: () => 0 }, (error) => expect.fail(String(error)));
-    news.add({ level: 'info', type: 'x', file: null, folder: null, path: null, state: null, text: 'It still works' });
+    news.add({
+      level: 'info',
+      type: 'file',
+      file: null,
+      folder: null,
+      path: null,
+      state: null,
+      text: 'It still works',
+    });
     const daemon = { ledger: {}, news, startedAt: 1, config: () => ({ stateDir: scratch.file('st'), folders: [] }) };
     const ports = {
       reload: () => Promise.reject(new Error('not asked for')),

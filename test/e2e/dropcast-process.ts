@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { checkPrinted } from '../contract/golden/printed.ts';
 import { inherited } from '../support/inherited.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
@@ -25,6 +26,7 @@ export interface DropcastProcess extends AsyncDisposable {
   kill(signal: NodeJS.Signals): Promise<Ended>;
 }
 
+/** Its end rejects when a document that it printed with `--json` is not the one that the contract lists. */
 export function startDropcast(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -39,8 +41,12 @@ export function startDropcast(
   let stderr = '';
   child.stdout.on('data', (part) => (stdout += String(part)));
   child.stderr.on('data', (part) => (stderr += String(part)));
-  const ended = new Promise<Ended>((resolve) => {
+  const closed = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  const ended = closed.then((end) => {
+    checkPrinted(args, end.stdout);
+    return end;
   });
   const kill = (signal: NodeJS.Signals): Promise<Ended> => {
     child.kill(signal);

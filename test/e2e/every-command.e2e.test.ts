@@ -2,6 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProgram, usageExitCode } from '../../src/cli/program.ts';
 import { CommandError } from '../../src/cli/shell.ts';
+import { checkPrinted } from '../contract/golden/printed.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
 import { startStation } from './station.ts';
 import type { Station } from './station.ts';
@@ -26,6 +27,7 @@ async function run(words: readonly string[]): Promise<{ code: number; out: strin
     code = error instanceof CommandError ? error.exitCode : (usageExitCode(error) ?? Number.NaN);
     shell.err.text += String(error);
   }
+  checkPrinted(words, shell.out.text);
   return { code, out: shell.out.text, err: shell.err.text };
 }
 

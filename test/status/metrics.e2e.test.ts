@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { unlistedMetrics } from '../contract/golden/metrics.ts';
+import { readList } from '../contract/golden/stored.ts';
 import { startStation } from '../e2e/station.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/until.ts';
@@ -49,6 +51,9 @@ scrape_configs:
     const success = await first('dropcast_last_success_timestamp_seconds');
     expect(Date.now() / 1_000 - (success ?? 0)).toBeLessThan(600);
     expect(await first('process_resident_memory_bytes{job="dropcast"}')).toBeGreaterThan(1e7);
+    const token = (await readFile(station.scratch.file('state/metrics-token'), 'utf8')).trim();
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    expect(unlistedMetrics(await answer.text(), await readList('metrics.txt'))).toEqual([]);
     for (const query of await queries('dropcast')) {
       await prometheus.query(query); // Prometheus understands it
       for (const name of metricsIn(query)) expect(await last(`{__name__="${name}"}`), name).not.toEqual([]);

@@ -47,7 +47,7 @@ function feedTable(feeds: readonly Feed[], shell: Shell): string {
   return renderTable(columns, rows, tableOptions(shell));
 }
 
-function publishedForm(id: string, { status, publishedAt, videoCount }: Published): object {
+function publishedForm(id: string, { status, publishedAt, videoCount }: Published) {
   return { feed_id: id, status, published_at: publishedAt ?? null, video_count: videoCount ?? null };
 }
 

@@ -3,7 +3,7 @@ import type { AnalyticsOverview, Channel, Engagement, Feed, Period, Video, Video
 // What `--json` prints: the field names of the API (api-spec section 2), and null for what the service left out, so that all objects of a
 // kind have the same keys.
 
-export function videoForm(video: Video): object {
+export function videoForm(video: Video) {
   return {
     id: video.id,
     title: video.title ?? null,
@@ -21,7 +21,7 @@ export function videoForm(video: Video): object {
 }
 
 /** What a list carries (api-spec section 2.1): nothing is said of a field that it has not, null or otherwise. */
-export function videoListForm(video: VideoListItem): object {
+export function videoListForm(video: VideoListItem) {
   const { description, channelId, tags, sourceUrl, message } = video;
   return {
     id: video.id,
@@ -39,7 +39,7 @@ export function videoListForm(video: VideoListItem): object {
   };
 }
 
-export function channelForm(channel: Channel): object {
+export function channelForm(channel: Channel) {
   return {
     id: channel.id,
     name: channel.name || null,
@@ -51,7 +51,7 @@ export function channelForm(channel: Channel): object {
   };
 }
 
-export function feedForm(feed: Feed): object {
+export function feedForm(feed: Feed) {
   return {
     id: feed.id,
     name: feed.name || null,
@@ -62,7 +62,7 @@ export function feedForm(feed: Feed): object {
   };
 }
 
-export function videoAnalyticsForm(record: Engagement): object {
+export function videoAnalyticsForm(record: Engagement) {
   return {
     video_id: record.videoId ?? null,
     period: periodForm(record.period),
@@ -73,7 +73,7 @@ export function videoAnalyticsForm(record: Engagement): object {
   };
 }
 
-export function overviewForm(record: AnalyticsOverview): object {
+export function overviewForm(record: AnalyticsOverview) {
   return {
     period: periodForm(record.period),
     total_views: record.totalViews,
@@ -83,6 +83,6 @@ export function overviewForm(record: AnalyticsOverview): object {
 }
 
 /** The client uses empty text for a day that neither the question nor the answer names. */
-function periodForm({ from, to }: Readonly<Record<keyof Period, string>>): object {
+function periodForm({ from, to }: Readonly<Record<keyof Period, string>>) {
   return { from: from || null, to: to || null };
 }

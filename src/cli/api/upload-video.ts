@@ -44,7 +44,7 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     result = { uploaded, status: video.status, video };
   } finally {
     // A failed video has an id too, and somebody has to look at it.
-    if (result !== null) print(shell, result, options.json === true);
+    if (result !== null) printUpload(shell, result, options.json === true);
   }
 }
 
@@ -85,7 +85,7 @@ function stateOf(status: string): string {
   return status === 'ready' ? 'done' : status;
 }
 
-function print(shell: Shell, { uploaded, status, video }: Result, isJson: boolean): void {
+function printUpload(shell: Shell, { uploaded, status, video }: Result, isJson: boolean): void {
   const { id, sizeBytes, sha256 } = uploaded;
   if (isJson) {
     const form = video === null ? null : videoForm(video);

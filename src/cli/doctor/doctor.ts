@@ -92,7 +92,7 @@ export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell
   return isWell ? [`No problems in the ${counted(made, 'check')} that you may make; ${more}`] : [more];
 }
 
-function resultJson({ name, findings, skipped }: CheckResult): object {
+function resultJson({ name, findings, skipped }: CheckResult) {
   return { name, skipped, findings };
 }
 

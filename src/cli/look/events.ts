@@ -99,7 +99,7 @@ async function readPast(
           shell.stderr.write(`${more}\n`);
           return;
         }
-        print(line, options, shell);
+        printLine(line, options, shell);
         printed += 1;
         after = line.cursor;
       }
@@ -208,13 +208,22 @@ class Following {
 
   #print(line: NewsLine): void {
     this.#seq = line.seq;
-    print(line, this.#options, this.#shell);
+    printLine(line, this.#options, this.#shell);
   }
 }
 
 const usualLines = 50;
 
-function print(line: KeptLine, { json }: EventsOptions, shell: Shell): void {
+interface PrintedLine extends KeptLine {
+  /** Absent from lines of earlier runs. */
+  readonly seq?: number;
+  /** With `--since` and `--after`: where the next reading begins. */
+  readonly cursor?: string;
+  /** How many lines this one replaces. */
+  readonly missed?: number;
+}
+
+function printLine(line: PrintedLine, { json }: EventsOptions, shell: Shell): void {
   if (json === true) printJson(line, shell.stdout);
   else shell.stdout.write(`${readable(line, shell)}\n`);
 }

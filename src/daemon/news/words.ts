@@ -10,10 +10,28 @@ import { overWords } from '../words/stop-words.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 
+/** Contract (`events --json`). `missed` replaces lines that a slow reader did not get. */
+export type NewsType =
+  | 'arrival'
+  | 'expectation'
+  | 'failure'
+  | 'feed'
+  | 'file'
+  | 'folder'
+  | 'host'
+  | 'missed'
+  | 'name'
+  | 'operator-pause'
+  | 'paused'
+  | 'refusal'
+  | 'reload'
+  | 'resumed'
+  | 'started';
+
 /** What happened, for a person: the words of one event. */
 export interface News {
   readonly level: NewsLevel;
-  readonly type: string;
+  readonly type: NewsType;
   /** Id of the file; null: it concerns a folder, a feed or everything. */
   readonly file: string | null;
   /** Absolute. */
