@@ -12,12 +12,13 @@ beforeAll(async () => {
 describe.each(listNames)('%s', (name) => {
   test('has every item that it had: none is removed, renamed or retyped', async () => {
     const { gone } = differenceOf(await readList(name), now[name]);
-    expect(gone, `the contract with users lost or changed these items of ${name}: bring them back`).toEqual([]);
+    const message = `the contract with users lost or changed these items of ${name}: bring them back\n${gone.join('\n')}\n`;
+    expect(gone, message).toEqual([]);
   });
 
   test('has every item of the program', async () => {
     const { added } = differenceOf(await readList(name), now[name]);
-    expect(added, `${name} lacks these items: npm run contract adds them`).toEqual([]);
+    expect(added, `${name} lacks these items: npm run contract adds them\n${added.join('\n')}\n`).toEqual([]);
   });
 });
 
