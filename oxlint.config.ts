@@ -17,12 +17,16 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   ledger: { uses: ['pipeline', 'disk', 'log'] },
   fleet: { uses: ['pipeline', 'ledger', 'watch', 'host'], types: ['config', 'log'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
-  status: { uses: ['http', 'daemon', 'config', 'log'], types: ['pipeline', 'host', 'intake', 'ledger', 'fleet'] },
+  view: { uses: ['pipeline', 'watch', 'log'], types: ['host', 'intake'] },
+  status: {
+    uses: ['http', 'daemon', 'view', 'config', 'log'],
+    types: ['pipeline', 'host', 'intake', 'ledger', 'fleet'],
+  },
   daemon: {
-    uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger', 'fleet', 'http'],
+    uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger', 'fleet', 'view', 'http'],
     types: ['log'],
   },
-  systemd: { uses: ['log'], types: ['config', 'daemon'] },
+  systemd: { uses: ['view', 'log'], types: ['config', 'daemon'] },
   cli: {
     uses: [
       'config',
@@ -33,6 +37,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
       'host',
       'disk',
       'daemon',
+      'view',
       'status',
       'ledger',
       'fleet',
@@ -44,7 +49,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
 
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
-  '@dropcast/client': ['host', 'disk', 'daemon', 'cli'],
+  '@dropcast/client': ['host', 'disk', 'daemon', 'view', 'cli'],
   '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
   '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
   '@dropcast/sandbox': ['cli'],

@@ -48,6 +48,8 @@ import type { ServiceConnection } from './service-connection.ts';
 import { createOverview } from './overview/overview.ts';
 import type { Overview } from './overview/overview.ts';
 import { createSummary } from './summary.ts';
+import { waitsOf } from '../view/waits.ts';
+import type { Wait } from '../view/waits.ts';
 import type { Summary } from './summary.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
@@ -90,6 +92,8 @@ export interface Daemon extends AsyncDisposable {
   reload(config: Config, names?: NamesOfService | null): Promise<void>;
   /** A webhook arrived. A signed one makes the daemon ask the service soon; what it says is not believed. */
   receive(webhook: Webhook): Admission;
+  /** Everything that holds work up, the most far-reaching first: cheap. */
+  waits(): readonly Wait[];
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
   /** What all that waits waits for, and when it is done. */
@@ -267,6 +271,7 @@ class RunningDaemon implements Daemon {
   readonly expectations: Expectations;
   readonly turn: Turn;
   readonly messageTargets: MessageTargets;
+  readonly waits: () => readonly Wait[];
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly overview: Overview;
@@ -310,7 +315,8 @@ class RunningDaemon implements Daemon {
       },
     });
     const asShown = { ...seen, ledger, fleet };
-    this.summary = createSummary({ ...asShown, gate: this.gate, times: this.times });
+    this.waits = () => waitsOf(this, world.clock.now());
+    this.summary = createSummary({ ...asShown, gate: this.gate, waits: this.waits });
     this.outlook = createOutlook({ ...asShown, gate: this.gate, times: this.times, config: () => this.#config });
     this.overview = createOverview(this, world);
   }

@@ -10,10 +10,10 @@ export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 export function healthOf(daemon: {
   readonly fleet: Pick<FleetView, 'awaySince'> | null;
   readonly conductor: Pick<Conductor, 'pause'> & { readonly pauses: Pick<OperatorPauses, 'list'> };
-  readonly folders: Pick<Folders, 'frozen'>;
+  readonly folders: Pick<Folders, 'frozenFolders'>;
 }): Health {
   if (daemon.fleet !== null && daemon.fleet.awaySince() !== null) return 'away';
   if (daemon.conductor.pause() !== null) return 'waiting';
-  if (daemon.folders.frozen() > 0) return 'frozen';
+  if (daemon.folders.frozenFolders().length > 0) return 'frozen';
   return daemon.conductor.pauses.list().length > 0 ? 'paused' : 'ok';
 }

@@ -1,5 +1,5 @@
 import type { DeafTarget } from '../fleet/fleet-view.ts';
-import { clockTime } from './words/clock-time.ts';
+import { clockTime } from '../view/words/clock-time.ts';
 
 /** A notification target, as configured. */
 export interface TargetName {

@@ -1,15 +1,10 @@
 import { needsYouIn } from './overview/needs-you-count.ts';
-import type { FleetView } from '../fleet/fleet-view.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
-import { createsWait } from './files/file-view.ts';
-import { awaited } from './words/stop-words.ts';
-import { pauseWords } from './words/pause-words.ts';
-import { uploadsStart } from './outlook/upload-times.ts';
-import type { UploadTimes } from './outlook/upload-times.ts';
 import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
+import type { Wait } from '../view/waits.ts';
 
 /** The daemon in a few numbers, cheap enough to be asked for all the time. */
 export interface Summary {
@@ -24,12 +19,8 @@ export interface Summary {
   readonly settling: number;
   readonly needsYou: number;
   readonly done: number;
-  /** Folders that are frozen: away, unreadable, or another dropcast's. */
-  readonly frozen: number;
-  /** Why everything, or all that needs a new record, waits; or null. */
-  readonly waiting: string | null;
-  /** What it waits for, in short (`for the key`), when nothing at all can be sent. */
-  readonly awaited?: string;
+  /** Everything that holds work up. */
+  readonly waits: readonly Wait[];
   /** Of the last hour. */
   readonly requests: { readonly used: number; readonly limit: number };
 }
@@ -42,13 +33,12 @@ export interface Summary {
 export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
-  readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'pauses' | 'createsWaitUntil'>;
-  readonly folders: Pick<Folders, 'countSettling' | 'frozen'>;
+  readonly conductor: Pick<Conductor, 'uploads'>;
+  readonly folders: Pick<Folders, 'countSettling'>;
   readonly gate: Pick<Gate, 'snapshot'>;
-  readonly times: Pick<UploadTimes, 'startAt'>;
-  readonly fleet: Pick<FleetView, 'whyAway'> | null;
+  readonly waits: () => readonly Wait[];
 }): () => Promise<Summary> {
-  const { ledger, events, conductor, folders, gate, times, fleet } = parts;
+  const { ledger, events, conductor, folders, gate, waits } = parts;
   let written = 0;
   events.listen(({ type }) => {
     if (type === 'file' || type === 'elsewhere') written += 1;
@@ -62,7 +52,6 @@ export function createSummary(parts: {
     const of = (state: string): number => counts[state] ?? 0;
     const uploading = conductor.uploads().length;
     const { used, limit } = gate.snapshot();
-    const pause = conductor.pause();
     const queued = of('queued') + Math.max(0, of('awaiting upload') - uploading);
     return {
       states: counts,
@@ -74,22 +63,8 @@ export function createSummary(parts: {
       settling: folders.countSettling(),
       needsYou: needsYouIn(counts),
       done: of('done'),
-      frozen: folders.frozen(),
-      waiting: fleet?.whyAway() ?? pause?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
-      ...(pause !== null && { awaited: awaited(pause) }),
+      waits: waits(),
       requests: { used, limit },
     };
   };
-}
-
-function whyNoneStarts(
-  conductor: Pick<Conductor, 'createsWaitUntil' | 'pauses'>,
-  times: Pick<UploadTimes, 'startAt'>,
-): string | null {
-  const paused = conductor.pauses.all();
-  if (paused !== null) return pauseWords(paused, Date.now());
-  const startAt = times.startAt();
-  if (startAt !== null) return uploadsStart(startAt, Date.now());
-  const until = conductor.createsWaitUntil();
-  return until === null ? null : createsWait(until);
 }

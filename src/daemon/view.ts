@@ -1,4 +1,6 @@
-import { pauseWords } from './words/pause-words.ts';
+import { pausedBy } from '../view/waits.ts';
+import type { Wait } from '../view/waits.ts';
+import { pauseWords } from '../view/words/pause-words.ts';
 import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -31,6 +33,8 @@ export interface StatusView {
   readonly fleet: FleetStatus | null;
   readonly counts: Readonly<Record<string, number>>;
   readonly settling: number;
+  /** Everything that holds work up, the most far-reaching first. Without a daemon, only what people paused. */
+  readonly waits: readonly Wait[];
   /** What people paused, oldest first. Times are epoch milliseconds. */
   readonly paused: readonly OperatorPause[];
   /** Why everything waits, or null. */
@@ -96,6 +100,7 @@ export const emptyStatus: StatusView = {
   fleet: null,
   counts: {},
   settling: 0,
+  waits: [],
   paused: [],
   waiting: null,
   unknown: [],
@@ -150,6 +155,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
   const fleet = daemon === null ? ledger.fleet : daemon.fleet;
+  const paused = await ledger.pauses();
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
@@ -162,7 +168,8 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     fleet: fleet == null ? null : await fleetStatusOf(fleet, ledger),
     counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
-    paused: await ledger.pauses(),
+    waits: daemon?.waits() ?? pausedBy(paused, Date.now()),
+    paused,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     unknown: daemon?.conductor.names.unknown() ?? [],
     requests:

@@ -13,6 +13,11 @@ import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderPlace, FolderStatus, FolderWorld } from './watched-folder.ts';
 
+export interface FrozenFolder {
+  readonly path: string;
+  readonly why: string;
+}
+
 /** The watched folders of a configuration. */
 export interface Folders extends AsyncDisposable {
   /** Resolves when it is known which folders are there. Their first full scans, of up to an hour, go on in the background. */
@@ -24,8 +29,8 @@ export interface Folders extends AsyncDisposable {
   unscanned(): readonly string[];
   /** Whether all files have their rows that were in a folder with `existing: adopt` when it was watched for the first time. */
   isArchiveSeen(): boolean;
-  /** How many are missing or cannot be read. */
-  frozen(): number;
+  /** Folders that are missing, cannot be read, or belong to another dropcast, and why. */
+  frozenFolders(): readonly FrozenFolder[];
   /** The videos and links that settle; a sidecar counts with its video. */
   settling(): readonly SettlingFile[];
   countSettling(): number;
@@ -137,8 +142,8 @@ class FolderSet implements Folders {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
 
-  frozen(): number {
-    return this.#all().filter(({ isFrozen }) => isFrozen).length;
+  frozenFolders(): readonly FrozenFolder[] {
+    return this.#all().flatMap(({ path, whyFrozen: why }) => (why === null ? [] : { path, why }));
   }
 
   settling(): readonly SettlingFile[] {

@@ -146,6 +146,10 @@ export class WatchedFolder implements AsyncDisposable {
     return this.#state?.state === 'frozen';
   }
 
+  get whyFrozen(): string | null {
+    return this.#state?.state === 'frozen' ? this.#state.why : null;
+  }
+
   get #isBehind(): boolean {
     return this.#state?.state === 'frozen' && this.#state.isBehind === true;
   }

@@ -1,4 +1,5 @@
 import type { Summary } from '../daemon/summary.ts';
+import { mainWait, waitWords } from '../view/waits.ts';
 
 /** Status until the first scan of every folder has ended. */
 export const startingText = 'Scanning the folders';
@@ -6,10 +7,14 @@ export const startingText = 'Scanning the folders';
 /**
  * The daemon in one line, for `systemctl status`: `3 uploading · 12 queued · 1 needs you · API 412/1000`. Leaves out zeros; the words are
  * those of the states.
+ *
+ * @param now epoch milliseconds
  */
-export function statusText(summary: Summary): string {
-  const missing = part(summary.frozen, summary.frozen === 1 ? 'folder missing' : 'folders missing');
-  if (summary.waiting !== null) return [`Waiting: ${summary.waiting}`, ...missing].join(' · ');
+export function statusText(summary: Summary, now = Date.now()): string {
+  const frozen = summary.waits.filter(({ cause }) => cause === 'folder').length;
+  const missing = part(frozen, frozen === 1 ? 'folder frozen' : 'folders frozen');
+  const wait = mainWait(summary.waits, summary.queued);
+  if (wait !== null) return [waitWords(wait, now), ...missing].join(' · ');
   const working = [
     part(summary.uploading, 'uploading'),
     part(summary.queued, 'queued'),

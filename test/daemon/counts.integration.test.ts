@@ -26,6 +26,7 @@ function working(ids: readonly string[]): Daemon {
     accounts: { ...accounts, unaccounted: 0 },
   };
   return {
+    waits: () => [],
     pauses: noPauses,
     expectations: { list: () => [] },
     messageTargets: { deaf: () => [] },

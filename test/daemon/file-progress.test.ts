@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noPauses } from './no-pauses.ts';
 import { whyOf } from '../../src/cli/output/file-table.ts';
-import { rate, size } from '../../src/daemon/words/amounts.ts';
+import { rate, size } from '../../src/view/words/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { progressWords } from '../../src/daemon/words/progress-words.ts';
+import { progressWords } from '../../src/daemon/files/progress-words.ts';
 import { viewOf } from '../../src/daemon/files/file-view.ts';
 import { viewsOf } from '../../src/daemon/files/file-view.ts';
 import type { LedgerView } from '../../src/ledger/view.ts';

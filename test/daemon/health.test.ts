@@ -27,7 +27,9 @@ test.each([
     healthOf({
       fleet: isAway === undefined ? null : { awaySince: () => (isAway ? 1 : null) },
       conductor: { pause: () => (paused ? pause : null), pauses: { list: () => (isHeld ? [held] : []) } },
-      folders: { frozen: () => frozen },
+      folders: {
+        frozenFolders: () => Array.from({ length: frozen }, (_, n) => ({ path: `/${n}`, why: 'it is away' })),
+      },
     }),
   ).toBe(word);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { deletionWords } from '../../src/daemon/words/deletion-words.ts';
+import { deletionWords } from '../../src/view/words/deletion-words.ts';
 import { viewOf, viewsOf } from '../../src/daemon/files/file-view.ts';
 import { filesOf } from '../../src/daemon/files/files-view.ts';
 import type { FilesLedger } from '../../src/daemon/files/files-view.ts';
@@ -26,6 +26,7 @@ const ledger = {
 } as unknown as FilesLedger;
 const daemon = {
   fleet: null,
+  waits: () => [],
   pauses: noPauses,
   conductor: {
     pauses: noPauses,

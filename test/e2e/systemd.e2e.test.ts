@@ -47,7 +47,7 @@ alongside('messages to systemd', () => {
     const { station, socket } = service;
     station.faults.api = (_, response) => refusal(response, 402, 'unpaid\nWATCHDOG=trigger\u001B[31m');
     await station.drop('one.mpg');
-    const text = await socket.hears(/^STATUS=Waiting: /);
+    const text = await socket.hears(/^STATUS=Everything waits: /);
     expect(text).toContain('WATCHDOG=trigger');
     for (const control of ['\n', '\u001B']) expect(text).not.toContain(control);
   });

@@ -27,8 +27,8 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
     if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (daemon.isBroken) throw new Error('the ledger cannot be read');
     const { queued, uploads } = daemon;
-    const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0, frozen: 0 };
-    return { states: {}, queued, uploading: uploads, ...others, waiting: null, requests: { used: 0, limit: 1_000 } };
+    const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0 };
+    return { states: {}, queued, uploading: uploads, ...others, waits: [], requests: { used: 0, limit: 1_000 } };
   };
   const lifecycle = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
   const watch = (): void =>

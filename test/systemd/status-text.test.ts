@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/daemon/summary.ts';
+import type { Wait } from '../../src/view/waits.ts';
 import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
 
 const nothing: Summary = {
@@ -12,9 +13,25 @@ const nothing: Summary = {
   settling: 0,
   needsYou: 0,
   done: 0,
-  frozen: 0,
-  waiting: null,
+  waits: [],
   requests: { used: 3, limit: 1_000 },
+};
+
+const wait = { since: null, until: null, remedy: null } as const;
+const frozen: Wait = { ...wait, cause: 'folder', holds: 'some', what: '/inbox', why: 'it is away' };
+const away: Wait = {
+  ...wait,
+  cause: 'service',
+  holds: 'everything',
+  what: 'everything',
+  why: 'the service cannot be reached',
+};
+const closed: Wait = {
+  ...wait,
+  cause: 'upload window',
+  holds: 'uploads',
+  what: 'uploads',
+  why: 'outside `uploads.window`',
 };
 
 test.for<[string, Partial<Summary>]>([
@@ -27,13 +44,12 @@ test.for<[string, Partial<Summary>]>([
   ['Idle · 120 done · 2 need you · API 3/1000', { done: 120, needsYou: 2 }],
   ['4 processing · 5 awaiting publish · 6 retrying · API 3/1000', { processing: 4, awaitingPublish: 5, retrying: 6 }],
   ['1 settling · API 3/1000', { settling: 1 }],
-  ['Idle · 1 folder missing · API 3/1000', { frozen: 1 }],
-  ['1 uploading · 1 needs you · 2 folders missing · API 3/1000', { uploading: 1, needsYou: 1, frozen: 2 }],
-  [
-    'Waiting: the service cannot be reached · 1 folder missing',
-    { frozen: 1, waiting: 'the service cannot be reached' },
-  ],
-  ['Waiting: the service cannot be reached', { queued: 7, waiting: 'the service cannot be reached' }],
+  ['Idle · 1 folder frozen · API 3/1000', { waits: [frozen] }],
+  ['1 uploading · 1 needs you · 2 folders frozen · API 3/1000', { uploading: 1, needsYou: 1, waits: [frozen, frozen] }],
+  ['Everything waits: the service cannot be reached · 1 folder frozen', { waits: [away, frozen] }],
+  ['Everything waits: the service cannot be reached', { queued: 7, waits: [away] }],
+  ['Uploads wait: outside `uploads.window`', { queued: 1, waits: [closed] }],
+  ['Idle · API 3/1000', { waits: [closed] }],
 ])('%s', ([text, numbers]) => {
   expect(statusText({ ...nothing, ...numbers })).toBe(text);
 });

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { eventRow } from '../../daemon/news/lines.ts';
 import { notWatched } from '../../daemon/commands/pause.ts';
 import type { PauseResult, PauseWanted } from '../../daemon/commands/pause.ts';
-import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
+import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemonOr, withLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';

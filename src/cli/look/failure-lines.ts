@@ -1,4 +1,4 @@
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** A line of failures.jsonl, as far as a person reads it. */

@@ -1,5 +1,5 @@
 import type { FolderStatus } from '../../intake/watched-folder.ts';
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
 import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
@@ -16,10 +16,10 @@ import { causeLines, sharedCauses } from '../output/cause-lines.ts';
 import { hostLines } from '../output/host-lines.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { exitCodes } from '../shell.ts';
+import { waitLines } from '../../view/waits.ts';
 import { leftOutWords } from '../../watch/left-out.ts';
 import type { Shell } from '../shell.ts';
 
@@ -68,32 +68,14 @@ export function statusNeedsPerson({
 function overview(view: StatusView, shell: Shell): string {
   const colour = hasColour(shell.stdout, shell.env);
   const lines = [headline(view, colour), ...hostLines(view.fleet, Date.now(), colour), countLine(view)];
-  if (view.waiting !== null) {
-    const next = formatRelative(view.waiting.next_probe_at, Date.now());
-    lines.push(paint('yellow', `Waiting: ${escapeControls(view.waiting.why)}; next try ${next}`, colour));
-  }
-  for (const pause of view.paused) {
-    const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
-    lines.push(paint('yellow', `${what}; ${escapeControls(resumeCommand(pause))} ends it`, colour));
-  }
-  for (const { kind, name } of view.unknown) {
-    const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
-    const line = `The service has no ${kind} ${escapeControls(name)}: ${what}. Create it there, or correct the rules and run \`dropcast reload\`.`;
-    lines.push(paint('red', line, colour));
-  }
-  if (view.creates_wait_until !== null) {
-    const resumes = formatRelative(view.creates_wait_until, Date.now());
-    const why = 'too many create requests of the last hour had no usable answer';
-    lines.push(paint('yellow', `New files wait: ${why}; resumes ${resumes}`, colour));
-  }
+  for (const line of waitLines(view.waits, Date.now())) lines.push(paint('yellow', escapeControls(line), colour));
   if (view.requests !== null) {
-    const { used, limit, blocked_until: blockedUntil, others } = view.requests;
-    const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
-    lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
+    const { used, limit, others } = view.requests;
+    lines.push(`API requests in the last hour: ${used} of ${limit}`);
     if (others > 0) lines.push(`Others use about ${others} requests an hour of this key: dropcast does without them.`);
   }
   if (view.outlook !== null) lines.push(...outlookLine(view.outlook));
-  lines.push(...uploadLines(view, colour));
+  lines.push(...uploadLines(view));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour), ...loneSidecarLines(folder));
@@ -140,21 +122,15 @@ function outlookLine(outlook: NonNullable<StatusView['outlook']>): readonly stri
   return [`${escapeControls(sentence)}.${done}`];
 }
 
-function uploadLines({ uploads, fleet }: StatusView, colour: boolean): readonly string[] {
+function uploadLines({ uploads, fleet }: StatusView): readonly string[] {
   if (uploads === null) return [];
   const isOne = fleet === null;
-  const { bytes_per_second: limit, until, start_at: startAt } = uploads;
+  const { bytes_per_second: limit, until } = uploads;
   const now = Date.now();
   const end = until === null ? '' : ` until ${clockTime(until, now)}`;
   const allowed = limit === null ? `unlimited${end}` : `${formatRate(limit)}${end}`;
-  return [
-    ...(startAt === null
-      ? []
-      : [paint('yellow', `Uploads start at ${clockTime(startAt, now)} (uploads.window)`, colour)]),
-    ...(limit === null && until === null
-      ? []
-      : [`Limit of all uploads ${isOne ? 'together' : 'of this host together'}: ${allowed}`]),
-  ];
+  if (limit === null && until === null) return [];
+  return [`Limit of all uploads ${isOne ? 'together' : 'of this host together'}: ${allowed}`];
 }
 
 function folderLine(

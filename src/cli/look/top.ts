@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import type { OverviewView } from '../../daemon/overview/overview-view.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import { queryRunningDaemon } from '../control.ts';

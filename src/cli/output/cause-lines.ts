@@ -1,6 +1,6 @@
 import type { CauseView } from '../../daemon/overview/needs-you.ts';
 import type { CauseAction } from '../../daemon/overview/causes.ts';
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { shellWord } from '../../shell-word.ts';
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { FileView } from '../../daemon/files/file-view.ts';
-import { progressWords } from '../../daemon/words/progress-words.ts';
+import { progressWords } from '../../daemon/files/progress-words.ts';
 import type { SettlingView } from '../../daemon/files/files-view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { hasColour } from '../../log/colour.ts';

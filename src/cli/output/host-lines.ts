@@ -1,6 +1,6 @@
 import type { FleetStatus, HostView } from '../../daemon/fleet/host-view.ts';
 import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
-import { rate } from '../../daemon/words/amounts.ts';
+import { rate } from '../../view/words/amounts.ts';
 import { paint } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { formatRelative } from './format.ts';

@@ -1,8 +1,9 @@
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
 import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import { deafWords } from '../../daemon/message-targets.ts';
+import { waitLines } from '../../view/waits.ts';
 import type { NowFile, OverviewView, Sentence } from '../../daemon/overview/overview-view.ts';
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
@@ -50,16 +51,12 @@ const looks: Readonly<Record<Sentence['level'], Style>> = {
   stopped: 'red',
 };
 
-function trouble({ pauses, folders, expectations, deaf_targets: targets, fleet, at }: OverviewView): readonly Line[] {
+function trouble({ waits, folders, expectations, deaf_targets: targets, fleet, at }: OverviewView): readonly Line[] {
   return [
-    ...pauses.map(({ what, why }) => ({
-      text: `waits   ${what}: ${why}`,
-      style: 'yellow' as const,
-    })),
-    ...folders.map(({ path, state, why }) => ({
-      text: `${state}  ${path}${why === null ? '' : `: ${why}`}`,
-      style: 'yellow' as const,
-    })),
+    ...waitLines(waits, at).map((text) => ({ text, style: 'yellow' as const })),
+    ...folders
+      .filter(({ state }) => state !== 'frozen')
+      .map(({ path, state }) => ({ text: `${state}  ${path}`, style: 'yellow' as const })),
     ...expectations
       .filter(({ state }) => state === 'missing' || state === 'late')
       .map((each) => ({

@@ -2,7 +2,7 @@ import { viewsOf } from '../../daemon/files/file-view.ts';
 import { settlingView } from '../../daemon/files/files-view.ts';
 import { leftForYou } from '../../daemon/view.ts';
 import { needsPerson } from '../../pipeline/file/reasons.ts';
-import { pauseWords, resumeCommand } from '../../daemon/words/pause-words.ts';
+import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
 import { isThere } from '../../disk/local-files.ts';
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -18,7 +18,7 @@ import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from '../files/suspects.ts';
 import { statusOf } from '../view.ts';
-import { nothingChanged } from '../words/unavailable-words.ts';
+import { nothingChanged } from '../../view/words/unavailable-words.ts';
 
 /** Result of a reload. */
 export interface Reloaded {

@@ -1,6 +1,6 @@
-import { clockTime } from '../words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import type { FileView } from './file-view.ts';
-import { progressWords } from '../words/progress-words.ts';
+import { progressWords } from './progress-words.ts';
 
 /** What may still become of a finished local file: only then there is more to say. */
 const unfinished: ReadonlySet<string | null> = new Set(['later', 'pending', 'waiting', 'refused']);

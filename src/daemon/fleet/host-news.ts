@@ -1,5 +1,5 @@
 import type { FleetView, Host } from '../../fleet/fleet-view.ts';
-import { clockTime } from '../words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import type { NewsLines } from '../news/lines.ts';
 import { hostView } from './host-view.ts';
 import type { HostView } from './host-view.ts';

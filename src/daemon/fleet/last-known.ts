@@ -2,7 +2,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Fleet } from '../../fleet/fleet-view.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
-import { noAnswer } from '../words/unavailable-words.ts';
+import { noAnswer } from '../../view/words/unavailable-words.ts';
 
 export interface LastKnownWorld {
   readonly clock: Pick<Clock, 'elapsed'>;

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { KeptEvent } from '../../ledger/event-rows.ts';
 import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { capitalised } from '../words/capitalised.ts';
+import { capitalised } from '../../view/words/capitalised.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
 import type { NewsLevel } from './words.ts';
 

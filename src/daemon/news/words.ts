@@ -2,11 +2,11 @@ import type { DropcastEvent, Pause } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isHeldByRules, wasThereBefore } from '../../pipeline/file/reasons.ts';
-import { size } from '../words/amounts.ts';
-import { capitalised } from '../words/capitalised.ts';
-import { clockTime } from '../words/clock-time.ts';
-import { pauseWords } from '../words/pause-words.ts';
-import { overWords } from '../words/stop-words.ts';
+import { size } from '../../view/words/amounts.ts';
+import { capitalised } from '../../view/words/capitalised.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
+import { pauseWords } from '../../view/words/pause-words.ts';
+import { overWords } from '../../view/words/stop-words.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 

@@ -13,7 +13,7 @@ import { begun } from '../../pipeline/sending-time.ts';
 import type { Line } from '../../pipeline/file/queue.ts';
 import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
 import { limitWords } from './limit-words.ts';
-import { pauseWords, resumeCommand } from '../words/pause-words.ts';
+import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
 import type { UploadTimes } from './upload-times.ts';
 
 /** What all that waits waits for, and when it is done. */

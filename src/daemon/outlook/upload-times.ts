@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { isInWindow, nextMinute } from '../../config/day-window.ts';
 import type { UploadHours } from '../../pipeline/estimate.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { clockTime } from '../words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 
 /** What the time of day says about uploads now. Moments are epoch milliseconds. */
 export interface UploadTimes {

@@ -4,6 +4,7 @@ import type { DeafTargetView } from '../message-targets.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { FleetStatus } from '../fleet/host-view.ts';
 import type { NeedsYou } from './needs-you.ts';
+import type { Wait } from '../../view/waits.ts';
 
 /** All of dropcast at one moment, for page, terminal and programs. Times are epoch milliseconds. */
 export interface OverviewView {
@@ -24,6 +25,8 @@ export interface OverviewView {
   /** Folders that are not simply watched. */
   readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
   readonly pauses: readonly PauseView[];
+  /** Everything that holds work up, the most far-reaching first. */
+  readonly waits: readonly Wait[];
   /** What folders expect, and what has come of it. */
   readonly expectations: readonly ExpectationView[];
   /** Notification targets that take no messages. */

@@ -1,21 +1,18 @@
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { EventStream } from '../events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { clockTime } from '../words/clock-time.ts';
 import type { Daemon } from '../daemon.ts';
-import { asHeld, createsWait, viewOf } from '../files/file-view.ts';
-import { awaited } from '../words/stop-words.ts';
-import { pauseWords, resumeCommand } from '../words/pause-words.ts';
+import { asHeld, viewOf } from '../files/file-view.ts';
 import { deafTargetViews } from '../message-targets.ts';
 import { fleetStatusOf } from '../fleet/host-view.ts';
-import { awayWords } from '../fleet/host-words.ts';
 import { countSteps } from '../files/step-states.ts';
-import { uploadsStart } from '../outlook/upload-times.ts';
 import { createDay } from './day.ts';
 import { createFeedTimes } from './feeds.ts';
 import { needsYouOf } from './needs-you.ts';
 import { moreUnderWay, nowFile, underWay } from './now.ts';
-import type { OverviewView, PauseView } from './overview-view.ts';
+import type { OverviewView } from './overview-view.ts';
+import { briefly, stopOf, whyWords } from '../../view/waits.ts';
+import type { WaitCause } from '../../view/waits.ts';
 import { createPassed } from './passed.ts';
 import { countUnmet, sentenceOf } from './sentence.ts';
 import { stagesOf } from './stages.ts';
@@ -131,7 +128,8 @@ function compose(
   const shown = underWay(found);
   const nextPollAt = conductor.nextPollAt();
   const needsYou = needsYouOf(found);
-  const pauses = pausesOf(daemon, now);
+  const waits = daemon.waits();
+  const stop = stopOf(waits);
   const folders = daemon.folders.status().filter(({ state }) => state === 'frozen' || state === 'scanning');
   const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   const usage = gate.snapshot();
@@ -141,8 +139,7 @@ function compose(
     at: now,
     started_at: daemon.startedAt,
     sentence: sentenceOf({
-      away: fleet === null || fleet.away === null ? null : awayWords(fleet.away),
-      stopped: stoppedBy(daemon, now),
+      stopped: stop === null ? null : briefly(stop),
       uploading: of('uploading'),
       waiting: settling + of('queued', 'creating', 'awaiting upload'),
       following: of('processing', 'awaiting publish') - of('without feed'),
@@ -178,44 +175,18 @@ function compose(
     day,
     feeds,
     folders: folders.map(({ path, state, why }) => ({ path, state, why })),
-    pauses,
+    waits,
+    pauses: waits
+      .filter(({ cause }) => listedAsPause.has(cause))
+      .map((wait) => ({ what: wait.what, why: whyWords(wait, now), since: wait.since, until: wait.until })),
     expectations,
     deaf_targets: deafTargets,
     fleet,
   };
 }
 
-function stoppedBy({ conductor }: OverviewDaemon, now: number): { readonly why: string; readonly next: string } | null {
-  const pause = conductor.pause();
-  if (pause !== null) return { why: pause.why, next: `next try at ${clockTime(pause.nextProbeAt, now)}` };
-  const byPerson = conductor.pauses.all();
-  return byPerson && { why: pauseWords(byPerson, now), next: `${resumeCommand(byPerson)} ends that` };
-}
-
-function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly PauseView[] {
-  const pause = conductor.pause();
-  const createsUntil = conductor.createsWaitUntil();
-  const startAt = times.startAt();
-  return [
-    ...(pause === null
-      ? []
-      : [
-          {
-            what: pause.holds,
-            why: `${awaited(pause)}; next try at ${clockTime(pause.nextProbeAt, now)}`,
-            since: pause.since,
-            until: pause.nextProbeAt,
-          },
-        ]),
-    ...conductor.pauses.list().map((each) => ({
-      what: each.folder ?? 'everything',
-      why: pauseWords(each, now),
-      since: each.since,
-      until: each.until,
-    })),
-    ...(createsUntil === null
-      ? []
-      : [{ what: 'new files', why: createsWait(createsUntil), since: null, until: createsUntil }]),
-    ...(startAt === null ? [] : [{ what: 'uploads', why: uploadsStart(startAt, now), since: null, until: startAt }]),
-  ];
-}
+/** Causes that `pauses` of the document lists; `waits` has all. */
+const listedAsPause: ReadonlySet<WaitCause> = new Set<WaitCause>([
+  ...(['key', 'account', 'service', 'upload host', 'machine'] as const),
+  ...(['paused', 'unanswered creates', 'upload window'] as const),
+]);

@@ -3,10 +3,8 @@ import type { DaySlot, Sentence } from './overview-view.ts';
 
 /** What the sentence of health is made of. */
 export interface Health {
-  /** A sentence that says that the database is away; null: it answers. */
-  readonly away: string | null;
-  /** Why nothing is sent at all, and until when; or null. */
-  readonly stopped: { readonly why: string; readonly next: string } | null;
+  /** The cause for which nothing is sent, briefly: `Waiting for the key`; or null. */
+  readonly stopped: string | null;
   readonly uploading: number;
   /** Before their upload, settling ones included. */
   readonly waiting: number;
@@ -26,11 +24,8 @@ export interface Health {
 /** Pure: how dropcast is, in one sentence. */
 export function sentenceOf(health: Health): Sentence {
   const { stopped } = health;
-  // The rest is as it was before.
-  if (health.away !== null) return { level: 'stopped', text: health.away };
   const trouble = troubleOf(health);
-  if (stopped !== null)
-    return { level: 'stopped', text: `Nothing can be sent: ${stopped.why}; ${stopped.next}${more(trouble)}.` };
+  if (stopped !== null) return { level: 'stopped', text: `${stopped}: nothing new is sent${more(trouble)}.` };
   const work = workOf(health);
   const level = needsPerson(health) ? 'attention' : work === null ? 'ok' : 'busy';
   const rest = trouble.length === 0 ? ['nothing needs you'] : trouble;

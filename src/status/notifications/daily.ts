@@ -1,5 +1,5 @@
-import { size } from '../../daemon/words/amounts.ts';
-import { clockDay } from '../../daemon/words/clock-time.ts';
+import { size } from '../../view/words/amounts.ts';
+import { clockDay } from '../../view/words/clock-time.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from './message.ts';
 

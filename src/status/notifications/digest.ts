@@ -1,6 +1,6 @@
 import { isInWindow } from '../../config/day-window.ts';
 import type { DayWindow } from '../../config/day-window.ts';
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import type { OutboxRow } from '../../ledger/news-rows.ts';
 import type { Envelope, Message } from './message.ts';
 

@@ -1,4 +1,4 @@
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

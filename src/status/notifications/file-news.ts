@@ -2,7 +2,7 @@ import { basename, extname } from 'node:path/posix';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import { causeOf } from '../../daemon/overview/causes.ts';
 import type { Cause } from '../../daemon/overview/causes.ts';
-import { wholeSentence } from '../../daemon/words/capitalised.ts';
+import { wholeSentence } from '../../view/words/capitalised.ts';
 import type { Message } from './message.ts';
 
 /** A file that something happened to. */

@@ -1,7 +1,7 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
 import type { NewsKind } from '../../config/schema-notify.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
-import { mayBeDone } from '../../daemon/words/unavailable-words.ts';
+import { mayBeDone } from '../../view/words/unavailable-words.ts';
 import { sightsNow } from '../../daemon/fleet/sights.ts';
 import type { Sight } from '../../daemon/fleet/sights.ts';
 import { needsYouIn } from '../../daemon/overview/needs-you-count.ts';

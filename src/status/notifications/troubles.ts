@@ -1,7 +1,7 @@
-import { wholeSentence } from '../../daemon/words/capitalised.ts';
-import { clockTime } from '../../daemon/words/clock-time.ts';
-import { obstacleOf, overWords } from '../../daemon/words/stop-words.ts';
-import type { Obstacle } from '../../daemon/words/stop-words.ts';
+import { wholeSentence } from '../../view/words/capitalised.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
+import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
+import type { Obstacle } from '../../view/words/stop-words.ts';
 import type { Sight } from '../../daemon/fleet/sights.ts';
 import type { Host, SeenFolder } from '../../fleet/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -2,6 +2,7 @@ import { badge, button, counted, document, frame, type BadgeKind, type Html, typ
 import { html } from 'hono/html';
 import type { Summary } from '../../daemon/summary.ts';
 import { countUnmet, unmetWords } from '../../daemon/overview/sentence.ts';
+import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
 import { breakable } from './breakable.ts';
 import type { PageWorld } from './world.ts';
@@ -39,7 +40,7 @@ export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Pr
 
 /** How dropcast is, in a few words, and where more is said about it. */
 function healthOf(
-  { waiting, awaited, frozen, needsYou, uploading, queued, settling }: Summary,
+  { waits, needsYou, uploading, queued, settling }: Summary,
   unmetDeliveries: number,
 ): {
   readonly kind: BadgeKind;
@@ -47,8 +48,9 @@ function healthOf(
   readonly path: string;
 } {
   // The overview has the whole reason, and what to do.
-  if (awaited !== undefined) return { kind: 'bad', words: `Waiting ${awaited}`, path: '/' };
-  if (waiting !== null) return { kind: 'bad', words: `Waiting: ${waiting}`, path: '/' };
+  const wait = mainWait(waits, queued);
+  const frozen = waits.filter(({ cause }) => cause === 'folder').length;
+  if (wait !== null) return { kind: 'bad', words: briefly(wait), path: '/' };
   if (frozen > 0) return { kind: 'bad', words: `${counted(frozen, 'folder')} not available`, path: '/folders' };
   if (needsYou > 0)
     return {

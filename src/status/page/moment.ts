@@ -1,6 +1,6 @@
 import { span, time, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { clockTime } from '../../daemon/words/clock-time.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
 
 /** A moment, as the clock of this machine shows it: `14:20`, with the day when it is not today. */
 export function moment(atMs: number, nowMs: number): Html {

@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Health } from '../../daemon/health.ts';
-import { unavailableWords } from '../../daemon/words/unavailable-words.ts';
+import { unavailableWords } from '../../view/words/unavailable-words.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 import { showsToken } from '../metrics/access.ts';

@@ -1,3 +1,4 @@
+import type { Wait } from '../../../src/view/waits.ts';
 import { expect, test } from 'vitest';
 import { accessVerdict, fixFor, joined } from '../../../src/cli/doctor/checks/access.ts';
 import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
@@ -26,6 +27,15 @@ import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
 
 const [MB, GB, hour, day] = [2 ** 20, 2 ** 30, 3_600_000, 86_400_000];
 const service = installedService(null);
+const stop: Wait = {
+  cause: 'service',
+  holds: 'everything',
+  what: 'everything',
+  why: 'no answer',
+  since: null,
+  until: null,
+  remedy: null,
+};
 const usual = { service, option: undefined };
 const noon = new Date('2026-11-22T12:00').getTime();
 
@@ -154,17 +164,17 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ['strange receipts', receiptVerdict(0, 3, service), 'warning: receipts.jsonl has 3 lines'],
   ['a key of one’s own', othersFinding({ limit: 1000, others: 50 }), null],
   ['a shared key', othersFinding({ limit: 1000, others: 51 }), 'warning: something else used 51 of the 1000 requests'],
-  ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waiting: null }, usual), null],
-  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }, usual), 'warning: 1 file needs you'],
+  ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waits: [] }, usual), null],
+  ['one file', filesVerdict({ stuck: 1, suspects: 0, waits: [] }, usual), 'warning: 1 file needs you'],
   [
     'suspects',
-    filesVerdict({ stuck: 0, suspects: 2, waiting: null }, usual),
+    filesVerdict({ stuck: 0, suspects: 2, waits: [] }, usual),
     'warning: 2 records on the service may be empty',
   ],
   [
     'everything waits',
-    filesVerdict({ stuck: 3, suspects: 2, waiting: 'offline' }, usual),
-    'problem: everything waits: offline',
+    filesVerdict({ stuck: 3, suspects: 2, waits: [stop] }, usual),
+    'problem: Everything waits: no answer',
   ],
   ['enough inotify instances', instanceFindings(128), null],
   ['unknown instances', instanceFindings(null), null],
@@ -210,7 +220,7 @@ test('the groups of a drop-in count, by name and by number', () => {
 test('what a finding says to run names the instance, and the configuration where it is not the usual one', () => {
   const press = { service: installedService('press'), option: '/etc/dropcast/press.yaml' };
   const own = { service: null, option: "it's.yaml" };
-  const stuck = { stuck: 1, suspects: 0, waiting: null };
+  const stuck = { stuck: 1, suspects: 0, waits: [] };
   const fixes = [usual, press, own].map((patient) => filesVerdict(stuck, patient)[0]?.fix);
   expect(fixes).toEqual([
     'sudo dropcast ls --state needs-you',

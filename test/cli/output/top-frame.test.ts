@@ -10,8 +10,8 @@ const wide = { width: Infinity, colour: false };
 test('a busy daemon is one screen of plain text, the sentence first', () => {
   expect(topLines({ view: busyOverview(), ...wide })).toEqual([
     'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 1 expected delivery is missing or late; 63 need you.',
-    'waits   /srv/late: paused by anna since 11:00 until 18:00',
-    'frozen  /mnt/nas: nothing is mounted there since 11:55',
+    '/srv/late waits: paused by anna since 11:00 until 18:00; `dropcast resume /srv/late` ends it.',
+    '/mnt/nas waits: nothing is mounted there since 11:55.',
     'missing  evening/*.mp4 in /srv/in: 1 of 2 files missing since 11:30',
     'not told  webhook "ops" takes nothing since 11:50: answered 503; 3 messages wait',
     '',

@@ -48,7 +48,7 @@ test('while PostgreSQL is away, what was asked before is answered as it was, eve
   await until('the news say so', async () => (await ask('/events'))[1].includes('PostgreSQL'));
   for (const [path, status, text] of asked)
     expect([path, ...(await ask(path))]).toEqual([path, status, expect.stringMatching(text)]);
-  expect((await daemon.summary()).waiting).toMatch(away);
+  expect(daemon.waits()[0]).toMatchObject({ cause: 'database', why: expect.stringMatching(away) });
 
   await cluster.start();
   await until('it is back', () => daemon.fleet?.awaySince() === null);

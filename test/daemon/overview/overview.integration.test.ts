@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { waitsOf } from '../../../src/view/waits.ts';
 import { createOverview } from '../../../src/daemon/overview/overview.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
@@ -75,6 +76,17 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     }),
     ...daemonOther,
   } as unknown as Daemon;
+  const { conductor, folders, gate, times } = daemon;
+  const frozenFolders = () =>
+    folders.status().flatMap(({ path, state, why }) => (state === 'frozen' ? [{ path, why: why ?? '' }] : []));
+  const ports = {
+    conductor: { ...conductor, names: { unknown: () => [] } },
+    gate,
+    times,
+    folders: { frozenFolders },
+    fleet: null,
+  };
+  daemon.waits = () => waitsOf(ports, world.now);
   const overview = createOverview(daemon, {
     events: { listen: (listener) => (listeners.push(listener), () => true) },
     clock: { now: () => world.now, elapsed: () => world.elapsed },
@@ -231,10 +243,10 @@ test('when nothing can be sent, the sentence says why and when it is tried again
   const { sentence, pauses } = await opened.overview();
   expect(sentence).toMatchObject({
     level: 'stopped',
-    text: 'Nothing can be sent: no answer; next try at 12:11; 1 folder is frozen.',
+    text: 'Waiting for the service: nothing new is sent; 1 folder is frozen.',
   });
   expect(pauses).toEqual([
-    { what: 'everything', why: 'for the service; next try at 12:11', since: noon, until: noon + minute },
+    { what: 'everything', why: 'no answer, since 12:10; next try at 12:11', since: noon, until: noon + minute },
   ]);
 });
 
@@ -253,11 +265,9 @@ test('a pause that a person set says who, until when, and how it ends', async ()
     folders: { countSettling: () => 0, status: () => [] },
   });
   const { sentence, pauses } = await opened.overview();
-  expect(sentence.text).toBe(
-    'Nothing can be sent: paused by anna since 12:00 until 13:10; `dropcast resume --all` ends that.',
-  );
-  expect(pauses.map(({ what, until }) => [what, until])).toEqual([
-    ['everything', noon + 60 * minute],
-    ['/inbox', null],
+  expect(sentence.text).toBe('Paused by anna since 12:00 until 13:10: nothing new is sent.');
+  expect(pauses.map(({ what, why, until }) => [what, why, until])).toEqual([
+    ['everything', 'paused by anna since 12:00 until 13:10; `dropcast resume --all` ends it', noon + 60 * minute],
+    ['/inbox', 'paused by anna since 12:00; `dropcast resume /inbox` ends it', null],
   ]);
 });

@@ -3,7 +3,6 @@ import { sentenceOf } from '../../../src/daemon/overview/sentence.ts';
 import type { Health } from '../../../src/daemon/overview/sentence.ts';
 
 const idle: Health = {
-  away: null,
   stopped: null,
   uploading: 0,
   waiting: 0,
@@ -16,11 +15,10 @@ const idle: Health = {
   live: 0,
 };
 const done = (files: number, failed = 0) => ({ today: { done: files, failed, bytes: 1 }, live: files });
-const away = { why: 'the service does not answer', next: 'next try at 14:32' };
+const away = 'Waiting for the service';
 
 test.each<[Partial<Health>, string, string]>([
   [{}, 'ok', 'No file has come yet.'],
-  [{ away: 'PostgreSQL is away.', stopped: away, needsYou: 2, uploading: 3 }, 'stopped', 'PostgreSQL is away.'],
   [{ needsYou: 2 }, 'attention', 'No file is live yet; 2 need you.'],
   [{ live: 9 }, 'ok', 'No file has come today, and all earlier ones are live.'],
   [{ live: 9, needsYou: 1 }, 'attention', 'No file has come today; 1 needs you.'],
@@ -41,12 +39,8 @@ test.each<[Partial<Health>, string, string]>([
   [{ following: 2, needsYou: 1 }, 'attention', '2 on the service; 1 needs you.'],
   [{ frozenFolders: 1 }, 'attention', 'No file has come yet; 1 folder is frozen.'],
   [{ uploading: 2, frozenFolders: 2, needsYou: 7 }, 'attention', 'Uploading 2; 2 folders are frozen; 7 need you.'],
-  [{ stopped: away }, 'stopped', 'Nothing can be sent: the service does not answer; next try at 14:32.'],
-  [
-    { stopped: away, waiting: 5, needsYou: 2 },
-    'stopped',
-    'Nothing can be sent: the service does not answer; next try at 14:32; 2 need you.',
-  ],
+  [{ stopped: away }, 'stopped', 'Waiting for the service: nothing new is sent.'],
+  [{ stopped: away, waiting: 5, needsYou: 2 }, 'stopped', 'Waiting for the service: nothing new is sent; 2 need you.'],
 ])('%o is %s: %s', (other, level, text) => {
   expect(sentenceOf({ ...idle, ...other })).toEqual({ level, text });
 });

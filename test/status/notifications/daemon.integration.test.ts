@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { clockTime } from '../../../src/daemon/words/clock-time.ts';
+import { clockTime } from '../../../src/view/words/clock-time.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import { createNotifications } from '../../../src/status/notifications/notifications.ts';
 import { makeScratch } from '../../e2e/dropcast-process.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPageAccess, type Right } from '../../../src/status/page/access.ts';
 import { createSite } from '../../../src/status/page/site.ts';
 import { PageError, type Action } from '../../../src/status/page/world.ts';
-import { noAnswer } from '../../../src/daemon/words/unavailable-words.ts';
+import { noAnswer } from '../../../src/view/words/unavailable-words.ts';
 import { idleDaemon } from './idle-daemon.ts';
 
 const access = createPageAccess('the-token');

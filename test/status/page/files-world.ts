@@ -76,6 +76,7 @@ export function daemonWith(ledger: Ledger): Daemon {
   return {
     ...idle,
     fleet: null,
+    waits: () => [],
     ledger,
     conductor: {
       pauses: noPauses,

@@ -11,8 +11,7 @@ export const idle: Summary = {
   settling: 0,
   needsYou: 0,
   done: 0,
-  frozen: 0,
-  waiting: null,
+  waits: [],
   requests: { used: 0, limit: 1000 },
   states: {},
 };
@@ -28,6 +27,7 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
       { isBehind: () => false },
     ),
     summary: async () => ({ ...idle, ...summary }),
+    waits: () => [],
     events: silent,
     news: silent,
     conductor: { uploads: () => [], names: { known: () => ({ channel: ['ch_main'], feed: [] }), unknown: () => [] } },

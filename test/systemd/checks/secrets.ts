@@ -12,11 +12,11 @@ export function checkSecrets(scene: () => Scene): void {
     await box.read('systemctl restart dropcast');
     await service.revokeKey(first.id);
     const sha256 = await dropVideo(box, '/srv/team/with_a_revoked_key.mp4');
-    await until('it waits', async () => /Waiting.*401/.test(await box.read('dropcast status || true')));
+    await until('it waits', async () => /waits: .*401/.test(await box.read('dropcast status || true')));
     expect(await box.read('dropcast status || true')).toContain('`sudo dropcast setup --key-file - --force`');
     await until('systemd is told', async () => {
       const { StatusText = '' } = await unitState(box, 'dropcast', 'StatusText');
-      return StatusText.startsWith('Waiting: ');
+      return StatusText.startsWith('Everything waits: ');
     });
     await giveKey(box, second.key);
     await box.read('systemctl restart dropcast');

@@ -1,5 +1,7 @@
 import { needsYouIn } from '../../../daemon/overview/needs-you-count.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import { stopOf, waitWords } from '../../../view/waits.ts';
+import type { Wait } from '../../../view/waits.ts';
 import { leftOutWords } from '../../../watch/left-out.ts';
 import { commandLine } from '../command-line.ts';
 import { SkippedError } from '../finding.ts';
@@ -12,9 +14,9 @@ export const files: Check = {
   run: async (patient) => {
     const { status } = patient;
     if (status === null) throw new SkippedError('the daemon is not running');
-    const { counts, suspects, waiting, folders } = status;
+    const { counts, suspects, waits, folders } = status;
     return [
-      ...filesVerdict({ stuck: needsYouIn(counts), suspects, waiting: waiting?.why ?? null }, patient),
+      ...filesVerdict({ stuck: needsYouIn(counts), suspects, waits }, patient),
       ...folders.flatMap((folder) => leftOutFinding(folder, patient)),
     ];
   },
@@ -40,19 +42,20 @@ export function filesVerdict(
   of: {
     readonly stuck: number;
     readonly suspects: number;
-    readonly waiting: string | null;
+    readonly waits: readonly Wait[];
   },
   patient: Pick<Patient, 'service' | 'option'>,
 ): readonly Finding[] {
-  const { stuck, suspects, waiting } = of;
+  const { stuck, suspects, waits } = of;
+  const stop = stopOf(waits);
   return [
-    ...(waiting === null
+    ...(stop === null
       ? []
       : [
           {
             level: 'problem' as const,
-            what: `everything waits: ${waiting}`,
-            why: 'nothing is uploaded until then',
+            what: waitWords(stop, Date.now()),
+            why: 'nothing new is sent until it ends',
             fix: null,
           },
         ]),

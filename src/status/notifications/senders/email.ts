@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { connectionAdvice } from '../../../daemon/words/connection-advice.ts';
+import { connectionAdvice } from '../../../view/words/connection-advice.ts';
 import { createTransport } from 'nodemailer';
 import type { MessageTarget } from '../../../config/notify-config.ts';
 import type { Envelope } from '../message.ts';

@@ -13,7 +13,7 @@ import {
 } from '@dropcast/pages';
 import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { pauseWords } from '../../../daemon/words/pause-words.ts';
+import { pauseWords } from '../../../view/words/pause-words.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
 import { momentAndSpan } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';

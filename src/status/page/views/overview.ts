@@ -1,7 +1,7 @@
 import { badge, counted, emptyState, visibleText } from '@dropcast/pages';
 import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { rate } from '../../../daemon/words/amounts.ts';
+import { rate } from '../../../view/words/amounts.ts';
 import { limitSentence } from '../../../daemon/outlook/limit-words.ts';
 import type { OverviewView, Sentence } from '../../../daemon/overview/overview-view.ts';
 import type { StatusView } from '../../../daemon/view.ts';

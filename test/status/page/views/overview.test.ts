@@ -79,7 +79,7 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
   expect(words).toMatch(/feed_news .*3 newer files, by 12:11/);
   expect(words).toMatch(/feed_sport not yet failed the service knows no feed feed_sport/);
   expect(words).toMatch(/214 files live, 1.2 TB; 12 files failed or held/);
-  expect(words).toMatch(/frozen \/mnt\/nas : nothing is mounted/);
+  expect(words).toMatch(/waits \/mnt\/nas : nothing is mounted/);
   expect(words).toMatch(/waits \/srv\/late : paused by anna/);
 });
 

@@ -1,7 +1,7 @@
 import { barChart, counted, fileSize } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { clockTime } from '../../../../daemon/words/clock-time.ts';
+import { clockTime } from '../../../../view/words/clock-time.ts';
 import type { DayView } from '../../../../daemon/overview/overview-view.ts';
 
 /** What ended in the last 24 hours. */

@@ -3,7 +3,7 @@ import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { FleetStatus, HostView } from '../../../../daemon/fleet/host-view.ts';
 import { fleetTroubles, hostWords } from '../../../../daemon/fleet/host-words.ts';
-import { rate } from '../../../../daemon/words/amounts.ts';
+import { rate } from '../../../../view/words/amounts.ts';
 import { filesAddress } from '../../files/address.ts';
 import { hostName } from '../../host-name.ts';
 import { moment } from '../../moment.ts';

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { badge, fileSize, grouped, named, span, table, unseen, visibleText } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { rate } from '../../../../daemon/words/amounts.ts';
+import { rate } from '../../../../view/words/amounts.ts';
 import type { NowFile, OverviewView } from '../../../../daemon/overview/overview-view.ts';
 import { moment } from '../../moment.ts';
 

@@ -2,23 +2,26 @@ import { badge, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { OverviewView } from '../../../../daemon/overview/overview-view.ts';
+import { whyWords } from '../../../../view/waits.ts';
 import { moment } from '../../moment.ts';
 
-/** Pauses, folders that are not simply watched, and notification targets that take nothing. */
-export function troublePanel({ pauses, folders, deaf_targets: targets }: OverviewView, now: number): Html | '' {
-  if (pauses.length + folders.length + targets.length === 0) return '';
+/** Panel of waits, folders that are not simply watched, and notification targets that take no messages. */
+export function troublePanel({ waits, folders, deaf_targets: targets }: OverviewView, now: number): Html | '' {
+  const listed = waits.filter(({ cause }) => cause !== 'database');
+  const others = folders.filter(({ state }) => state !== 'frozen');
+  if (listed.length + others.length + targets.length === 0) return '';
   return html`<section class="card" data-key="trouble">
     <ul class="causes">
-      ${pauses.map(
-        ({ what, why }) => html`<li>${badge('off', 'waits')} <strong>${named(what)}</strong>: ${visibleText(why)}</li>`,
-      )}
-      ${folders.map(
-        ({ path, state, why }) =>
+      ${listed.map(
+        (wait) =>
           html`<li>
-            ${badge(state === 'frozen' ? 'bad' : 'notice', state)}
-            <a href="/folders">${named(path)}</a>${why === null ? '' : `: ${visibleText(why)}`}
+            ${badge(wait.cause === 'folder' ? 'bad' : 'off', 'waits')}
+            <strong
+              >${wait.cause === 'folder' ? html`<a href="/folders">${named(wait.what)}</a>` : named(wait.what)}</strong
+            >: ${visibleText(whyWords(wait, now))}
           </li>`,
       )}
+      ${others.map(({ path, state }) => html`<li>${badge('notice', state)} <a href="/folders">${named(path)}</a></li>`)}
       ${targets.map(
         ({ name, why, since, waiting }) =>
           html`<li>

@@ -1,6 +1,6 @@
-import { rate, size } from './amounts.ts';
-import { clockTime } from './clock-time.ts';
-import type { FileView } from '../files/file-view.ts';
+import { rate, size } from '../../view/words/amounts.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
+import type { FileView } from './file-view.ts';
 
 /**
  * Pure: how far the upload of a file is, when it starts, or when its video is ready, in words; null when there is nothing to say, or `why` says it.
