@@ -305,11 +305,9 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
   const at = world.clock.now();
   const expected = rerouted(facts, route, at);
   if (expected === null) return 'known';
-  // Rows of version 0.1.0 only get the code of what holds them: that is nothing for their history.
-  const isNews = expected.plan !== undefined || expected.why !== facts.why;
   const change = (now: Facts): Partial<Facts> => rerouted(now, route, at) ?? {};
   const refusal = channelRefusal({ plan: expected.plan ?? null });
-  const note = isNews ? (refusal ?? 'rules or sidecar changed') : undefined;
+  const note = refusal ?? 'rules or sidecar changed';
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'rerouted';
 }
 

@@ -41,8 +41,7 @@ export function closedDirectory(why: string): Failure {
 
 /**
  * Whether a file that waits for a rule, a sidecar or a channel is routed again from time to time: a sidecar may hold it, and the rules may
- * have changed while the service was asked for the record that it then refused. Version 0.1.0 wrote no code for what its rules or sidecars
- * held.
+ * have changed while the service was asked for the record that it then refused.
  */
 export function isRoutedRegularly(facts: Facts): boolean {
   const { lastFailure } = facts;

@@ -35,7 +35,7 @@ export async function catchUp(
   const changedAt = await lastChange(db);
   const isNew = (receipt: Receipt, rev: number | undefined): boolean =>
     rev === undefined ||
-    saysMore(receipt, { rev }, changedAt) ||
+    saysMore(receipt, { rev }) ||
     // Before it, an older copy may have been put back, whose rows went on with lower revisions.
     (isCopy && Date.parse(receipt.at) >= changedAt);
   const newOnes = async (receipts: readonly Receipt[]): Promise<readonly Receipt[]> => {
@@ -118,7 +118,7 @@ export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   return {
     ...before,
     ...known(receipt),
-    rev: Math.max(before.rev, receipt.rev ?? 0) + 1,
+    rev: Math.max(before.rev, receipt.rev) + 1,
     createdAt: before.createdAt ?? at,
     // Makes the pipeline ask the service before it sends anything: the upload may have gone on after the receipt.
     uploadStartedAt: before.uploadStartedAt ?? at,

@@ -13,8 +13,8 @@ export interface Receipt {
   readonly at: string;
   readonly step: Parameters<Receipts['append']>[0];
   readonly id: string;
-  /** Of the row that was about to be written. Receipts of older versions have none. */
-  readonly rev?: number;
+  /** Revision that the row had before it was written. */
+  readonly rev: number;
   readonly folder: string;
   readonly path: string;
   readonly version: Facts['version'];
@@ -117,13 +117,9 @@ export async function newReceipts(
   }
 }
 
-/**
- * Whether a receipt says more than a row. Their revisions tell it: a clock may have been set in between.
- *
- * @param changedAt when the row was last written (epoch milliseconds), for receipts without a revision
- */
-export function saysMore({ rev, at }: Receipt, row: Pick<Facts, 'rev'>, changedAt: number): boolean {
-  return rev === undefined ? Date.parse(at) >= changedAt : rev >= row.rev;
+/** Whether a receipt says more than a row. Revisions decide, because a clock may have been set in between. */
+export function saysMore({ rev }: Receipt, row: Pick<Facts, 'rev'>): boolean {
+  return rev >= row.rev;
 }
 
 function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
@@ -167,7 +163,13 @@ function counterOf(value: unknown): number | null {
 /** Only `receiptOf` writes these lines, so what a row is made from is asked for, not all of it. */
 function isReceipt(value: unknown): value is Receipt {
   if (typeof value !== 'object' || value === null) return false;
-  const { at, id, folder, path, version } = value as Partial<Record<keyof Receipt, unknown>>;
+  const { at, id, rev, folder, path, version } = value as Partial<Record<keyof Receipt, unknown>>;
   const isText = [at, id, folder, path].every((each) => typeof each === 'string');
-  return isText && !Number.isNaN(Date.parse(String(at))) && typeof version === 'object' && version !== null;
+  return (
+    isText &&
+    Number.isSafeInteger(rev) &&
+    !Number.isNaN(Date.parse(String(at))) &&
+    typeof version === 'object' &&
+    version !== null
+  );
 }

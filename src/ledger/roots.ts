@@ -15,7 +15,7 @@ const conditions: Readonly<Record<Expected, string>> = {
 
 /** What the watcher remembers of each folder itself, and what it asks about its files. */
 export interface RootRows {
-  /** @returns null when nothing was saved yet, or it is damaged: then the folder is met as one of an older version */
+  /** @returns null when nothing was saved yet, or it is damaged: then only the known files tell which directory the folder is */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: unknown): Promise<void>;
   /**

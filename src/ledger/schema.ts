@@ -42,7 +42,7 @@ export interface FileTable {
   ended_at: number | null;
   amendment: string | null;
   disposal: string | null;
-  /** Of all other columns but `seq`, see `checksumOf`. Null: not known yet, after a migration. */
+  /** Checksum of all other columns but `seq`, see `checksumOf`. Null in PostgreSQL. */
   checksum: number | null;
 }
 

@@ -51,7 +51,7 @@ export class RootCheck {
     return this.#identity;
   }
 
-  /** @param devices of the known files: all there is to go by in the ledger of an older version */
+  /** @param devices of the known files: all that is known of the directory where the ledger has no record of it */
   remember(identity: RootIdentity | null, devices: ReadonlySet<string>): void {
     this.#identity = identity;
     this.#devices = devices;
@@ -108,7 +108,7 @@ export class RootCheck {
     return { isSound: true };
   }
 
-  /** Nothing is remembered of the directory itself, as in the ledger of an older version. */
+  /** Nothing is remembered of the directory itself, as in a ledger that was rebuilt from its receipts. */
   async #whyUnfamiliar(found: FoundRoot, { knowsNothing, hasKnownFile }: RootProofs): Promise<string | null> {
     const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
     return isFamiliar

@@ -33,7 +33,7 @@ export interface FolderOwner {
   readonly hostName: string;
   /** What the rows of a fleet call the folder, where its ledger is one of several hosts. */
   readonly place?: string;
-  /** How far the ledger was when files of the folder were last taken in; a mark of 0.1.0 has none. */
+  /** How far the ledger was when files of the folder were last taken in; absent where marks have no counter. */
   readonly counter?: number;
 }
 

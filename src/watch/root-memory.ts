@@ -46,14 +46,11 @@ export class RootMemory {
   }
 }
 
-/** What another version saved may be anything. */
+/** A record that a flipped bit damaged counts as none. */
 export function recordOf(saved: unknown): RootRecord | null {
   const record = saved as Partial<RootRecord> | null;
   if (record === null || typeof record !== 'object' || record.identity === undefined) return null;
-  const { identity, doubt: saidDoubt = null } = record;
-  // Up to 0.1.0 `before` was a number, which nothing can be checked against.
-  const doubt =
-    saidDoubt?.is === 'missing' && !Array.isArray(saidDoubt.before) ? { ...saidDoubt, before: [] } : saidDoubt;
+  const { identity, doubt = null } = record;
   const texts =
     identity === null ? [] : [identity.device, identity.inode, identity.born, identity.kind, identity.mount];
   return texts.every((text) => typeof text === 'string') ? { identity, doubt } : null;

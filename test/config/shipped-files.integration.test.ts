@@ -61,19 +61,6 @@ it('ships an example whose values are the defaults, where there are any', async 
   expect(settings(full)).toEqual(settings(short));
 });
 
-it('still takes a configuration written for the version before, and means the same by it', async () => {
-  await using here = await scratch();
-  const before = await readFile(join(import.meta.dirname, 'golden/0.1.0-schema-2.yaml'), 'utf8');
-  const { config, problems } = await here.load(before, { DROPCAST_API_KEY: 'abc' });
-  expect(problems).toEqual([]);
-  expect(config?.uploads).toMatchObject({ bandwidth: { windows: [], otherwise: null }, window: null });
-  for (const folder of config?.folders ?? []) {
-    expect(folder).toMatchObject({ existing: 'upload', doneMarker: null });
-    expect(folder).not.toHaveProperty('uploads');
-    for (const { priority } of folder.rules) expect(priority).toBe('normal');
-  }
-});
-
 it('ships an example that names the schema for editors in its first line', async () => {
   expect((await shipped('config.example.yaml')).split('\n')[0]).toBe(
     '# yaml-language-server: $schema=./config.schema.json',

@@ -76,13 +76,13 @@ describe('a chmod of all finished files', () => {
     expect((await inbox.rows()).map(stateOf)).toEqual(['done', 'done', 'done']);
   });
 
-  test('while dropcast is an older version is noticed, without another upload', async () => {
+  test('while dropcast is stopped is noticed, without another upload', async () => {
     await using inbox = await withDone(2);
     await inbox.stop();
     await chmod(inbox.at('0.mp4'), 0o600);
     await inbox.start();
     await inbox.settled();
-    // An upgrade alone reads nothing: rows have always had the time of the inode.
+    // A start alone reads nothing: each row has the time of the inode.
     expect(inbox.hashed).toEqual(['0.mp4']);
     expect(statesOf(await inbox.rows()).toSorted()).toEqual(['0.mp4 done', '1.mp4 done']);
   });
@@ -130,7 +130,7 @@ describe('a row that a step gives up', () => {
     );
   });
 
-  test('and that an older version lost comes in at the next start, and by hand', async () => {
+  test('while dropcast is stopped comes in at the next start, and by hand', async () => {
     await using inbox = await openInbox();
     await writeFile(inbox.at('a.mp4'), 'content');
     await inbox.start();

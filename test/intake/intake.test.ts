@@ -585,15 +585,10 @@ describe('a path that is gone', () => {
 describe('another route', () => {
   const noRule = failure('permanent', { code: 'no_rule', message: 'no rule matches' });
   const held = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3, lastFailure: noRule });
-  /** As version 0.1.0 wrote it. */
-  const withoutCode = { ...held, lastFailure: null };
 
-  test.each([
-    ['with a code', held],
-    ['of version 0.1.0, without a code', withoutCode],
-  ])('frees a file %s that was held for want of one', (_name, facts) => {
+  test('frees a file that was held for want of one', () => {
     const free = { plan: somePlan, end: null, why: null, endedAt: null, lastFailure: null };
-    expect(rerouted(facts, take, 9)).toEqual(free);
+    expect(rerouted(held, take, 9)).toEqual(free);
   });
 
   test('says why it is still held, with the code', () => {
@@ -602,18 +597,8 @@ describe('another route', () => {
     expect(rerouted(held, nowhere, 9)).toBeNull();
   });
 
-  test('gives a row of version 0.1.0 its code, without a line in its history', async () => {
-    const { store, intake } = open([withoutCode]);
-    expect(await intake.reroute(withoutCode, nowhere)).toBe('rerouted');
-    expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches', lastFailure: { code: 'no_rule' } });
-    expect(store.history.map(({ note }) => note)).toEqual([undefined]);
-    expect(await intake.reroute(store.row(), nowhere)).toBe('known');
-  });
-
   test.each([
-    ['of version 0.1.0, without a code', withoutCode, true],
     ['that waits for its sidecar', { ...held, lastFailure: failure('permanent', { code: 'sidecar' }) }, true],
-    ['of version 0.1.0 that had another failure before', { ...held, lastFailure: failure('transient') }, true],
     ['that waits for a channel', someFacts({ lastFailure: failure('suspended', { code: 'unknown_channel' }) }), true],
     ['that no rule takes', held, false],
     ['that is flawed', { ...held, lastFailure: failure('permanent', { code: 'flawed' }) }, false],

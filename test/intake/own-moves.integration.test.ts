@@ -62,24 +62,3 @@ test('whenever dropcast moves or deletes its files, scans and starts again, the 
     { numRuns: 5 },
   );
 }, 60_000);
-
-test('a folder that an older version froze because of its own moves resumes at the next start', async () => {
-  await using inbox = await openInbox({ config: { afterReady: { kind: 'move', to: 'done' } } });
-  await drop(
-    inbox,
-    Array.from({ length: 20 }, (_, n) => `f${n}.mp4`),
-  );
-  await inbox.start();
-  await inbox.settled();
-  await inbox.finishAll();
-  await inbox.putAway(async () => undefined);
-  await inbox.stop();
-  const record = (await inbox.ledger.roots.load(inbox.path)) as object;
-  // It summed up numbers of files.
-  await inbox.ledger.roots.save(inbox.path, { ...record, doubt: { is: 'missing', before: 23 } });
-  await drop(inbox, ['later.mp4']);
-  await inbox.start();
-  await inbox.settled();
-  expect(state(inbox)).toBe('watching');
-  expect((await inbox.rows()).map((row) => stateOf(row)).filter((each) => each !== 'done')).toEqual(['queued']);
-});

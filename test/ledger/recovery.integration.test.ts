@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
 import { explainOpening } from '../../src/ledger/sqlite/recovery.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
-import type { Receipt } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -350,23 +349,4 @@ test('of two copies, an older one and then a newer one is put back: what was upl
   await copyFile(copyOf(1), path);
   await using ledger = await openLedger(scratch.path);
   expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_a', uploadedAt: expect.any(Number) });
-});
-
-test('after a downgrade and an upgrade, an old receipt does not undo what an older version did since, which writes no revisions', async () => {
-  await using scratch = await scratchDirectory();
-  const second = { ...named('a', { ...uploaded, rev: 4 }), videoId: 'vid_second' };
-  {
-    await using receipts = await openReceipts(scratch.path);
-    await using ledger = await openLedger(scratch.path);
-    await receipts.append('uploaded', named('a', { ...uploaded, rev: 9 }));
-    // A copy from before the upgrade was put back with the older version: its rows have lower revisions.
-    await receipts.append('uploaded', second);
-    await ledger.insert(second);
-  }
-  const path = join(scratch.path, 'receipts.jsonl');
-  const [first = '', last = ''] = (await readFile(path, 'utf8')).split('\n');
-  const { rev: _, ...unnumbered } = JSON.parse(last) as Receipt;
-  await writeFile(path, `${first}\n${JSON.stringify({ ...unnumbered, at: '2001-01-01T00:00:00.000Z' })}\n`);
-  await using ledger = await openLedger(scratch.path);
-  expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_second', rev: second.rev });
 });

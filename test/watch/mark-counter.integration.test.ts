@@ -279,7 +279,7 @@ describe('a mark is written', () => {
     expect(await markOf(scratch.path, 'one')).toBe(mark);
   });
 
-  test('beside one of 0.1.0, which has no counter, without becoming another mark', async () => {
+  test('in a mark that had none, without becoming another mark', async () => {
     await using scratch = await scratchDirectory();
     const { ledgerCounter: _, ...older } = claimant(new OneLedger());
     await verdictOf(scratch.path, older);

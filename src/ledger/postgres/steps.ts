@@ -125,12 +125,14 @@ export const steps: readonly Step[] = [
   CREATE TABLE create_request (token ${text} PRIMARY KEY, file_id ${text} NOT NULL, title ${text} NOT NULL, at bigint NOT NULL);
   CREATE TABLE deletion (video_id ${text} NOT NULL, at bigint NOT NULL);
   ${once('deletion', 'video_id')}
-  CREATE TABLE identity (id bigint PRIMARY KEY CHECK (id = 1), ledger ${text} NOT NULL, is_copy bigint NOT NULL DEFAULT 0);
+  CREATE TABLE identity (id bigint PRIMARY KEY CHECK (id = 1), ledger ${text} NOT NULL, is_copy bigint NOT NULL DEFAULT 0,
+    counter bigint NOT NULL DEFAULT 0);
   INSERT INTO identity (id, ledger) VALUES (1, replace(gen_random_uuid()::text, '-', ''));
   ${serverTable}
   CREATE TABLE root (folder ${text} NOT NULL, record ${text} NOT NULL);
   ${once('root', 'folder')}
-  CREATE TABLE first_start (folder ${text} NOT NULL, asked_ns ${text} NOT NULL, began_ns ${text}, is_over bigint NOT NULL);
+  CREATE TABLE first_start (folder ${text} NOT NULL, asked_ns ${text} NOT NULL, began_ns ${text}, is_over bigint NOT NULL,
+    is_adopted bigint NOT NULL DEFAULT 0);
   ${once('first_start', 'folder')}
   CREATE TABLE listed_video (id ${text} NOT NULL, title ${text} NOT NULL, duration double precision, status ${text} NOT NULL);
   ${once('listed_video', 'id')}
@@ -160,14 +162,8 @@ export const steps: readonly Step[] = [
     draining_by ${text},
     doing ${text} NOT NULL
   );
+  CREATE TABLE event (seq ${key}, host ${text} NOT NULL, at bigint NOT NULL, line ${text} NOT NULL);
+  ${lockTable}
   `,
-  },
-  // A release that knows only the advisory locks would not wait for one that locks rows.
-  { needsAtLeast: 2, text: lockTable },
-  {
-    needsAtLeast: 2,
-    text: `CREATE TABLE event (seq ${key}, host ${text} NOT NULL, at bigint NOT NULL, line ${text} NOT NULL);
-  ALTER TABLE identity ADD COLUMN counter bigint NOT NULL DEFAULT 0;
-  ALTER TABLE first_start ADD COLUMN is_adopted bigint NOT NULL DEFAULT 0;`,
   },
 ];

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import { LedgerError } from '../ledger-error.ts';
-import { mismatches } from './mismatches.ts';
 import { needsPerson } from '../needs-person.ts';
 import { isInLine } from '../words.ts';
 import { extensionName } from './cause-name.ts';
@@ -9,7 +8,7 @@ import { inside, queueName } from './words.ts';
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
 const applicationId = 0x64726f70;
 
-/** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
+/** Each step takes the schema from its index to the next `user_version`. A released step never changes: append one. */
 const migrations: readonly string[] = [
   `
   CREATE TABLE file (
@@ -53,7 +52,8 @@ const migrations: readonly string[] = [
     last_failure TEXT,
     ended_at INTEGER,
     amendment TEXT,
-    disposal TEXT
+    disposal TEXT,
+    checksum INTEGER
   ) STRICT;
   CREATE INDEX file_state ON file (state, seq);
   CREATE INDEX file_path ON file (folder, path, seq);
@@ -61,93 +61,66 @@ const migrations: readonly string[] = [
   CREATE INDEX file_size ON file (size);
   CREATE INDEX file_discovered ON file (discovered_at);
   CREATE INDEX file_ended ON file (ended_at);
+  -- What ended, by the half hour.
+  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
   CREATE INDEX file_retrying ON file (not_before) WHERE not_before IS NOT NULL;
   CREATE INDEX file_disposal ON file (seq) WHERE disposal = 'pending';
+  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
+  -- Local files that are deleted later: when, and by how full a disk.
+  CREATE INDEX file_later ON file (${inside.dueAt}) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, ${inside.whenFull}, ended_at) WHERE disposal = 'later';
   CREATE INDEX file_amendment ON file (seq) WHERE amendment IS NOT NULL;
+  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
+  CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
+  CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
+  -- One flipped bit in a failure must not keep the ledger from being opened: broken JSON has no twin and no code.
+  CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
+  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson(inside.code)};
+  -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
+  CREATE INDEX file_listing ON file (state, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
+    discovered_at, ended_at, path, ${inside.title}, video_id);
   CREATE TABLE history (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     file_id TEXT NOT NULL,
     at INTEGER NOT NULL,
     state TEXT NOT NULL,
-    note TEXT
+    note TEXT,
+    checksum INTEGER,
+    -- Class, code and HTTP status of a failure, for the attempts of a file.
+    failure TEXT
   ) STRICT;
   CREATE INDEX history_file ON history (file_id, seq);
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
-  `,
-  `
-  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
   CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
-  CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
-  ALTER TABLE file ADD COLUMN checksum INTEGER;
-  ALTER TABLE history ADD COLUMN checksum INTEGER;
-  CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL) STRICT;
-  INSERT INTO identity VALUES (1, lower(hex(randomblob(16))));
-  -- The file that a duplicate was skipped for: in its failure, and no longer in a sentence alone.
-  UPDATE file SET last_failure = json_set(last_failure, '$.twin', (
-    SELECT twin.id FROM file twin
-    WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
-  WHERE state = 'skipped' AND last_failure IS NOT NULL;
-  CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
-  `,
-  `
-  ALTER TABLE identity ADD COLUMN is_copy INTEGER NOT NULL DEFAULT 0;
+  -- The counter says how far the ledger is, for the marks in the watched folders.
+  CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL, is_copy INTEGER NOT NULL DEFAULT 0,
+    counter INTEGER NOT NULL DEFAULT 0) STRICT;
+  INSERT INTO identity (id, ledger) VALUES (1, lower(hex(randomblob(16))));
   CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
-  CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
-  -- Local files that are deleted later: when, and by how full a disk.
-  CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
-  CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
-  -- Folders that were watched before were all started with 'upload'.
-  CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL) STRICT;
-  INSERT INTO first_start SELECT DISTINCT folder, '0', '0', 1 FROM file;
+  CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL,
+    is_adopted INTEGER NOT NULL DEFAULT 0) STRICT;
   -- The service's list of videos, as far as it was read, for files that were there before.
   CREATE TABLE listed_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, duration REAL, status TEXT NOT NULL) STRICT;
   CREATE TABLE listing (id INTEGER PRIMARY KEY CHECK (id = 1), next_page INTEGER NOT NULL, total INTEGER, is_whole INTEGER NOT NULL) STRICT;
-  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND json_extract(last_failure, '$.code') = 'existing';
-  `,
-  // Not released yet. Whoever adds to it makes the golden ledger again (test/ledger/golden/make.ts).
-  `
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
-  -- What needs a person, by cause; and what ended, by the half hour.
-  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson(inside.code)};
-  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
-  -- One flipped bit in a failure, and an index on what is inside of it kept the ledger from being opened.
-  DROP INDEX file_twin;
-  DROP INDEX file_later;
-  DROP INDEX file_crowding;
-  DROP INDEX file_existing;
-  CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
-  CREATE INDEX file_later ON file (${inside.dueAt}) WHERE disposal = 'later';
-  CREATE INDEX file_crowding ON file (folder, ${inside.whenFull}, ended_at) WHERE disposal = 'later';
-  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
-  -- Class, code and HTTP status of a failure, for who looks at the attempts of a file.
-  ALTER TABLE history ADD COLUMN failure TEXT;
-  -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
-  CREATE INDEX file_listing ON file (state, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
-    discovered_at, ended_at, path, ${inside.title}, video_id);
-  -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
+  -- Messages to people that are under way, what people were told, and the files that are expected by a time of day.
   CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
     tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;
   CREATE INDEX outbox_target ON outbox (target, seq);
   CREATE TABLE news_memory (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
   CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (expectation, file_id)) STRICT;
-  `,
-  // Not released yet, either.
-  `
-  -- What happened beside the files. It survives a restart.
+  -- Events that are about no file. They survive a restart.
   CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, at INTEGER NOT NULL, line TEXT NOT NULL) STRICT;
-  -- How far the ledger is, for the marks in the watched folders; and folders whose files an operator recorded as uploaded.
-  ALTER TABLE identity ADD COLUMN counter INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE first_start ADD COLUMN is_adopted INTEGER NOT NULL DEFAULT 0;
   `,
 ];
 
 /**
- * Checks, before anything is changed, that the database is empty or a ledger of this or an older version.
+ * Checks, before anything is changed, that the database is empty or a ledger whose schema this dropcast knows.
  *
  * @throws {LedgerError} when it is neither
  */
@@ -193,19 +166,10 @@ export function migrate(database: DatabaseSync): void {
   const version = readPragma(database, 'user_version');
   for (let step = version; step < migrations.length; step += 1) {
     database.exec(
-      `BEGIN IMMEDIATE; ${forgetChecksums(database)}; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
+      `BEGIN IMMEDIATE; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
     );
   }
 }
-
-/** Another schema, other checksums. Rows that were damaged before keep theirs, and are found after. */
-function forgetChecksums(database: DatabaseSync): string {
-  if (readPragma(database, 'user_version') < firstWithChecksums) return '';
-  return `UPDATE file SET checksum = NULL WHERE seq NOT IN (${mismatches(database).join(', ')})`;
-}
-
-/** The version of the schema that brought them. */
-const firstWithChecksums = 2;
 
 function readPragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);

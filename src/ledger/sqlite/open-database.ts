@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../disk/errno.ts';
 import { LedgerError, LedgerInUseError } from '../ledger-error.ts';
 import { damaged, explainOpening } from './recovery.ts';
-import { sumRows } from './repair.ts';
 import { identify, isSchemaIntact, migrate } from './migrations.ts';
 import { sizeOfUsableFile } from '../state-directory.ts';
 
@@ -65,7 +64,6 @@ async function openOnce(path: string, isTrusted: boolean): Promise<DatabaseSync>
     if (!isSchemaIntact(database)) throw await damaged(path, 'its tables are not those of a ledger');
     if (!isTrusted) await verify(database, path);
     migrate(database);
-    sumRows(database);
     await chmod(path, 0o600);
     return database;
   } catch (error) {

@@ -57,16 +57,6 @@ async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
 /** Some 20 milliseconds. */
 const rowsAtOnce = 5_000;
 
-/** Gives a checksum to each row that has none, as after a migration. */
-export function sumRows(database: DatabaseSync): void {
-  const rows = database.prepare('SELECT * FROM file WHERE checksum IS NULL').all();
-  const set = database.prepare('UPDATE file SET checksum = ? WHERE seq = ?');
-  if (rows.length === 0) return;
-  database.exec('BEGIN IMMEDIATE');
-  for (const row of rows) set.run(checksumOf(row), Number(row['seq']));
-  database.exec('COMMIT');
-}
-
 interface Repair {
   readonly row: ReturnType<typeof rowOf>;
   /** What was done, for its history. */
@@ -94,10 +84,10 @@ function rebuilt(
   from: { readonly copies: readonly string[]; readonly receipts: readonly Receipt[] },
 ): Repair {
   const copy = from.copies.map((path) => copyOf(path, row)).find((found) => found !== null) ?? null;
-  const isNew = (receipt: Receipt): boolean => copy === null || saysMore(receipt, copy.facts, copy.changedAt);
+  const isNew = (receipt: Receipt): boolean => copy === null || saysMore(receipt, copy);
   const receipt = from.receipts.findLast((each) => isAbout(each, row));
-  const news = receipt !== undefined && isNew(receipt) ? restored(copy?.facts ?? null, receipt) : null;
-  const facts = news ?? copy?.facts ?? null;
+  const news = receipt !== undefined && isNew(receipt) ? restored(copy, receipt) : null;
+  const facts = news ?? copy;
   if (facts === null) return { row: rowOf(held(row)), note: heldBecause };
   const suspects = [...new Set([...facts.suspects, ...tokensOf(row)])];
   const source = copy === null ? 'receipts.jsonl' : 'a copy of the ledger';
@@ -111,15 +101,14 @@ const heldBecause =
   'its row in the ledger was damaged, and neither a copy of the ledger nor a receipt has it: look for its video, then run `dropcast retry`';
 
 /** The row in a copy of the ledger, when it is sound there and about the same file. */
-function copyOf(path: string, row: Damaged): { readonly facts: Facts; readonly changedAt: number } | null {
+function copyOf(path: string, row: Damaged): Facts | null {
   // Immutable: a copy is never written, and SQLite would make a `-wal` beside it.
   using copy = new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true });
   const found = copy.prepare('SELECT * FROM file WHERE seq = ?').get(Number(row['seq'])) as
     | Selectable<FileTable>
     | undefined;
   if (found === undefined || (found.id !== row['id'] && found.path !== row['path'])) return null;
-  const changed = copy.prepare('SELECT max(at) AS at FROM history WHERE file_id = ?').get(found.id);
-  return { facts: factsOf({ ...found, checksum: found.checksum ?? null }), changedAt: Number(changed?.['at'] ?? 0) };
+  return factsOf(found);
 }
 
 /** One of the two may be what is damaged. */

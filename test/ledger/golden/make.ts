@@ -4,10 +4,10 @@ import { openLedger } from '../../../src/ledger/ledger.ts';
 import { openReceipts } from '../../../src/ledger/receipts.ts';
 import { besideRows, everyState } from '../every-state.ts';
 
-// node test/ledger/golden/make.ts 3
+// node test/ledger/golden/make.ts 1
 //
 // Makes the golden ledger of the current schema: a row in every state, with the receipts. Run it when the schema gets a new
-// version, and never again for a version that was released. Version 1 was made by the code of 0.1.0.
+// version, and never again for a version that was released.
 
 const [version] = process.argv.slice(2);
 if (version === undefined) throw new Error('name the version of the schema');

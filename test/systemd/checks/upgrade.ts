@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Box } from '../box.ts';
 
-/** Earlier versions had the example configuration among the files that dpkg manages. */
+/** The same package with a lower version and another example. */
 const older = '/root/older.deb';
 const config = '/etc/dropcast/dropcast.yaml';
 const mine = 'service: { base_url: https://mine.example }';
@@ -24,7 +24,6 @@ export function checkUpgrade(box: () => Box, file: string): void {
     await box().read(olderPackage(file), { timeoutMs: 300_000 });
   }, 300_000);
 
-  // Going back to the older one after it asks nothing: dpkg remembers what it had installed.
   describe.each([
     { what: 'an edited configuration', edit: `echo '${mine}' > ${config}`, isMine: true },
     { what: 'an untouched example', edit: 'true', isMine: false },
@@ -52,8 +51,7 @@ export function checkUpgrade(box: () => Box, file: string): void {
     expect(await dpkg(`-i ${file}`)).toBe('ii ');
     expect(await text()).toBe(await box().read('cat /usr/lib/dropcast/dropcast.yaml | tee /root/newer.yaml'));
     expect(await owner()).toBe('640 root:dropcast\n750 root:dropcast');
-    // The older package has the file as its own, and asks about the one that is there: only this answer keeps it.
-    expect(await dpkg(`-i --force-confold ${older}`)).toBe('ii ');
+    expect(await dpkg(`-i ${older}`)).toBe('ii ');
     expect(await text()).toBe(await box().read('cat /root/newer.yaml'));
     await dpkg('-r dropcast');
     await dpkg('-P dropcast');
@@ -69,20 +67,15 @@ export function checkUpgrade(box: () => Box, file: string): void {
   });
 }
 
-/** The same package as it was made earlier: with the example of its time as a conffile (deb-conffiles(5)). */
 function olderPackage(file: string): string {
   return `set -e
 rm -rf /root/older
 dpkg-deb -R ${file} /root/older
 cd /root/older
-sed -i 's/^Version: .*/Version: 0.1.0/' DEBIAN/control
-mkdir -p etc/dropcast && chmod 750 etc/dropcast
-for example in usr/lib/dropcast/dropcast.yaml etc/dropcast/dropcast.yaml; do
-  if [ -e $example ] && [ ! -e /root/older.yaml ]; then { echo '# Of an older version.'; cat $example; } > /root/older.yaml; fi
-  rm -f $example
-done
-install -m 640 /root/older.yaml etc/dropcast/dropcast.yaml
-grep -qx /etc/dropcast/dropcast.yaml DEBIAN/conffiles || echo /etc/dropcast/dropcast.yaml >> DEBIAN/conffiles
+sed -i 's/^Version: .*/Version: 0.0.9/' DEBIAN/control
+example=usr/lib/dropcast/dropcast.yaml
+{ echo '# Of an older version.'; cat $example; } > /root/older.yaml
+install -m 644 /root/older.yaml $example
 cd /
 dpkg-deb --root-owner-group -Znone -b /root/older ${older} > /dev/null
 rm -r /root/older`;
