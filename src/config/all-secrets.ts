@@ -1,4 +1,5 @@
-import type { Config, Secret } from './config.ts';
+import type { Config } from './config.ts';
+import type { Secret } from './secret.ts';
 
 /** Every secret of a configuration, for the log to hide. */
 export function allSecrets({

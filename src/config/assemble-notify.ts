@@ -1,7 +1,7 @@
-import type { Secret } from './config.ts';
 import type { NotifyTarget } from './notify-config.ts';
 import type { CheckedTree } from './schema.ts';
-import { secret } from './secrets.ts';
+import { secret } from './secret.ts';
+import type { Secret } from './secret.ts';
 
 type CheckedTarget = CheckedTree['notify'][number];
 

@@ -3,6 +3,7 @@ import type { DayWindow } from './day-window.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 import type { NotifyTarget } from './notify-config.ts';
 import type { Problem } from './problem.ts';
+import type { Secret } from './secret.ts';
 import type { Setting } from './settings.ts';
 import type { Rule } from '../routing/plan.ts';
 
@@ -80,11 +81,6 @@ export interface ServiceConfig {
 
 /** Where a secret came from. Each reload reads files again; the other two stay as they were at the start. */
 export type SecretOrigin = 'file' | 'environment' | 'credential';
-
-/** A value that nothing may print: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
-export interface Secret {
-  reveal(): string;
-}
 
 export interface FolderConfig {
   /** Absolute, normalised. */

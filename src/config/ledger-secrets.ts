@@ -1,9 +1,9 @@
-import type { Secret } from './config.ts';
 import { readRegularFile } from './file-access.ts';
 import { passwordIn } from './ledger-address.ts';
 import { resolvePath } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, textOf, type KeyPath } from './raw-tree.ts';
+import { secret, type Secret } from './secret.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
 /** What the ledger on PostgreSQL needs from other files. */
@@ -19,24 +19,19 @@ export interface LedgerSecrets {
 export async function resolveLedgerSecrets(
   tree: unknown,
   source: SecretSource,
-  hide: (value: string) => Secret,
 ): Promise<{ readonly secrets: LedgerSecrets; readonly findings: readonly Finding[] }> {
   const ledger = property(tree, 'ledger');
   const password = await resolvePassword(ledger, source);
   const ca = await readAuthorities(textOf(property(ledger, 'ca')), source);
   return {
-    secrets: { password: password.value === null ? null : hide(password.value), ca: ca.text, unread: null },
+    secrets: { password: password.value === null ? null : secret(password.value), ca: ca.text, unread: null },
     findings: [...password.findings, ...ca.findings],
   };
 }
 
 /** For a command that needs them only while no daemon runs: who steers a daemon need not be able to read them. */
-export async function ledgerSecretsIfReadable(
-  tree: unknown,
-  source: SecretSource,
-  hide: (value: string) => Secret,
-): Promise<LedgerSecrets> {
-  const { secrets, findings } = await resolveLedgerSecrets(tree, source, hide);
+export async function ledgerSecretsIfReadable(tree: unknown, source: SecretSource): Promise<LedgerSecrets> {
+  const { secrets, findings } = await resolveLedgerSecrets(tree, source);
   const refused = findings.find(({ severity }) => severity === 'error');
   return { ...secrets, unread: refused === undefined ? null : `${refused.path.join('.')}: ${refused.message}` };
 }

@@ -1,6 +1,6 @@
-import type { Secret } from './config.ts';
 import type { DayWindow } from './day-window.ts';
 import type { NewsKind } from './schema-notify.ts';
+import type { Secret } from './secret.ts';
 import type { SmtpServer } from './smtp-address.ts';
 
 /** Whom to tell what. */

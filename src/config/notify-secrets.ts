@@ -1,23 +1,21 @@
-import type { Secret } from './config.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { notifySecretsIn, type SecretPlace } from './notify-secret-places.ts';
 import { formatKeyPath, type KeyPath } from './raw-tree.ts';
+import { secret, type Secret } from './secret.ts';
 import { lookUp, type Found, type SecretKey, type SecretSource } from './secret-source.ts';
 
 /**
  * Finds what the targets of `notify` keep secret: addresses, topics, tokens, passwords and headers. No finding holds any part of one.
  *
- * @param hide makes a secret of a value
  * @returns by key, like `notify[0].url`
  */
 export async function resolveNotifySecrets(
   tree: unknown,
   source: SecretSource,
-  hide: (value: string) => Secret,
 ): Promise<{ readonly secrets: ReadonlyMap<string, Secret>; readonly findings: readonly Finding[] }> {
   const found = await Promise.all(notifySecretsIn(tree).map((place) => resolve(place, source)));
   return {
-    secrets: new Map(found.flatMap(({ key, value }) => (value === null ? [] : [[key, hide(value)] as const]))),
+    secrets: new Map(found.flatMap(({ key, value }) => (value === null ? [] : [[key, secret(value)] as const]))),
     findings: found.flatMap(({ findings }) => findings),
   };
 }

@@ -1,10 +1,10 @@
-import { inspect } from 'node:util';
-import type { Secret, SecretOrigin } from './config.ts';
+import type { SecretOrigin } from './config.ts';
 import { variable, type Environment } from './environment.ts';
 import { ledgerSecretsIfReadable, resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
 import { resolveNotifySecrets } from './notify-secrets.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, TaggedValue } from './raw-tree.ts';
+import { secret, type Secret } from './secret.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
 /** The secrets of a configuration, as `assemble` wants them. */
@@ -40,7 +40,7 @@ export async function resolveSecrets(
         apiKey: secret(''),
         apiKeyFrom: 'file',
         webhookSecret: null,
-        ledger: await ledgerSecretsIfReadable(tree, source, secret),
+        ledger: await ledgerSecretsIfReadable(tree, source),
         notify: new Map(),
       },
       findings: [],
@@ -48,8 +48,8 @@ export async function resolveSecrets(
   const service = property(tree, 'service');
   const key = await resolveApiKey(property(service, 'api_key'), source);
   const webhook = await resolveWebhookSecret(property(service, 'webhook_secret'), source);
-  const ledger = await resolveLedgerSecrets(tree, source, secret);
-  const notify = await resolveNotifySecrets(tree, source, secret);
+  const ledger = await resolveLedgerSecrets(tree, source);
+  const notify = await resolveNotifySecrets(tree, source);
   const findings = [...key.findings, ...webhook.findings, ...ledger.findings, ...notify.findings];
   if (key.secret === null) return { secrets: null, findings };
   return {
@@ -108,35 +108,4 @@ function originOf(raw: unknown, environment: Environment): SecretOrigin {
   if (!(raw instanceof TaggedValue) || raw.tag === 'file') return 'file';
   if (raw.tag === 'env') return 'environment';
   return variable(environment, 'CREDENTIALS_DIRECTORY') === undefined ? 'file' : 'credential';
-}
-
-/** Keeps a value out of logs, JSON, templates and error messages: only `reveal()` gives it. */
-export function secret(value: string): Secret {
-  return new HiddenText(value);
-}
-
-const SHOWN = '[secret]';
-
-class HiddenText implements Secret {
-  readonly #value: string;
-
-  constructor(value: string) {
-    this.#value = value;
-  }
-
-  reveal(): string {
-    return this.#value;
-  }
-
-  toString(): string {
-    return SHOWN;
-  }
-
-  toJSON(): string {
-    return SHOWN;
-  }
-
-  [inspect.custom](): string {
-    return SHOWN;
-  }
 }

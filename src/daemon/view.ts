@@ -17,7 +17,7 @@ import { needsYouOf } from './overview/needs-you.ts';
 import type { NeedsYou } from './overview/needs-you.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
-import type { Accounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/ports.ts';
 import { countSteps } from './files/step-states.ts';
 import { fleetStatusOf } from './fleet/host-view.ts';
 import type { FleetStatus } from './fleet/host-view.ts';

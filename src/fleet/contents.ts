@@ -1,14 +1,7 @@
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Clock, LocalFiles } from '../pipeline/file/ports.ts';
-import type { FleetView, Host } from './fleet-view.ts';
-
-/** What hosts ask each other of the content of files, by their ids. */
-export interface ContentWords {
-  readonly asked: readonly string[];
-  /** SHA-256, in hexadecimal digits; null: it cannot be read. */
-  readonly known: Readonly<Record<string, string | null>>;
-}
+import type { ContentWords, FleetView, Host } from './fleet-view.ts';
 
 export interface ContentsWorld {
   readonly fleet: Pick<FleetView, 'self' | 'known' | 'hosts'>;

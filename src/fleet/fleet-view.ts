@@ -5,7 +5,6 @@ import type { UnknownName } from '../pipeline/service-names.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../pipeline/rounds/sweep.ts';
-import type { ContentWords } from './contents.ts';
 
 /** A member of the fleet, as its row in the database says. Times are epoch milliseconds by the clock of whoever reads it. */
 export interface Host {
@@ -70,6 +69,13 @@ export interface SeenFolder {
 export interface Proofs {
   readonly asked: readonly AskedProof[];
   readonly answers: readonly ProofAnswer[];
+}
+
+/** What hosts ask each other of the content of files, by their ids. */
+export interface ContentWords {
+  readonly asked: readonly string[];
+  /** SHA-256, in hexadecimal digits; null: it cannot be read. */
+  readonly known: Readonly<Record<string, string | null>>;
 }
 
 /** Whoever watches the place is asked whether this file is in it. */

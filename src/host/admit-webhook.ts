@@ -1,4 +1,4 @@
-import type { Secret } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import { WebhookSignatureError, verifyWebhook } from '@dropcast/client';
 
 /** A webhook as it arrived, byte for byte. */

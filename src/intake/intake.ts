@@ -1,7 +1,7 @@
-import { compareChecksums, differentFrom } from '../pipeline/file/checksums.ts';
+import { compareChecksums } from '../pipeline/file/checksums.ts';
 import { isGivenUp, mayHaveArrived, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { unconfirmedCode } from '../pipeline/file/failure.ts';
+import { differentFrom, unconfirmedCode } from '../pipeline/file/failure.ts';
 import { grewInPlace, isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import { AlreadyKnownError } from '../pipeline/file/ports.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';

@@ -6,7 +6,7 @@ import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
-import type { Accounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/ports.ts';
 import type { FirstStartStore } from '../pipeline/file/ports.ts';
 import { emptyFlaw, isTakenIn } from '../watch/completeness.ts';
 import { NotNowError } from '../watch/ports.ts';

@@ -1,4 +1,5 @@
 import { sendingMs } from './sending-time.ts';
+import type { Speed } from './sending-time.ts';
 
 /** What is left to do, as counts: of all files that wait, or of one file and those before it. */
 export interface Backlog {
@@ -16,15 +17,7 @@ export interface Backlog {
 }
 
 /** How fast it goes. Times are milliseconds from now. */
-export interface Pace {
-  /** Of all uploads together, measured or as configured; null: not known. */
-  readonly bytesPerSecond: number | null;
-  /** What the configuration allows at present; null: unlimited. */
-  readonly bandwidth: number | null;
-  /** Whether uploads may start at present. */
-  readonly mayStart: boolean;
-  /** What the time of day changes in both within two days, earliest first. */
-  readonly later: readonly UploadHours[];
+export interface Pace extends Speed {
   /** Uploads at the same time. */
   readonly slots: number;
   readonly room: RequestRoom;
@@ -43,13 +36,6 @@ export interface Pace {
 export interface LatePoll {
   readonly inMs: number;
   readonly everyMs: number;
-}
-
-/** What the time of day allows from a moment on. */
-export interface UploadHours {
-  readonly inMs: number;
-  readonly bandwidth: number | null;
-  readonly mayStart: boolean;
 }
 
 /** Requests that may leave, and when. */

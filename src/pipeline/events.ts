@@ -1,6 +1,8 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
-import type { NameKind } from './file/ports.ts';
+
+/** What a file goes to on the service. */
+export type NameKind = 'channel' | 'feed';
 
 /** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */
 export interface Pause {

@@ -1,7 +1,8 @@
 import type { Facts } from './file/facts.ts';
 import { webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { Answer, NameKind, SendHooks, VideoHost, VideoLibrary } from './file/ports.ts';
+import type { NameKind } from './events.ts';
+import type { Answer, SendHooks, VideoHost, VideoLibrary } from './file/ports.ts';
 import type { Breaker } from './pause.ts';
 import type { ServiceNames } from './service-names.ts';
 import type { UploadHosts } from './upload-hosts.ts';

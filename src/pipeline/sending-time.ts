@@ -1,6 +1,21 @@
-import type { Pace, UploadHours } from './estimate.ts';
+/** How fast bytes leave, and when they may. Times are milliseconds from now. */
+export interface Speed {
+  /** Of all uploads together, measured or as configured; null: not known. */
+  readonly bytesPerSecond: number | null;
+  /** What the configuration allows at present; null: unlimited. */
+  readonly bandwidth: number | null;
+  /** Whether uploads may start at present. */
+  readonly mayStart: boolean;
+  /** What the time of day changes in both within two days, earliest first. */
+  readonly later: readonly UploadHours[];
+}
 
-type Speed = Pick<Pace, 'bytesPerSecond' | 'bandwidth' | 'mayStart' | 'later'>;
+/** What the time of day allows from a moment on. */
+export interface UploadHours {
+  readonly inMs: number;
+  readonly bandwidth: number | null;
+  readonly mayStart: boolean;
+}
 
 /** An estimate beyond a year is of no use. */
 const mostMs = 365 * 86_400_000;

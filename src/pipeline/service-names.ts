@@ -1,7 +1,8 @@
 import type { Events } from './events.ts';
 import { unknownNameCodes } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { Answer, Clock, NameKind, VideoLibrary } from './file/ports.ts';
+import type { NameKind } from './events.ts';
+import type { Answer, Clock, VideoLibrary } from './file/ports.ts';
 
 /** A channel or feed that files are to go to and that the service does not have. */
 export interface UnknownName {

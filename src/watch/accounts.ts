@@ -1,22 +1,6 @@
 import type { Inventory } from './inventory.ts';
 import { sidecarState } from './inventory.ts';
-
-/** Where the paths of a folder are: each is in exactly one place, at every moment. */
-export interface Accounts {
-  /** What is known to be there. A directory that is left alone counts as one path. */
-  readonly seen: number;
-  readonly settling: number;
-  /** Touched: being compared with what was sent. */
-  readonly comparing: number;
-  /** State of the row that stands for a file → number of files. */
-  readonly known: Readonly<Record<string, number>>;
-  /** And what else lies beside a file and belongs to it. */
-  readonly sidecars: number;
-  readonly ignored: number;
-  readonly refused: number;
-  /** `seen` without all others. Not zero: a file was taken in, and nothing stands for it. */
-  readonly unaccounted: number;
-}
+import type { Accounts } from './ports.ts';
 
 /**
  * Counts each path once: refused before settling, settling before compared, compared before known.

@@ -1,4 +1,3 @@
-import type { Accounts } from './accounts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { RootIdentity } from './root-identity.ts';
 import type { ScanTimes } from './scan-schedule.ts';
@@ -182,6 +181,23 @@ export interface WatchCounts {
   readonly ignored: number;
   /** Symbolic links, devices, names that are not UTF-8, directories that cannot be read. */
   readonly refused: number;
+}
+
+/** Where the paths of a folder are: each is in exactly one place, at every moment. */
+export interface Accounts {
+  /** What is known to be there. A directory that is left alone counts as one path. */
+  readonly seen: number;
+  readonly settling: number;
+  /** Touched: being compared with what was sent. */
+  readonly comparing: number;
+  /** State of the row that stands for a file → number of files. */
+  readonly known: Readonly<Record<string, number>>;
+  /** And what else lies beside a file and belongs to it. */
+  readonly sidecars: number;
+  readonly ignored: number;
+  readonly refused: number;
+  /** `seen` without all others. Not zero: a file was taken in, and nothing stands for it. */
+  readonly unaccounted: number;
 }
 
 /** How a folder is watched, and when it was last heard of and looked at. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { accountsOf } from './accounts.ts';
-import type { Accounts } from './accounts.ts';
+import type { Accounts } from './ports.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import { ClosedDirectories } from './closed-directories.ts';
 import type { MonotonicClock } from './clock.ts';

@@ -1,5 +1,6 @@
 import { openVideoClient } from '../../packages/client/src/create-video-client.ts';
-import type { RequestNote, ResponseNote, VideoClientOptions } from '../../packages/client/src/client-options.ts';
+import type { ResponseNote, VideoClientOptions } from '../../packages/client/src/client-options.ts';
+import type { RequestNote } from '../../packages/client/src/request-gate.ts';
 import type { VideoClient } from '../../packages/client/src/video-client.ts';
 import { throwIfAborted } from '../../packages/client/src/errors.ts';
 import { apiKey } from './daemon-client.ts';

@@ -1,6 +1,6 @@
 import { format, inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { secret } from '../../src/config/secrets.ts';
+import { secret } from '../../src/config/secret.ts';
 
 const KEY = 'sk_live_abc';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judgeContents } from '../../src/daemon/plan/contents.ts';
-import type { PlanWorld } from '../../src/daemon/plan/plan.ts';
+import type { PlanWorld } from '../../src/daemon/plan/worlds.ts';
 import { summarize } from '../../src/daemon/plan/summary.ts';
 import type { PlanView } from '../../src/daemon/plan/summary.ts';
 import type { Checksum } from '../../src/pipeline/file/checksums.ts';

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isGivenUp, stateOf } from '../../src/pipeline/file/facts.ts';
-import type { Accounts } from '../../src/watch/accounts.ts';
+import type { Accounts } from '../../src/watch/ports.ts';
 import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';

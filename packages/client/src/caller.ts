@@ -8,7 +8,7 @@ import { originOf, secretsOfAddress } from './transport/scrub.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
 import type { Body, PutOptions, Uploaded } from './upload/put-body.ts';
-import type { RequestNote } from './client-options.ts';
+import type { RequestNote } from './request-gate.ts';
 import type { Hooks } from './hooks.ts';
 import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';

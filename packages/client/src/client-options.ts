@@ -1,4 +1,4 @@
-import type { RequestGate } from './request-gate.ts';
+import type { RequestGate, RequestNote } from './request-gate.ts';
 import type { ProxyEnvironment } from './transport/connection.ts';
 import type { Bandwidth } from './upload/bandwidth.ts';
 import type { WaitNote } from './waiting.ts';
@@ -51,17 +51,6 @@ export interface VideoClientOptions {
   readonly onResponse?: ((note: ResponseNote) => void) | undefined;
   /** Called before each wait between two requests, with its length and its reason. An error of it becomes a process warning. */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
-}
-
-/** A request that leaves now. It contains no secret: of an upload address only the origin. */
-export interface RequestNote {
-  /** In words: `list videos`, `upload file`. */
-  readonly operation: string;
-  readonly method: string;
-  /** Below the base address, without query. */
-  readonly path: string;
-  /** From 1. */
-  readonly attempt: number;
 }
 
 /** How a request ended; without `status` there was no answer. */

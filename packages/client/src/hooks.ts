@@ -1,5 +1,6 @@
 import { scrubAddresses } from './transport/scrub.ts';
-import type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
+import type { ResponseNote, VideoClientOptions } from './client-options.ts';
+import type { RequestNote } from './request-gate.ts';
 import type { WaitNote } from './waiting.ts';
 
 type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onWait'>;

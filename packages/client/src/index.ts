@@ -3,10 +3,10 @@
 import './node-version.ts';
 
 export { createVideoClient } from './create-video-client.ts';
-export type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
+export type { ResponseNote, VideoClientOptions } from './client-options.ts';
 export type { ProxyEnvironment } from './transport/connection.ts';
 export { connectionAdvice } from './transport/connection-words.ts';
-export type { RequestAtGate, RequestGate } from './request-gate.ts';
+export type { RequestAtGate, RequestGate, RequestNote } from './request-gate.ts';
 
 export type { Call, RawResponse, WithResponse } from './call.ts';
 export type { WaitNote } from './waiting.ts';

@@ -1,5 +1,3 @@
-import type { RequestNote } from './client-options.ts';
-
 /**
  * Decides when a request may leave: to share an hourly allowance between parts of a program, or between programs. Every JSON request
  * passes it, repetitions included; uploads do not count against the service's limit and do not pass it.
@@ -17,6 +15,17 @@ export interface RequestGate {
    * @param retryAfterMs how long it asks to wait, in milliseconds, 1,000 or more; undefined if it does not say
    */
   throttled(retryAfterMs: number | undefined): void;
+}
+
+/** A request that leaves now. It contains no secret: of an upload address only the origin. */
+export interface RequestNote {
+  /** In words: `list videos`, `upload file`. */
+  readonly operation: string;
+  readonly method: string;
+  /** Below the base address, without query. */
+  readonly path: string;
+  /** From 1. */
+  readonly attempt: number;
 }
 
 /** A request that waits at a gate. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../../config/addresses.ts';
-import type { Secret } from '../../config/config.ts';
+import type { Secret } from '../../config/secret.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
 import type { ConfigPlace } from '../../config/find.ts';

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.ts';
 import type { Patient } from './patient.ts';
 
 /** Something that is wrong, or will be. */
@@ -25,6 +26,13 @@ export class SkippedError extends Error {
 
 /** How the reason of a check ends that root could make. */
 export const needsSudo = 'run it with sudo';
+
+/** @throws {SkippedError} when the configuration is wrong, or closed to this user */
+export function configOf({ config, checked, isOutsider }: Pick<Patient, 'config' | 'checked' | 'isOutsider'>): Config {
+  if (config !== null) return config;
+  const isClosed = isOutsider && checked?.problems.some(({ message }) => message.includes('(EACCES)')) === true;
+  throw new SkippedError(isClosed ? `you may not read the key; ${needsSudo}` : 'the configuration is wrong');
+}
 
 /** `df` and `ls` would hang as well; findmnt(8) without a path reads the kernel's table alone. */
 export const hungFix =

@@ -11,7 +11,6 @@ import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { needsSudo, SkippedError } from './finding.ts';
 import { withSocketOf } from './socket-of.ts';
 
 /** What every check looks at. Parts that cannot be read are null: the other checks go on. */
@@ -36,13 +35,6 @@ export interface Patient {
   readonly isOutsider: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
-}
-
-/** @throws {SkippedError} when the configuration is wrong, or closed to this user */
-export function configOf({ config, checked, isOutsider }: Pick<Patient, 'config' | 'checked' | 'isOutsider'>): Config {
-  if (config !== null) return config;
-  const isClosed = isOutsider && checked?.problems.some(({ message }) => message.includes('(EACCES)')) === true;
-  throw new SkippedError(isClosed ? `you may not read the key; ${needsSudo}` : 'the configuration is wrong');
 }
 
 export async function examine(shell: Shell, option: string | undefined): Promise<Patient> {

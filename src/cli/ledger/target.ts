@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config, LedgerConfig } from '../../config/config.ts';
 import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/ledger-address.ts';
-import { secret } from '../../config/secrets.ts';
+import { secret } from '../../config/secret.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 

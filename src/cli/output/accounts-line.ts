@@ -1,4 +1,4 @@
-import type { Accounts } from '../../watch/accounts.ts';
+import type { Accounts } from '../../watch/ports.ts';
 
 /** `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused`. Null without any path. */
 export function accountsLine(accounts: Accounts): string | null {

@@ -3,6 +3,7 @@ import type { Shell } from '../shell.ts';
 import { checkFolder } from './check-folder.ts';
 import type { FolderAnswer, FolderHome } from './check-folder.ts';
 import { givenKey } from './given-key.ts';
+import type { KeyAnswer, KeyFlags } from './given-key.ts';
 import { InterruptedError } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
 import { settler } from './settle.ts';
@@ -11,10 +12,8 @@ import { checkAddress, checkKey, checkListed } from './service-answers.ts';
 import type { Account, Checked } from './service-answers.ts';
 
 /** Answers that were given as flags. */
-export interface AnswerFlags {
+export interface AnswerFlags extends KeyFlags {
   readonly service?: string;
-  readonly keyFile?: string;
-  readonly keyEnv?: string;
   readonly folder?: string;
   readonly channel?: string;
   readonly title?: string;
@@ -29,12 +28,6 @@ export interface Answers {
   readonly channel: { readonly id: string; readonly name: string | null };
   readonly title: string | null;
   readonly feeds: readonly string[];
-}
-
-export interface KeyAnswer {
-  readonly value: string;
-  /** Where it is already: an absolute path or a variable; null: a person typed it. */
-  readonly from: { readonly file: string } | { readonly env: string } | null;
 }
 
 /** Every answer must be a flag where nobody can be asked. */

@@ -2,8 +2,19 @@ import { readRegularFile } from '../../config/file-access.ts';
 import { resolvePath } from '../../config/paths.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import type { AnswerFlags, KeyAnswer } from './answers.ts';
 import { questionsOf } from './questions-of.ts';
+
+/** Where the key is. */
+export interface KeyFlags {
+  readonly keyFile?: string;
+  readonly keyEnv?: string;
+}
+
+export interface KeyAnswer {
+  readonly value: string;
+  /** Where it is already: an absolute path or a variable; null: a person typed it. */
+  readonly from: { readonly file: string } | { readonly env: string } | null;
+}
 
 const mostKeyBytes = 8 * 1024;
 
@@ -12,7 +23,7 @@ const mostKeyBytes = 8 * 1024;
  *
  * @throws {CommandError} when it cannot be read
  */
-export async function givenKey(shell: Shell, { keyFile, keyEnv }: AnswerFlags): Promise<KeyAnswer | null> {
+export async function givenKey(shell: Shell, { keyFile, keyEnv }: KeyFlags): Promise<KeyAnswer | null> {
   if (keyEnv !== undefined) {
     const value = shell.env[keyEnv];
     if (value === undefined || value === '')

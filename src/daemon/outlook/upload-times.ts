@@ -2,7 +2,7 @@ import type { Bandwidth } from '@dropcast/client';
 import { limitAt, limitChangesAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
 import { isInWindow, nextMinute } from '../../config/day-window.ts';
-import type { UploadHours } from '../../pipeline/estimate.ts';
+import type { UploadHours } from '../../pipeline/sending-time.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
 

@@ -10,7 +10,7 @@ import { errnoOf } from '../../watch/path-entry.ts';
 import { whyRefused } from '../../watch/root-check.ts';
 import { surveyFolder } from '../../watch/survey.ts';
 import type { Survey } from '../../watch/survey.ts';
-import type { PlanWorld } from './plan.ts';
+import type { PlanWorld } from './worlds.ts';
 
 export interface PlannedFolder {
   readonly path: string;

@@ -1,4 +1,5 @@
-import { compareChecksums, differentFrom } from '../../pipeline/file/checksums.ts';
+import { compareChecksums } from '../../pipeline/file/checksums.ts';
+import { differentFrom } from '../../pipeline/file/failure.ts';
 import type { Checksum, Digests } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';

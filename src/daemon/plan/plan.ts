@@ -1,39 +1,18 @@
-import type { Config } from '../../config/config.ts';
 import { hashAccepted } from '../../disk/accepted-file.ts';
 import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import { isThere } from '../../disk/local-files.ts';
 import { requireWatched } from '../../disk/watched-file.ts';
 import type { Watched } from '../../disk/watched-file.ts';
 import { createRehearsal } from '../../intake/rehearsal.ts';
-import type { RehearsalLedger } from '../../intake/rehearsal.ts';
-import type { LedgerView } from '../../ledger/view.ts';
-import type { Pace } from '../../pipeline/estimate.ts';
 import type { Digests } from '../../pipeline/file/checksums.ts';
-import type { Answer, Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
+import type { Answer } from '../../pipeline/file/ports.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { judgeContents } from './contents.ts';
-import type { TwinLedger } from './contents.ts';
 import { planFolder } from './folder.ts';
 import type { PlannedFolder } from './folder.ts';
 import { summarize } from './summary.ts';
 import type { PlanView } from './summary.ts';
-
-export interface PlanWorld {
-  readonly config: Config;
-  /** What is known; null: nothing yet. */
-  readonly ledger:
-    | (RehearsalLedger &
-        TwinLedger &
-        Pick<LedgerView, 'known' | 'movedBy' | 'backlog' | 'feedsAhead'> &
-        Pick<FirstStartStore, 'firstStart'>)
-    | null;
-  readonly clock: Clock;
-  readonly pace: Pace;
-  /** Why a folder is not scanned at present, or null. */
-  whyAway(folder: string): Promise<string | null>;
-  /** Why a directory with a mark is another dropcast's, or null. */
-  whyForeign(directory: string): Promise<string | null>;
-}
+import type { PlanWorld } from './worlds.ts';
 
 /** How far it is: files looked at, and files that are read because another one has the same size, or to compare them with a checksum. */
 export interface PlanProgress {

@@ -7,7 +7,7 @@ import type { Priority, Rule } from '../../routing/plan.ts';
 import { limitWords } from '../outlook/limit-words.ts';
 import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
-import type { PlanWorld } from './plan.ts';
+import type { PlanWorld } from './worlds.ts';
 
 /** Files and their bytes. */
 export interface Amount {

@@ -4,7 +4,10 @@ import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
 import { roomOf } from '../../host/request-room.ts';
+import type { RehearsalLedger } from '../../intake/rehearsal.ts';
+import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
+import type { Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root-preview.ts';
 import { systemClock } from '../daemon.ts';
@@ -12,7 +15,25 @@ import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../outlook/outlook.ts';
 import { laterFrom } from '../outlook/upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
-import type { PlanWorld } from './plan.ts';
+import type { TwinLedger } from './contents.ts';
+
+/** What a plan is made from. */
+export interface PlanWorld {
+  readonly config: Config;
+  /** What is known; null: nothing yet. */
+  readonly ledger:
+    | (RehearsalLedger &
+        TwinLedger &
+        Pick<LedgerView, 'known' | 'movedBy' | 'backlog' | 'feedsAhead'> &
+        Pick<FirstStartStore, 'firstStart'>)
+    | null;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  /** Why a folder is not scanned at present, or null. */
+  whyAway(folder: string): Promise<string | null>;
+  /** Why a directory with a mark is another dropcast's, or null. */
+  whyForeign(directory: string): Promise<string | null>;
+}
 
 /** What a running daemon plans with. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {

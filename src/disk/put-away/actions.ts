@@ -4,16 +4,18 @@ import { posix } from 'node:path';
 import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
-import type { Answer } from '../../pipeline/file/ports.ts';
+import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
 import { renderDirectory } from '../../routing/template.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { freeNames, moveFile, nameLimits, removePartial } from './move-file.ts';
 import type { MovableFile } from './move-file.ts';
-import type { PutAwayFile } from './put-away.ts';
 
 // To add an action: its type in config/config.ts, its words in config/schema.ts, its arguments (if any) in config/assemble.ts, and its
 // case here. `actionOf` does not compile until that case exists.
+
+/** Where a file is now that it was put away; null when it was deleted. */
+export type PutAwayFile = FileAt | null;
 
 export interface PutAwayAction {
   /** Directories that lose or gain a name, relative to the folder. */

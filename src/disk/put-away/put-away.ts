@@ -7,21 +7,18 @@ import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { mustAskFirst } from '../../pipeline/file/failure.ts';
-import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
+import type { Answer } from '../../pipeline/file/ports.ts';
 import { errnoOf } from '../errno.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { Watched } from '../watched-file.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { actionOf } from './actions.ts';
-import type { PutAwayAction } from './actions.ts';
+import type { PutAwayAction, PutAwayFile } from './actions.ts';
 import { inPrivateDirectory } from './private-directory.ts';
 import { hasContent, openSent, requireNoWriter, requireSameFile } from './sent-file.ts';
 import type { ContentChecks } from './sent-file.ts';
 import { putAwaySidecar } from './sidecar.ts';
 import type { SidecarChecks } from './sidecar.ts';
-
-/** Where a file is now that it was put away; null when it was deleted. */
-export type PutAwayFile = FileAt | null;
 
 /**
  * Carries out the `after_ready` action of a file: takes it out of everybody's reach, reads it again, and deletes or moves it only if its

@@ -1,6 +1,5 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { SidecarFile } from '../../routing/plan.ts';
-import type { Failure } from './failure.ts';
 
 /** What a sender says the digest of a file is. */
 export interface Checksum {
@@ -38,20 +37,4 @@ export function compareChecksums(checksums: readonly Checksum[], digests: Digest
 export function alsoNeeded(checksums: readonly Checksum[]): readonly HashName[] {
   const wanted = [...new Set(checksums.map(({ algorithm }) => algorithm))];
   return wanted.includes('sha256') ? [] : wanted;
-}
-
-/**
- * Why a file is held that is not what its sender sent.
- *
- * @param digests all that are known of it: another checksum is compared with them before anything is sent again
- */
-export function differentFrom({ algorithm, digest: expected, from }: Checksum, digests: Digests): Failure {
-  return {
-    kind: 'mismatch',
-    code: 'checksum_mismatch',
-    message:
-      `the file differs from its checksum: its ${algorithm.toUpperCase()} is ${digests[algorithm] ?? ''}, but ${from.path} says ${expected}; ` +
-      'copy the file again, or correct or remove the checksum: dropcast then continues',
-    digests,
-  };
 }

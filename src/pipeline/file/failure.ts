@@ -1,5 +1,5 @@
 import { hasCode, nameOfCode } from '../../errno-names.ts';
-import type { Digests } from './checksums.ts';
+import type { Checksum, Digests } from './checksums.ts';
 import { LedgerUnavailableError } from './store-errors.ts';
 
 /**
@@ -93,6 +93,22 @@ export const mustAskFirst: Failure = {
   code: 'must_ask_first',
   message: 'the service is asked about its video again before its local file is deleted',
 };
+
+/**
+ * Why a file is held that is not what its sender sent.
+ *
+ * @param digests all that are known of it: another checksum is compared with them before anything is sent again
+ */
+export function differentFrom({ algorithm, digest: expected, from }: Checksum, digests: Digests): Failure {
+  return {
+    kind: 'mismatch',
+    code: 'checksum_mismatch',
+    message:
+      `the file differs from its checksum: its ${algorithm.toUpperCase()} is ${digests[algorithm] ?? ''}, but ${from.path} says ${expected}; ` +
+      'copy the file again, or correct or remove the checksum: dropcast then continues',
+    digests,
+  };
+}
 
 /** We cut it ourselves: nobody's failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };

@@ -5,7 +5,7 @@ import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
-import type { EventRow, OperatorPause } from '../events.ts';
+import type { EventRow, NameKind, OperatorPause } from '../events.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -155,9 +155,6 @@ export interface VideoLibrary {
   /** Ids of all channels or feeds of the account. */
   names(kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>>;
 }
-
-/** What a file goes to on the service. */
-export type NameKind = 'channel' | 'feed';
 
 /** What the service says about a publish. */
 export interface Published {

@@ -1,6 +1,7 @@
-import { compareChecksums, differentFrom } from '../file/checksums.ts';
+import { compareChecksums } from '../file/checksums.ts';
 import type { Checksum, Digests } from '../file/checksums.ts';
 import type { Facts } from '../file/facts.ts';
+import { differentFrom } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import type { LocalFiles } from '../file/ports.ts';
 

@@ -1,5 +1,6 @@
 import type { MessageTarget } from '../../config/notify-config.ts';
 import type { NewsKind } from '../../config/schema-notify.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../view/words/unavailable-words.ts';
 import { sightsNow } from '../../daemon/fleet/sights.ts';
@@ -14,7 +15,6 @@ import { droppedName } from './delivery.ts';
 import { fileMessages } from './file-news.ts';
 import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
-import type { NotificationsWorld } from './notifications.ts';
 import { post } from './post.ts';
 import { hostOfCause, troublesOf } from './troubles.ts';
 
@@ -46,7 +46,15 @@ const memory = {
 /** What counts for a heartbeat. */
 const illnesses: ReadonlySet<NewsKind> = new Set(['folder_away', 'paused', 'key_refused']);
 
-export function createNewsDesk({ daemon, now }: NotificationsWorld): NewsDesk {
+export interface NewsDeskWorld {
+  readonly daemon: Pick<
+    Daemon,
+    'ledger' | 'events' | 'conductor' | 'folders' | 'gate' | 'expectations' | 'messageTargets' | 'fleet'
+  >;
+  readonly now: () => number;
+}
+
+export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
   const rows = daemon.ledger.news;
   const outbox = { rows, messageTargets: daemon.messageTargets };
   const feeds = new Map<string, Failure>();

@@ -6,6 +6,7 @@ import { createDelivery } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
 import { createHeartbeats } from './heartbeats.ts';
 import { createNewsDesk } from './news-desk.ts';
+import type { NewsDeskWorld } from './news-desk.ts';
 import { createSend } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 
@@ -17,22 +18,9 @@ export interface Notifications extends AsyncDisposable {
   idle(): Promise<void>;
 }
 
-export interface NotificationsWorld {
-  readonly daemon: Pick<
-    Daemon,
-    | 'ledger'
-    | 'events'
-    | 'conductor'
-    | 'folders'
-    | 'gate'
-    | 'expectations'
-    | 'messageTargets'
-    | 'config'
-    | 'turn'
-    | 'fleet'
-  >;
+export interface NotificationsWorld extends NewsDeskWorld {
+  readonly daemon: NewsDeskWorld['daemon'] & Pick<Daemon, 'config' | 'turn'>;
   readonly logger: Logger;
-  readonly now: () => number;
   /** Commands get some of it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly send?: Send;

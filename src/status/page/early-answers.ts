@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MOST_BODY_BYTES } from '../../http/limited-body.ts';
 import { isOwnHost } from './own-names.ts';
 import type { Health } from '../../daemon/health.ts';
-import type { PageSource } from './site.ts';
+import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import { refusalOf, TOO_LONG } from './take-webhook.ts';
 
 /** Headers without which no signature can be valid (Standard Webhooks). */
@@ -12,6 +12,12 @@ const UNSIGNED = { headers: new Headers(), body: new Uint8Array() };
 
 const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' };
 
+/** What anyone may ask. */
+export interface EarlySource {
+  health(): Health;
+  receive(webhook: Webhook): Admission;
+}
+
 /**
  * Answers that anyone may have, given before the site is asked and before a body is read: a health check, and the refusal of a webhook
  * without a signature or with an announced body over 64 KiB.
@@ -20,7 +26,7 @@ const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'n
  * @returns whether it answered; false: the site answers
  */
 export function answerEarly(
-  source: Pick<PageSource, 'health' | 'receive'>,
+  source: EarlySource,
   names: () => readonly string[],
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   return ({ method, url, headers }, response) => {

@@ -2,9 +2,7 @@ import { liveAnswer } from '@dropcast/pages';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { Health } from '../../daemon/health.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { limitedBody } from '../../http/limited-body.ts';
@@ -15,6 +13,7 @@ import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
 import { healthStatus } from './early-answers.ts';
+import type { EarlySource } from './early-answers.ts';
 import { createOutcomes } from './files/outcomes.ts';
 import { createLive } from './live.ts';
 import { isFromThisPage } from './own-names.ts';
@@ -27,11 +26,9 @@ import { PageError } from './world.ts';
 import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
 
 /** Where the page gets its content, and passes webhooks to. */
-export interface PageSource {
+export interface PageSource extends EarlySource {
   readonly daemon: Daemon;
   status(): Promise<StatusView>;
-  health(): Health;
-  receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
   /** Told of an address that fails: that is a bug. */
   readonly broke?: (error: unknown) => void;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { StatusView } from '../../../src/daemon/view.ts';
-import type { Accounts } from '../../../src/watch/accounts.ts';
+import type { Accounts } from '../../../src/watch/ports.ts';
 import { startStation } from '../../e2e/station.ts';
 import type { Station } from '../../e2e/station.ts';
 import { eventually } from '../../support/until.ts';

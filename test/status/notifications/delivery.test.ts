@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secrets.ts';
+import { secret } from '../../../src/config/secret.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
 import type { NewsRows, OutboxRow } from '../../../src/ledger/news-rows.ts';
 import { createDelivery } from '../../../src/status/notifications/delivery.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { MessageTarget } from '../../../src/config/notify-config.ts';
 import { newsKinds } from '../../../src/config/schema-notify.ts';
-import { secret } from '../../../src/config/secrets.ts';
+import { secret } from '../../../src/config/secret.ts';
 import { createEventStream } from '../../../src/daemon/events.ts';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { secret } from '../../../src/config/secrets.ts';
+import { secret } from '../../../src/config/secret.ts';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

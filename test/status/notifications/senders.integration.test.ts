@@ -9,7 +9,7 @@ import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
 import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secrets.ts';
+import { secret } from '../../../src/config/secret.ts';
 import type { Envelope } from '../../../src/status/notifications/message.ts';
 import { beat, failAddress } from '../../../src/status/notifications/senders/heartbeat.ts';
 import { createSend, placeOf } from '../../../src/status/notifications/senders/send.ts';

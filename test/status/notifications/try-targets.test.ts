@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NotifyTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secrets.ts';
+import { secret } from '../../../src/config/secret.ts';
 import type { Envelope } from '../../../src/status/notifications/message.ts';
 import { tryTargets } from '../../../src/status/notifications/try-targets.ts';
 

@@ -2,14 +2,22 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { isoTime } from '../http/wire.ts';
+import type { Lifecycle } from '../lifecycle.ts';
 import { copyDatabase, SCHEMA_VERSION } from '../store/database.ts';
+import type { MediaFiles } from '../store/media-files.ts';
+import type { Records } from '../store/records.ts';
 import { readSequences, rowsOf, tableNames } from '../store/tables.ts';
 import type { StoredFile } from '../store/videos.ts';
-import type { Services } from '../services.ts';
 
-export type ExportParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'clock'>;
+export interface ExportParts {
+  readonly records: Records;
+  readonly mediaFiles: MediaFiles;
+  readonly lifecycle: Lifecycle;
+  readonly clock: Clock;
+}
 
 /**
  * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for 800,000 plays;

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import type { Events } from '../events.ts';
 import { jsonTexts, query } from '../http/input.ts';
 import { replaceEverything } from '../store/replace-everything.ts';
 import { latestTimeIn, eraseTables, takeTables } from '../store/tables.ts';
-import type { Services } from '../services.ts';
+import type { Acceptance } from '../uploads/acceptance.ts';
+import type { Importer } from '../uploads/import.ts';
 import type { Endpoint } from '../http/handler.ts';
 import { fitOrRefuse, unpackSnapshot, type SnapshotDraft } from './snapshot-draft.ts';
-import { exportStream } from './snapshot-export.ts';
+import { exportStream, type ExportParts } from './snapshot-export.ts';
 
 /** What a snapshot is taken from, and restored to. */
-export type SnapshotParts = Pick<
-  Services,
-  'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'importer' | 'clock' | 'events'
->;
+export interface SnapshotParts extends ExportParts {
+  readonly acceptance: Acceptance;
+  readonly importer: Importer;
+  readonly events: Events;
+}
 
 /** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {

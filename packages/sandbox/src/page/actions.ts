@@ -1,24 +1,10 @@
-import type { Context } from 'hono';
 import type { Services } from '../services.ts';
-import type { AskService, Question } from './ask-service.ts';
+import type { Action, Question } from './ask-service.ts';
 import { ruleIn } from './fault-form.ts';
 import { aboutMakers } from './maker-actions.ts';
 import { activeOf, presets } from './fault-presets.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ShownOnce } from './shown-once.ts';
-
-/** What a form does: the requests that it makes, and the address that the browser goes to next. */
-export interface Action {
-  readonly path: string;
-  readonly asks: (sent: Sent) => Question | readonly Question[];
-  readonly leadsTo: string | ((answer: unknown, sent: Sent) => string);
-}
-
-export interface Sent {
-  readonly form: URLSearchParams;
-  /** A part of the path, encoded as one. */
-  readonly part: (name: string) => string;
-}
 
 /** Everything that the page can change. */
 export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOnce): Action[] {
@@ -31,20 +17,6 @@ export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOn
     ...aboutMakers,
     ...aboutAll,
   ];
-}
-
-/** @returns the address that shows the result. @throws ApiError when the service refuses, and 400 without a form */
-export async function act(context: Context, { asks, leadsTo }: Action, ask: AskService): Promise<string> {
-  const sent: Sent = {
-    form: new URLSearchParams([
-      ...new URL(context.req.url).searchParams,
-      ...new URLSearchParams(await context.req.text()),
-    ]),
-    part: (name) => encodeURIComponent(context.req.param(name) ?? ''),
-  };
-  let answer: unknown;
-  for (const question of [asks(sent)].flat()) answer = await ask(question);
-  return typeof leadsTo === 'string' ? leadsTo : leadsTo(answer, sent);
 }
 
 const aboutVideos: readonly Action[] = [

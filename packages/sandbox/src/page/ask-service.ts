@@ -1,4 +1,5 @@
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
+
 import { createAdminRoutes } from '../admin/routes.ts';
 import { ApiError, errorResponse, type ErrorCode } from '../http/api-error.ts';
 import { createApi } from '../http/api.ts';
@@ -36,4 +37,31 @@ export function askService(services: Services): AskService {
 interface Answer {
   readonly data?: unknown;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** What a form does: the requests that it makes, and the address that the browser goes to next. */
+export interface Action {
+  readonly path: string;
+  readonly asks: (sent: Sent) => Question | readonly Question[];
+  readonly leadsTo: string | ((answer: unknown, sent: Sent) => string);
+}
+
+export interface Sent {
+  readonly form: URLSearchParams;
+  /** A part of the path, encoded as one. */
+  readonly part: (name: string) => string;
+}
+
+/** @returns the address that shows the result. @throws ApiError when the service refuses, and 400 without a form */
+export async function act(context: Context, { asks, leadsTo }: Action, ask: AskService): Promise<string> {
+  const sent: Sent = {
+    form: new URLSearchParams([
+      ...new URL(context.req.url).searchParams,
+      ...new URLSearchParams(await context.req.text()),
+    ]),
+    part: (name) => encodeURIComponent(context.req.param(name) ?? ''),
+  };
+  let answer: unknown;
+  for (const question of [asks(sent)].flat()) answer = await ask(question);
+  return typeof leadsTo === 'string' ? leadsTo : leadsTo(answer, sent);
 }

@@ -1,4 +1,4 @@
-import type { Action, Sent } from './actions.ts';
+import type { Action, Sent } from './ask-service.ts';
 
 /** What the forms for makers do. */
 export const aboutMakers: readonly Action[] = [

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Secret } from '../../../config/config.ts';
+import type { Secret } from '../../../config/secret.ts';
 import { parseConfigDocument } from '../../../config/document.ts';
 import { readRegularFile } from '../../../config/file-access.ts';
 import { installedService } from '../../../config/installed-service.ts';

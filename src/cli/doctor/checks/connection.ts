@@ -3,9 +3,8 @@ import { request as httpsRequest } from 'node:https';
 import { readFile } from 'node:fs/promises';
 import type { TLSSocket } from 'node:tls';
 import { unknownKey } from '../../setup/service-answers.ts';
-import { SkippedError } from '../finding.ts';
+import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
-import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 
 /** One exchange with the service, without the key: how long its certificate is valid, and what time it is there. */

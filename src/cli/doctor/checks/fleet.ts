@@ -5,9 +5,8 @@ import { fleetTroubles } from '../../../daemon/fleet/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
 import { durationWords } from '../../../watch/duration-words.ts';
-import { SkippedError } from '../finding.ts';
+import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
-import { configOf } from '../patient.ts';
 
 /** What there is to know about the database of a fleet. */
 export interface FleetFacts {

@@ -5,8 +5,8 @@ import type { DeafTargetView } from '../../../daemon/message-targets.ts';
 import type { NotifyTarget } from '../../../config/notify-config.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine } from '../command-line.ts';
+import { configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
-import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 import { isOpen } from './is-open.ts';
 

@@ -1,8 +1,8 @@
 import { inspectOnline } from '../../configure/online-problems.ts';
 import type { OnlineProblem } from '../../configure/online-problems.ts';
 import { commandLine } from '../command-line.ts';
+import { configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
-import { configOf } from '../patient.ts';
 import type { Patient } from '../patient.ts';
 
 /** Whether the service answers, accepts the key, and knows every channel and feed; and who else uses the key. */

@@ -1,7 +1,7 @@
 import { readLimits } from '../../../watch/watch-limits.ts';
 import { folderHints, readWatchingMachine } from '../../configure/folder-hints.ts';
+import { configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
-import { configOf } from '../patient.ts';
 
 /** Whether events arrive: the limits of inotify, shares, and file systems of fstab(5) that are not mounted. */
 export const watches: Check = {

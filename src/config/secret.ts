@@ -1,0 +1,37 @@
+import { inspect } from 'node:util';
+
+/** A value that nothing may print: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
+export interface Secret {
+  reveal(): string;
+}
+
+/** Keeps a value out of logs, JSON, templates and error messages: only `reveal()` gives it. */
+export function secret(value: string): Secret {
+  return new HiddenText(value);
+}
+
+const SHOWN = '[secret]';
+
+class HiddenText implements Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return SHOWN;
+  }
+
+  toJSON(): string {
+    return SHOWN;
+  }
+
+  [inspect.custom](): string {
+    return SHOWN;
+  }
+}
