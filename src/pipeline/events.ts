@@ -1,7 +1,7 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
 
-/** What a file goes to on the service. */
+/** Destinations on the service that a rule names. */
 export type NameKind = 'channel' | 'feed';
 
 /** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */

@@ -1,16 +1,16 @@
 /** How fast bytes leave, and when they may. Times are milliseconds from now. */
 export interface Speed {
-  /** Of all uploads together, measured or as configured; null: not known. */
+  /** Rate of all uploads together, measured or as configured; null means not known. */
   readonly bytesPerSecond: number | null;
-  /** What the configuration allows at present; null: unlimited. */
+  /** Limit of the configuration at present; null means unlimited. */
   readonly bandwidth: number | null;
   /** Whether uploads may start at present. */
   readonly mayStart: boolean;
-  /** What the time of day changes in both within two days, earliest first. */
+  /** Changes of both by the time of day within two days, earliest first. */
   readonly later: readonly UploadHours[];
 }
 
-/** What the time of day allows from a moment on. */
+/** Limits that the time of day sets from a moment on. */
 export interface UploadHours {
   readonly inMs: number;
   readonly bandwidth: number | null;

@@ -185,18 +185,18 @@ export interface WatchCounts {
 
 /** Where the paths of a folder are: each is in exactly one place, at every moment. */
 export interface Accounts {
-  /** What is known to be there. A directory that is left alone counts as one path. */
+  /** Paths that are known to exist. A directory that is left alone counts as one path. */
   readonly seen: number;
   readonly settling: number;
   /** Touched: being compared with what was sent. */
   readonly comparing: number;
-  /** State of the row that stands for a file → number of files. */
+  /** State of the row of a file → number of files. */
   readonly known: Readonly<Record<string, number>>;
-  /** And what else lies beside a file and belongs to it. */
+  /** Sidecars, and other files that belong to a video. */
   readonly sidecars: number;
   readonly ignored: number;
   readonly refused: number;
-  /** `seen` without all others. Not zero: a file was taken in, and nothing stands for it. */
+  /** `seen` without all others. Not zero: a file was taken in and has no row. */
   readonly unaccounted: number;
 }
 

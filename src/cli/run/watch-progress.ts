@@ -1,5 +1,6 @@
 import type { Daemon } from '../../daemon/daemon.ts';
-import { createsWait, viewOf } from '../../daemon/files/file-view.ts';
+import { viewOf } from '../../daemon/files/file-view.ts';
+import { createsWait } from '../../view/words/waiting-words.ts';
 import { uploadsStart } from '../../daemon/outlook/upload-times.ts';
 import type { UploadTimes } from '../../daemon/outlook/upload-times.ts';
 import type { Summary } from '../../daemon/summary.ts';

@@ -2,19 +2,21 @@ import type { LedgerView } from '../../ledger/view.ts';
 import type { Facts, FileState } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { Rows } from '../../pipeline/file/rows.ts';
 import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
-import type { Daemon } from '../daemon.ts';
 import type { FleetView } from '../../fleet/fleet-view.ts';
 import { workerOf } from '../fleet/all-hosts.ts';
 import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
 import { awaited } from '../../view/words/stop-words.ts';
 import { pauseWords } from '../../view/words/pause-words.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
 import { deletionWords } from '../../view/words/deletion-words.ts';
 import { uploadsStart } from '../outlook/upload-times.ts';
-import { blockWords, pollWords, publishWords } from '../../view/words/waiting-words.ts';
+import type { UploadTimes } from '../outlook/upload-times.ts';
+import { blockWords, createsWait, pollWords, publishWords } from '../../view/words/waiting-words.ts';
 import { placesOf, whyInLine } from './in-line.ts';
-import type { Places, Standing } from './in-line.ts';
+import type { LineWorld, Places, Standing } from './in-line.ts';
+import { workStates } from './known-states.ts';
 import { paceOf } from '../outlook/outlook.ts';
 import { shownState } from './step-states.ts';
 import { channelRefusal } from '../../pipeline/file/reasons.ts';
@@ -79,15 +81,6 @@ export interface FileView {
   };
 }
 
-/** States of a file that is on its way. */
-export const workStates: readonly string[] = [
-  'queued',
-  'awaiting upload',
-  'processing',
-  'awaiting publish',
-  'retrying',
-];
-
 /** What only the running daemon knows about a file. */
 interface Live {
   readonly host?: string | null;
@@ -148,10 +141,12 @@ function fileView(facts: Facts, live?: Live): FileView {
   };
 }
 
-/** What is asked of the running daemon about a file. */
-export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config' | 'fleet'> & {
-  readonly rows: Pick<Daemon['rows'], 'isHeld' | 'held'>;
-};
+/** Parts of the running daemon that know more of a file than its row. */
+export interface LiveDaemon extends LineWorld {
+  readonly conductor: LineWorld['conductor'] & Pick<Conductor, 'pauses' | 'feedsWaiting' | 'pollTrouble'>;
+  readonly times: LineWorld['times'] & Pick<UploadTimes, 'startAt'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'held'>;
+}
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
 export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
@@ -324,11 +319,6 @@ function foldersOf(daemon: LiveDaemon): readonly string[] {
 /** Records are created only a little ahead of the uploads. */
 function isBeforeUpload(state: FileState): boolean {
   return state === 'queued' || state === 'awaiting upload';
-}
-
-/** Why files get no record before a time (epoch milliseconds). */
-export function createsWait(until: number): string {
-  return `too many create requests of the last hour had no usable answer; resumes at ${clockTime(until, Date.now())}`;
 }
 
 function withoutQuery(address: string): string {

@@ -4,8 +4,10 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import { bigBytes, queuedOf } from '../../pipeline/file/queue.ts';
 import type { Line } from '../../pipeline/file/queue.ts';
 import { filesAhead, startsInMs } from '../../pipeline/turn-estimate.ts';
-import type { LiveDaemon } from './file-view.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { Rows } from '../../pipeline/file/rows.ts';
 import { paceOf } from '../outlook/outlook.ts';
+import type { PaceWorld } from '../outlook/outlook.ts';
 
 /** Where a file waits for a lane. */
 export interface Standing {
@@ -13,6 +15,12 @@ export interface Standing {
   readonly before: number;
   /** Null: it cannot be said. */
   readonly startsInMs: number | null;
+}
+
+/** Parts of the running daemon that say when files in line start. */
+export interface LineWorld extends PaceWorld {
+  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'createsWaitUntil' | 'noSlot' | 'uploads'>;
+  readonly rows: Pick<Rows, 'held'>;
 }
 
 /** By id. */
@@ -25,7 +33,7 @@ const mostPlaces = 100;
 const mostBefore = 1_000;
 
 export async function placesOf(
-  daemon: LiveDaemon,
+  daemon: LineWorld,
   ledger: Pick<LedgerView, 'before' | 'lines'>,
   files: readonly Facts[],
 ): Promise<Places> {
@@ -47,7 +55,7 @@ function isInLine(facts: Facts): boolean {
 }
 
 /** What nobody knows the end of, or what a turn does not decide, makes it unknown: the file says then what it waits for. */
-function whenOf(daemon: LiveDaemon, facts: Facts, before: number, lines: readonly Line[]): number | null {
+function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly Line[]): number | null {
   const { conductor } = daemon;
   const state = stateOf(facts) === 'queued' ? 'queued' : 'awaiting upload';
   const noSlot = conductor.noSlot(facts);
@@ -61,7 +69,7 @@ function whenOf(daemon: LiveDaemon, facts: Facts, before: number, lines: readonl
 }
 
 /** Why a file waits for a lane although the budget and the hosts would let it go, and why nobody knows how long; null when nothing more is known. */
-export function whyInLine(daemon: LiveDaemon, facts: Facts, place: Standing | undefined): string | null {
+export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);
   const { folders, uploads } = daemon.config();
   if (why === 'folder') {
@@ -80,7 +88,7 @@ function placeWords({ before }: Standing): string | null {
   return `${before >= mostBefore ? 'more than 1,000' : before} files of its folder are before it`;
 }
 
-function speedWords({ conductor }: LiveDaemon): string | null {
+function speedWords({ conductor }: LineWorld): string | null {
   const { bytesPerSecond } = conductor.pace();
   if (bytesPerSecond === null) return 'the speed of uploads is not measured yet';
   return bytesPerSecond < 1 ? 'nothing is sent at present' : null;

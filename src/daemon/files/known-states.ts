@@ -1,4 +1,11 @@
-import { workStates } from './file-view.ts';
+/** States of a file that is on its way. */
+export const workStates: readonly string[] = [
+  'queued',
+  'awaiting upload',
+  'processing',
+  'awaiting publish',
+  'retrying',
+];
 
 /** Every state in which a file is shown, in the order of its life. */
 export const knownStates: readonly string[] = [

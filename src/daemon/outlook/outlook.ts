@@ -25,11 +25,16 @@ export interface Outlook {
   readonly doneAt: number | null;
 }
 
-export interface OutlookWorld {
+export interface OutlookWorld extends PaceWorld {
   readonly ledger: Pick<LedgerView, 'backlog' | 'lines'>;
   readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'pauses' | 'uploads'>;
-  readonly gate: Pick<Gate, 'snapshot'>;
   readonly clock: Clock;
+}
+
+/** What says how fast it goes, and what is allowed. */
+export interface PaceWorld {
+  readonly conductor: Pick<Conductor, 'pace'>;
+  readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
   /** Null: this host has its ledger for itself. */
   readonly fleet: FleetView | null;
@@ -113,7 +118,7 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
 }
 
 /** How fast it goes, and what is allowed. */
-export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config' | 'fleet'>): Pace {
+export function paceOf(world: PaceWorld): Pace {
   const { conductor, gate, times } = world;
   // A method of the daemon: taken out of it, it would not find its own.
   const { uploads, poll, publish } = world.config();

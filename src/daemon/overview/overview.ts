@@ -1,9 +1,15 @@
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { EventStream } from '../events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import type { Daemon } from '../daemon.ts';
+import type { Folders } from '../../intake/folders.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { Expectations } from '../expectations/expectations.ts';
 import { asHeld, viewOf } from '../files/file-view.ts';
+import type { LiveDaemon } from '../files/file-view.ts';
+import type { Outlook } from '../outlook/outlook.ts';
 import { deafTargetViews } from '../message-targets.ts';
+import type { MessageTargets } from '../message-targets.ts';
 import { fleetStatusOf } from '../fleet/host-view.ts';
 import { countSteps } from '../files/step-states.ts';
 import { createDay } from './day.ts';
@@ -12,7 +18,7 @@ import { needsYouOf } from './needs-you.ts';
 import { moreUnderWay, nowFile, underWay } from './now.ts';
 import type { OverviewView } from './overview-view.ts';
 import { briefly, stopOf, whyWords } from '../../view/waits.ts';
-import type { WaitCause } from '../../view/waits.ts';
+import type { Wait, WaitCause } from '../../view/waits.ts';
 import { createPassed } from './passed.ts';
 import { countUnmet, sentenceOf } from './sentence.ts';
 import { stagesOf } from './stages.ts';
@@ -27,7 +33,17 @@ const mostLines = 5_000;
 const restFactor = 20;
 const leastRestMs = 400;
 
-type OverviewDaemon = Omit<Daemon, 'overview'>;
+/** Parts of the running daemon that the overview reads. */
+interface OverviewDaemon extends LiveDaemon {
+  readonly startedAt: number;
+  readonly ledger: Pick<Ledger, 'snapshot' | 'latestLines' | 'ended' | 'latestPublished' | 'news' | 'selection'>;
+  readonly conductor: LiveDaemon['conductor'] & Pick<Conductor, 'nextPollAt'>;
+  readonly folders: Pick<Folders, 'countSettling' | 'status'>;
+  readonly expectations: Pick<Expectations, 'list'>;
+  readonly messageTargets: Pick<MessageTargets, 'deaf'>;
+  waits(): readonly Wait[];
+  outlook(): Promise<Outlook>;
+}
 
 export interface Overview {
   (): Promise<OverviewView>;
@@ -110,7 +126,7 @@ interface Found {
   readonly now: number;
   readonly found: LedgerSnapshot;
   readonly passed: (state: string) => number;
-  readonly outlook: Awaited<ReturnType<Daemon['outlook']>>;
+  readonly outlook: Outlook;
   readonly day: OverviewView['day'];
   readonly feeds: OverviewView['feeds'];
   readonly deafTargets: OverviewView['deaf_targets'];

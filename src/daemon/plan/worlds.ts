@@ -17,10 +17,10 @@ import { laterFrom } from '../outlook/upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 import type { TwinLedger } from './contents.ts';
 
-/** What a plan is made from. */
+/** Everything that a plan is made from. */
 export interface PlanWorld {
   readonly config: Config;
-  /** What is known; null: nothing yet. */
+  /** The ledger; null before anything was written. */
   readonly ledger:
     | (RehearsalLedger &
         TwinLedger &

@@ -36,3 +36,8 @@ export function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: nu
     Number.isFinite(latestAt) && latestAt > nowMs ? `, until ${clockTime(latestAt, nowMs)} at the latest` : '';
   return `waiting to publish several at once${until}`;
 }
+
+/** Why files get no record before a time (epoch milliseconds). */
+export function createsWait(until: number): string {
+  return `too many create requests of the last hour had no usable answer; resumes at ${clockTime(until, Date.now())}`;
+}

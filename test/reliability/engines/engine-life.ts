@@ -20,8 +20,7 @@ import { HeardService, Script } from './script.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import { tablesOf } from './tables.ts';
-
-export type Engine = 'SQLite' | 'PostgreSQL';
+import type { Engine } from './tables.ts';
 
 /** What became of a plan on one engine. */
 export interface EngineLived {

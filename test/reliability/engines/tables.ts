@@ -1,6 +1,7 @@
 import { storedRows } from '../simulation/machine/database.ts';
 import { askPostgres } from '../simulation/machine/postgres.ts';
-import type { Engine } from './engine-life.ts';
+
+export type Engine = 'SQLite' | 'PostgreSQL';
 
 /** The tables that both engines have, but for those that are about a host or an engine; see `snapshotOf`. */
 const tables = [

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beyondLeaseMs, bytes, large } from './bytes.ts';
-import type { ChaosSchedule } from './chaos.ts';
 import { until } from '../../support/until.ts';
+import type { ChaosSchedule } from './fleet-world.ts';
 
 const tenMinutes = 600_000;
 

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../support/until.ts';
 import { bytes, large } from './bytes.ts';
-import type { ChaosSchedule } from './chaos.ts';
-import type { FleetWorld } from './fleet-world.ts';
+import type { ChaosSchedule, FleetWorld } from './fleet-world.ts';
 
 export const postgresChaos: Readonly<Record<string, ChaosSchedule>> = {
   'PostgreSQL is stopped for 8 s during uploads': {

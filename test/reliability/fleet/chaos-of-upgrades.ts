@@ -1,8 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bytes } from './bytes.ts';
-import type { ChaosSchedule } from './chaos.ts';
 import { laterRelease } from './releases.ts';
+import type { ChaosSchedule } from './fleet-world.ts';
 
 export const upgradeChaos: Readonly<Record<string, ChaosSchedule>> = {
   'members are upgraded one after another while files come, and one of a release that is too old does not start': {

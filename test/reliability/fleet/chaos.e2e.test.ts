@@ -4,9 +4,9 @@ import { until } from '../../support/until.ts';
 import { plant } from '../planted/plant.ts';
 import { needs } from '../../support/needs.ts';
 import { chaos } from './chaos.ts';
-import type { ChaosSchedule } from './chaos.ts';
 import { openFleetWorld } from './fleet-world.ts';
 import { hasOwnNetworks } from './own-network.ts';
+import type { ChaosSchedule } from './fleet-world.ts';
 
 const played = Object.entries<ChaosSchedule>(chaos)
   .filter(([, { isQuick }]) => isQuick === true || process.env['DROPCAST_LONG'] === '1')

@@ -336,3 +336,11 @@ async function ask(url: string, text: string): Promise<readonly Record<string, u
     await client.end();
   }
 }
+
+/** Something that happens to real processes and a real PostgreSQL. The judge alone says whether it went well. */
+export interface ChaosSchedule {
+  readonly options?: Partial<FleetOptions>;
+  /** The quick part plays it too. */
+  readonly isQuick?: boolean;
+  play(world: FleetWorld): Promise<void>;
+}

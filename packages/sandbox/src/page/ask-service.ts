@@ -39,7 +39,7 @@ interface Answer {
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** What a form does: the requests that it makes, and the address that the browser goes to next. */
+/** The requests that a form makes, and the address that the browser goes to next. */
 export interface Action {
   readonly path: string;
   readonly asks: (sent: Sent) => Question | readonly Question[];

@@ -1,12 +1,18 @@
-import type { Process } from './machine.ts';
-
 /** Kept before anything replaces it. */
 const realImmediate = setImmediate;
+
+/** The process that something is due to. */
+interface Owner {
+  readonly isDead: boolean;
+  /** Nothing that is due to it happens before this moment. */
+  readonly frozenUntil: number;
+  run(work: () => void): void;
+}
 
 interface Moment {
   at: number;
   readonly order: number;
-  readonly owner: Process | null;
+  readonly owner: Owner | null;
   run(): void;
   isCancelled: boolean;
 }
@@ -34,7 +40,7 @@ export class Timeline {
   }
 
   /** @param owner nothing comes of it when this process is dead by then */
-  after(ms: number, run: () => void, owner: Process | null): () => void {
+  after(ms: number, run: () => void, owner: Owner | null): () => void {
     const at = this.elapsed + Math.max(0, ms);
     const moment: Moment = { at, order: (this.#order += 1), owner, run, isCancelled: false };
     push(this.#heap, moment);
@@ -43,7 +49,7 @@ export class Timeline {
     };
   }
 
-  sleep(ms: number, owner: Process | null = null): Promise<void> {
+  sleep(ms: number, owner: Owner | null = null): Promise<void> {
     return new Promise((resolve) => this.after(ms, resolve, owner));
   }
 
