@@ -39,7 +39,8 @@ export function selecting(command: Command): Command {
     .option('--channel <id>', 'only files for this channel')
     .option('--feed <id>', 'only files for this feed')
     .option('--cause <code>', 'only files that are stuck for this reason; `ls --counts` lists the codes')
-    .option('--since <time>', 'only files that arrived or ended since then, like 24h, today or 2026-11-22')
+    .option('--since <time>', 'only files that arrived or ended since then, like 24h, yesterday or 2026-11-22')
+    .option('--until <time>', 'only files that arrived or ended before then: `--since yesterday --until today`')
     .option('-q, --query <text>', 'only files with this text in their path, title or video id')
     .optionsGroup('Options:');
 }

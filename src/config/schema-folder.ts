@@ -16,7 +16,9 @@ const rule = z.strictObject({
   channel: identifier.describe('Identifier of the channel for the video, like ch_news.'),
   title: text
     .prefault('{title}')
-    .describe('Template. Words: {title} {name} {ext} {path} {dir} {dirs} {date} and every capture of match.'),
+    .describe(
+      'Template. Words: {title} {name} {ext} {path} {dir} {dirs} {date} {date:local} and every capture of match. {date} is the day of the file in UTC, {date:local} the day by the clock of this machine.',
+    ),
   description: z
     .string()
     .optional()

@@ -39,8 +39,8 @@ export function createSelection(store: Store): SelectionStore {
       return rows[0]?.n ?? 0;
     },
     facets: async (selection) => {
-      const { ids, host, text, since, needsPerson: isNeeding, working = [] } = selection;
-      const fixed = conditions(store, { ids, host, text, since, needsPerson: isNeeding });
+      const { ids, host, text, since, until, needsPerson: isNeeding, working = [] } = selection;
+      const fixed = conditions(store, { ids, host, text, since, until, needsPerson: isNeeding });
       const all = await countAlike(store, fixed);
       const steps = working.length === 0 ? [] : await countAlike(store, [...fixed, isAmong(store, working)]);
       return facetsOf(selection, all, steps);
@@ -118,7 +118,7 @@ function where(parts: readonly Condition[]): RawBuilder<unknown> {
 function conditions(store: Store, selection: FileSelection): readonly Condition[] {
   const { words } = store;
   const { channel, cause, title } = insideOf(store);
-  const { ids, states, folder, text, since, working = [] } = selection;
+  const { ids, states, folder, text, since, until, working = [] } = selection;
   return [
     ...(ids === undefined ? [] : [isAmong(store, ids)]),
     ...(states === undefined ? [] : [isShownAs(store, states, working)]),
@@ -135,8 +135,21 @@ function conditions(store: Store, selection: FileSelection): readonly Condition[
     ...(text === undefined
       ? []
       : [words.hasText(text, [isWholePath(text) ? absolutePath : path, title, ...(isAscii(text) ? [videoId] : [])])]),
-    ...(since === undefined ? [] : [sql<boolean>`(discovered_at >= ${since} or ended_at >= ${since})`]),
+    ...(since === undefined && until === undefined ? [] : [isWithin(since ?? null, until ?? null)]),
   ];
+}
+
+/** Arrived or ended between two moments, the second one excluded. Null: without that limit. */
+function isWithin(since: number | null, until: number | null): Condition {
+  const within = (column: 'discovered_at' | 'ended_at'): Condition =>
+    sql<boolean>`(${sql.join(
+      [
+        ...(since === null ? [] : [sql<boolean>`${sql.ref(column)} >= ${since}`]),
+        ...(until === null ? [] : [sql<boolean>`${sql.ref(column)} < ${until}`]),
+      ],
+      sql` and `,
+    )})`;
+  return sql<boolean>`(${within('discovered_at')} or ${within('ended_at')})`;
 }
 
 /** By the index of those alone, which has everything that says so. */

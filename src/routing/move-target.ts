@@ -60,7 +60,11 @@ function textOf(parts: Segment): string {
 
 /** Whether a segment tells a directory of ours from others: by a letter or digit, or by a date. */
 function isTelling(parts: Segment): boolean {
-  return /[\p{L}\p{N}]/u.test(textOf(parts)) || parts.some((part) => part.kind === 'word' && part.word === 'date');
+  return /[\p{L}\p{N}]/u.test(textOf(parts)) || parts.some((part) => part.kind === 'word' && isDate(part.word));
+}
+
+function isDate(word: string): boolean {
+  return word === 'date' || word === 'date:local';
 }
 
 /** What a segment may become, with the slash after it; see `renderDirectory` for what is replaced. */
@@ -77,7 +81,7 @@ function patternOf(parts: Segment): string {
 const date = String.raw`(?:\d{4}-\d{2}-\d{2}|[+-]\d{6}-\d{2}-\d{2}|undated)`;
 
 function wordPattern(word: string): string {
-  if (word === 'date') return date;
+  if (isDate(word)) return date;
   return ['dir', 'dirs', 'path'].includes(word) ? '.*' : '[^/]*';
 }
 

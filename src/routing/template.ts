@@ -13,7 +13,7 @@ export interface TemplateContext {
 }
 
 /** The words every template knows. */
-export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'date'] as const;
+export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'date', 'date:local'] as const;
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 
 /**
@@ -92,13 +92,14 @@ function valueOf(word: TemplateWord, { path, modifiedMs }: TemplateContext): str
     path,
     dir,
     dirs: dir,
-    date: utcDate(modifiedMs),
+    date: dayOf(modifiedMs),
+    'date:local': dayOf(modifiedMs - new Date(modifiedMs).getTimezoneOffset() * 60_000),
   };
   return values[word];
 }
 
-/** `undated` for a time outside the calendar: a broken clock must not stop an upload. */
-function utcDate(epochMs: number): string {
+/** The day of a moment in UTC. `undated` for a time outside the calendar: a broken clock must not stop an upload. */
+function dayOf(epochMs: number): string {
   const date = new Date(epochMs);
   return Number.isNaN(date.getTime()) ? 'undated' : (date.toISOString().split('T')[0] ?? '');
 }
@@ -112,7 +113,7 @@ export type Template =
   | { readonly ok: true; readonly parts: readonly TemplatePart[] }
   | { readonly ok: false; readonly why: string };
 
-const PIECE = /\{\{|\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}|[^{}]+|[{}]/gsu;
+const PIECE = /\{\{|\}\}|\{([A-Za-z][A-Za-z0-9_]*(?::local)?)\}|[^{}]+|[{}]/gsu;
 
 /**
  * Reads a template: `{word}` is replaced, `{{` and `}}` are literal braces. Any other brace gives `why`: half a sentence that

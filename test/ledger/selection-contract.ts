@@ -46,7 +46,8 @@ const working = ['f_0', 'f_1', 'f_8', 'f_9', 'f_2'];
 
 /** What is meant, said once more and simply. */
 function isMeant(facts: Facts, selection: FileSelection): boolean {
-  const { ids, states, folder, channel, feed, cause, text, since } = selection;
+  const { ids, states, folder, channel, feed, cause, text, since = 0, until = Infinity } = selection;
+  const isWithin = (at: number | null): boolean => at !== null && at >= since && at < until;
   const title = facts.plan?.title ?? '';
   const path = text?.startsWith('/') === true ? `${facts.folder}/${facts.path}` : facts.path;
   const has = (where: string | null): boolean =>
@@ -59,7 +60,7 @@ function isMeant(facts: Facts, selection: FileSelection): boolean {
     (feed === undefined || (facts.plan?.publish.includes(feed) ?? false)) &&
     (cause === undefined || causeKey(facts) === cause) &&
     (text === undefined || has(path) || has(title) || has(facts.videoId)) &&
-    (since === undefined || facts.discoveredAt >= since || (facts.endedAt ?? 0) >= since)
+    (isWithin(facts.discoveredAt) || isWithin(facts.endedAt))
   );
 }
 
@@ -89,6 +90,9 @@ export const selections: readonly FileSelection[] = [
   { cause: 'no_rule' },
   { cause: 'processing_failed', folder: '/in/1', channel: 'ch_2', feed: 'feed_a' },
   { since: 8_999 },
+  { until: 8_999 },
+  { since: 8_990, until: 8_999 },
+  { since: 8_999, until: 8_999 },
   { since: 20_000, states: ['queued'] },
   { text: 'überblick' },
   { text: 'U\u0308BERBLICK' },

@@ -21,6 +21,7 @@ describe('a template', () => {
       ['2026-01-02/a.mp4', 'undated/a.mp4', '+010000-01-01/a.mp4'],
       ['2026-01/a.mp4', 'x2026-01-02/a.mp4', '2026-01-02.mp4'],
     ],
+    ['{date:local}', ['2026-01-02/a.mp4', 'undated/a.mp4'], ['2026-01/a.mp4', '2026-01-02.mp4']],
     ['{dirs}/{date}', ['2026-01-02/a.mp4', 'news/2026-01-02/a.mp4'], ['news/a.mp4', '2026-01-02.mp4']],
     ['sent-{ext}', ['sent-mp4/a.mp4', 'sent-/a.mp4'], ['sent/a.mp4', 'x/sent-mp4/a.mp4', 'sent-mp4']],
     ['{name}/done', ['a/done/a.mp4', 'done/a.mp4'], ['a/b/done/a.mp4', 'a/a.mp4']],

@@ -26,6 +26,9 @@ const hostileTemplate = fc
   )
   .map((parts) => parts.join(''));
 
+/** The day of this machine, which has no zone of its own in a date. */
+const localDay = (atMs: number): string => new Date(atMs).toLocaleDateString('sv-SE');
+
 describe('a word', () => {
   test.each([
     ['{title}', 'My first clip'],
@@ -35,6 +38,7 @@ describe('a word', () => {
     ['{dir}', 'news/evening'],
     ['{dirs}', 'news/evening'],
     ['{date}', '2024-02-29'],
+    ['{date:local}', localDay(FILE.modifiedMs)],
     ['{show}: {title} ({date})', 'Evening: My first clip (2024-02-29)'],
     ['{{show}} {{{show}}}', '{show} {Evening}'],
     ['{nobody}', '{nobody}'],
@@ -188,4 +192,23 @@ test.each([
   ['\u200Da.mp4', '\u200Da'],
 ])('a title in which nothing is visible is another one: %j', (path, title) => {
   expect(renderTitle('{title}', { path, modifiedMs: 0 })).toBe(title);
+});
+
+test('{date:local} is the day of the clock of this machine, also around midnight, and `undated` outside of the calendar', () => {
+  const { TZ } = process.env;
+  try {
+    for (const [zone, at, day] of [
+      ['Europe/Berlin', Date.UTC(2026, 10, 20, 23, 30), '2026-11-21'],
+      ['Europe/Berlin', Date.UTC(2026, 10, 20, 22, 30), '2026-11-20'],
+      ['America/New_York', Date.UTC(2026, 10, 21, 3, 0), '2026-11-20'],
+      ['America/New_York', 8.64e15 + 1, 'undated'],
+      ['America/New_York', -8.64e15, 'undated'],
+    ] as const) {
+      process.env.TZ = zone;
+      expect(renderTitle('{date:local}', { path: 'a.mp4', modifiedMs: at })).toBe(day);
+    }
+  } finally {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  }
 });

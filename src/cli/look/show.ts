@@ -1,3 +1,4 @@
+import { dayAndSecond } from '../../view/words/clock-time.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
@@ -98,7 +99,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
     value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
   );
   const past = history.map(({ at, state, note, failure }) =>
-    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
+    `  ${dayAndSecond(at)}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
   );
   return `${lines.join('\n')}\n\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }
@@ -106,7 +107,7 @@ function describe({ file, spans, history, suspects }: ShowView): string {
 /** One line per step. */
 function spanLine({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }: Span): string {
   const duration = `${formatDuration(durationMs)}${endedAt === null ? ' so far' : ''}`;
-  return `  ${new Date(startedAt).toISOString()}  ${step.padEnd(24)}${duration}`;
+  return `  ${dayAndSecond(startedAt)}  ${step.padEnd(24)}${duration}`;
 }
 
 /** What the history keeps of a failure, unless its words have it. */

@@ -5,6 +5,7 @@ import type { SettlingView } from '../../daemon/files/files-view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { hasColour } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
+import { dayAndTime } from '../../view/words/clock-time.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './format.ts';
 import { renderTable } from './table.ts';
 import type { Column } from './table.ts';
@@ -20,6 +21,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
     { title: 'ID' },
     ...(hasHosts ? [{ title: 'HOST' }] : []),
     { title: 'FILE', cut: 'middle' as const },
+    { title: 'ARRIVED' },
     { title: 'SIZE', align: 'right' as const },
     { title: 'CHANNEL' },
     { title: 'TAGS', cut: 'end' as const },
@@ -32,6 +34,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
       UNKNOWN,
       ...hostCell(null),
       shortPath(path, shell),
+      UNKNOWN,
       formatBytes(size),
       UNKNOWN,
       '',
@@ -43,6 +46,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
       file.id,
       ...hostCell(file.host),
       shortPath(file.path, shell),
+      dayAndTime(file.times.discovered),
       formatBytes(file.size),
       file.channel ?? UNKNOWN,
       file.tags.join(', '),

@@ -5,7 +5,18 @@ import { knownStates } from './known-states.ts';
 import { stages } from './stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
-export const queryWords = ['state', 'stage', 'folder', 'host', 'channel', 'feed', 'cause', 'since', 'q'] as const;
+export const queryWords = [
+  'state',
+  'stage',
+  'folder',
+  'host',
+  'channel',
+  'feed',
+  'cause',
+  'since',
+  'until',
+  'q',
+] as const;
 
 /** Among the states of a question: whatever state a file is in that needs a person. */
 export const needsYou = 'needs-you';
@@ -34,7 +45,7 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
   const state = given('state');
   const isNeeding = state === needsYou;
   const states = readStates(isNeeding ? undefined : state, given('stage'), problems);
-  const since = given('since');
+  const [since, until] = [given('since'), given('until')];
   return {
     selection: {
       states,
@@ -45,7 +56,8 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
       feed: given('feed'),
       cause: given('cause'),
       text: given('q'),
-      since: since === undefined ? undefined : readSince(since, now, problems),
+      since: since === undefined ? undefined : readTime('since', since, now, problems),
+      until: until === undefined ? undefined : readTime('until', until, now, problems),
     },
     problems,
   };
@@ -71,13 +83,15 @@ function readStates(
 }
 
 /** @returns epoch milliseconds */
-function readSince(text: string, now: number, problems: string[]): number | undefined {
-  if (text === 'today') return new Date(now).setHours(0, 0, 0, 0);
+function readTime(word: 'since' | 'until', text: string, now: number, problems: string[]): number | undefined {
+  const today = new Date(now);
+  if (text === 'today') return today.setHours(0, 0, 0, 0);
+  if (text === 'yesterday') return new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1).getTime();
   const duration = parseDuration(text, { min: '1s', max: '3650d' });
   if (duration.ok) return now - duration.value;
   // A day alone is a day of this machine's clock, as on its page; SQLite's and JavaScript's is one of UTC.
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00`) : new Date(text);
   if (/^\d{4}-/.test(text) && !Number.isNaN(at.getTime())) return at.getTime();
-  problems.push(`since "${text}": expected today, a day like 2026-11-22, or ${DURATION_FORM}`);
+  problems.push(`${word} "${text}": expected today, yesterday, a day like 2026-11-22, or ${DURATION_FORM}`);
   return undefined;
 }

@@ -21,6 +21,8 @@ export interface FileSelection {
   readonly text?: string | undefined;
   /** Arrived or ended at this time or later (epoch milliseconds). */
   readonly since?: number | undefined;
+  /** Arrived or ended before this time (epoch milliseconds); with `since`, the same of both lies between the two. */
+  readonly until?: number | undefined;
   /** Files that a step works on: they are shown as `creating` and `uploading`. Only the running daemon knows them. */
   readonly working?: readonly string[] | undefined;
 }

@@ -1,8 +1,19 @@
+/** `2026-11-23 14:20` as the clock of this machine shows a moment (epoch milliseconds). */
+export function dayAndTime(atMs: number): string {
+  const at = new Date(atMs);
+  return `${clockDay(at)} ${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
+}
+
+/** `2026-11-23 14:20:07`, the same with seconds. */
+export function dayAndSecond(atMs: number): string {
+  return `${dayAndTime(atMs)}:${twoDigits(new Date(atMs).getSeconds())}`;
+}
+
 /** A moment near now as the clock of this machine shows it: `14:20`, or `2026-11-23 14:20` on another day. Both are epoch milliseconds. */
 export function clockTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs);
-  const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
-  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${clockDay(at)} ${time}`;
+  const isToday = at.toDateString() === new Date(nowMs).toDateString();
+  return isToday ? dayAndTime(atMs).slice(-5) : dayAndTime(atMs);
 }
 
 /** `2026-11-23` as the clock of this machine shows it. */

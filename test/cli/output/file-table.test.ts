@@ -34,6 +34,6 @@ test('files have a column for their host in a fleet, and none on a single host',
   const settling = { path: '/srv/in/new.mp4', size: 1, why: 'unchanged for 1 s' };
   const table = fileTable([{ ...one, host: 'ingest2' }, other], shell, [settling]);
   expect(titles(table)).toContain('HOST');
-  expect(table).toMatch(/^settling +- +- +new\.mp4/m);
-  expect(table).toMatch(/^queued +f_1 +ingest2 /m);
+  expect(table).toMatch(/^settling +- +- +new\.mp4 +- /m);
+  expect(table).toMatch(/^queued +f_1 +ingest2 +\S+ +\d{4}-\d\d-\d\d \d\d:\d\d /m);
 });

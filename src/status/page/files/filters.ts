@@ -55,6 +55,7 @@ const names: Readonly<Record<QueryWord, string>> = {
   feed: 'Feed',
   cause: 'Cause',
   since: 'Since',
+  until: 'Until',
   q: 'With',
 };
 
