@@ -129,7 +129,9 @@ alongside('signals', () => {
     const waiting = await station.reaches('night.mpg', 'queued');
     expect(waiting.why).toMatch(new RegExp(`^uploads start at (\\d{4}-\\d\\d-\\d\\d )?${from}$`));
     const told = await dropcast(['status', '--config', station.scratch.config]);
-    expect(told.stdout).toContain(`${from} (uploads.window)`);
+    expect(told.stdout).toMatch(
+      new RegExp(`^Uploads wait: outside \`uploads\\.window\`; resumes at (\\d{4}-\\d\\d-\\d\\d )?${from}\\.$`, 'mu'),
+    );
     expect(told.stdout).toContain('Limit of all uploads together: 20 MB/s');
     expect(station.host.videos.size).toBe(0);
     const text = await readFile(station.scratch.config, 'utf8');
