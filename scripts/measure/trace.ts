@@ -15,7 +15,8 @@ import type { Figure } from './measure.ts';
  * the walk of docs/design.md. A file before it has loaded, compiled and connected what the first one needs.
  *
  * Counted are the files of `src` and of the packages in which a function began, these functions (closures included), and their calls.
- * The loop also ticks for no file about once a second; its ticks are in it.
+ * The loop also ticks for no file about once a second; its ticks are in it. A function adds at most 100 calls: a look for open writers
+ * visits every process, and the machine has more of them at one time than at another.
  */
 export async function traceFigures(root: string): Promise<readonly Figure[]> {
   const page = readFileSync(join(root, 'docs/design.md'), 'utf8');
@@ -71,6 +72,9 @@ async function coverageOf(process: ChildProcess): Promise<Coverage> {
   return ((await answer) as [Coverage])[0];
 }
 
+/** Limit for one function. */
+const mostCalls = 100;
+
 /** The functions of `src` and of the packages that began. @param root of the checkout */
 export function callsIn(coverage: Coverage, root: string): readonly Calls[] {
   const ours = coverage.filter(({ url }) => /^\/(src|packages)\//.test(url.replace(pathToFileURL(root).href, '')));
@@ -80,7 +84,11 @@ export function callsIn(coverage: Coverage, root: string): readonly Calls[] {
     const calling = new Set(positionsOfCalls(path).map((at) => innermost(ranges, at)));
     // The first range is the module itself.
     const began = ranges.filter(({ count, startOffset }) => count > 0 && startOffset > 0);
-    return began.map((range) => ({ file: relative(root, path), count: range.count, isLeaf: !calling.has(range) }));
+    return began.map((range) => ({
+      file: relative(root, path),
+      count: Math.min(range.count, mostCalls),
+      isLeaf: !calling.has(range),
+    }));
   });
 }
 
