@@ -105,7 +105,8 @@ test('a host that has not the turn answers every command about every file of its
   const { daemon } = two;
   await until('two knows that one works on it', async () => {
     await daemon.fleet?.hosts();
-    return daemon.rows.held().length > 0;
+    const [held] = await daemon.ledger.find('held.mp4');
+    return held !== undefined && daemon.rows.held().includes(held.id);
   });
 
   for (const [command, { run, answers }] of Object.entries(commands)) {
