@@ -39,7 +39,8 @@ describe('PUT to upload_url (4.1)', () => {
 
   test('a body of many megabytes arrives whole', async () => {
     const { id, upload_url } = await service.create();
-    const bytes = randomBytes(24 * 1024 * 1024 + 1);
+    // Random bytes look like a damaged container now and then.
+    const bytes = Buffer.alloc(24 * 1024 * 1024 + 1, 'not a video ');
     expect((await put(upload_url, bytes)).body.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
     expect((await service.ended(id)).error.code).toBe('unsupported_format');
   });
