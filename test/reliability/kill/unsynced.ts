@@ -3,7 +3,7 @@ import type { Trace } from './shim.ts';
 /**
  * Pure: requests that left while bytes of the ledger or the receipts were not synced yet. After a power cut the service would know
  * more than the disk. Only for runs with one file: of several, one may write while another sends. The first receipt of a run does not
- * count: it is the counter of the folder's mark (docs/decisions/0095), which is written while the file goes on and stands for no request.
+ * count: it is the counter of the folder's mark (docs/decisions/0095), which is written while the file continues, and no request depends on it.
  */
 export function sentUnsynced({ calls }: Trace): readonly string[] {
   const unsynced = new Set<string>();
