@@ -92,6 +92,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     // Views
     counts: ledger.counts,
+    retrying: ledger.retrying,
     waitingSince: ledger.waitingSince,
     backlog: ledger.backlog,
     feedsAhead: ledger.feedsAhead,

@@ -14,6 +14,7 @@ import type { SqlWords } from './words.ts';
 export interface LedgerSnapshot extends CausesFound {
   /** Number of rows by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
   readonly counts: Readonly<Record<string, number>>;
+  readonly retrying: Retrying;
   /** Ids of the rows that a step works on. */
   readonly held: readonly string[];
   /** Rows on their way in the order in which they came in: all that a step works on, and the first of each state. */
@@ -23,6 +24,9 @@ export interface LedgerSnapshot extends CausesFound {
   /** When the next of those that wait for another try is tried. */
   readonly nextTryAt: number | null;
 }
+
+/** Number of rows that wait for another try, by the stage that they will resume. */
+export type Retrying = Readonly<Record<(typeof resumedStages)[number], number>>;
 
 /** Which rows a snapshot has. */
 export interface SnapshotQuery {
@@ -107,6 +111,7 @@ function* snapshotOf(words: SqlWords, { held, working, needing }: SnapshotQuery)
   const [next] = yield* ask('SELECT min(not_before) AS at FROM file WHERE not_before IS NOT NULL');
   return {
     counts: yield* countsOf(words),
+    retrying: yield* retryingOf(),
     held: ids,
     working: [...shown.values()].toSorted(bySeq).map(factsOf),
     needing: needing === 0 ? [] : yield* needingIn(words, kinds, needing),
@@ -154,4 +159,26 @@ export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>
     if (files > 0) counts.push([name, files]);
   }
   return Object.fromEntries(counts);
+}
+
+/** Of a row that waits for another try: see `stageOf`. */
+const resumedStage = `CASE WHEN dying = 1 THEN 'queued' WHEN ready_at IS NOT NULL THEN 'publishing'
+  WHEN uploaded_at IS NOT NULL THEN 'processing' WHEN upload_started_at IS NOT NULL THEN 'uploading' ELSE 'queued' END`;
+
+const resumedStages = ['queued', 'uploading', 'processing', 'publishing'] as const;
+
+/** Without a GROUP BY, for which SQLite would sort them. */
+const retryingQuery = `SELECT ${resumedStages.map((stage) => `count(CASE stage WHEN '${stage}' THEN 1 END) AS ${stage}`).join(', ')}
+  FROM (SELECT ${resumedStage} AS stage FROM file WHERE not_before IS NOT NULL AND "end" IS NULL) AS retrying`;
+
+/** See `LedgerView.retrying`. */
+export function* retryingOf(): Work<Retrying> {
+  const [row] = yield* ask(retryingQuery);
+  const of = (stage: keyof Retrying): number => Number(row?.[stage] ?? 0);
+  return {
+    queued: of('queued'),
+    uploading: of('uploading'),
+    processing: of('processing'),
+    publishing: of('publishing'),
+  };
 }

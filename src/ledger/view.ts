@@ -11,7 +11,8 @@ import type { KnownFile } from './known-files.ts';
 import { linesIn, placesIn } from './queues.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
-import { countsOf } from './snapshot.ts';
+import { countsOf, retryingOf } from './snapshot.ts';
+import type { Retrying } from './snapshot.ts';
 import type { Connection } from './connection.ts';
 
 /** A line of a file's history. */
@@ -39,6 +40,7 @@ export interface FileFilter {
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
   counts(): Promise<Readonly<Record<string, number>>>;
+  retrying(): Promise<Retrying>;
   /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
   waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;
   /** What is left to do with all files that have not ended. */
@@ -76,6 +78,7 @@ export function createView(store: Store & Pick<Connection, 'read'>): LedgerView 
   const { db, words, read } = store;
   return {
     counts: () => read(() => countsOf(words)),
+    retrying: () => read(retryingOf),
     waitingSince: () => waitingSince(store),
     backlog: () => backlogOf(db),
     feedsAhead: () => feedsAhead(store),

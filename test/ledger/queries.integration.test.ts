@@ -71,6 +71,7 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
+  ['what is retried, by stage', ({ retrying }) => retrying(), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
   ['what is left to do', ({ backlog }) => backlog(), 'file_state'],
   ['feeds of what is left to do', ({ feedsAhead }) => feedsAhead(), 'file_state'],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { needsYouIn } from '../../src/daemon/overview/needs-you-count.ts';
 import { needsPerson } from '../../src/pipeline/file/reasons.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
+import { stageOf } from '../../src/view/stages.ts';
 import { causeKey } from '../../src/pipeline/file/selection.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
@@ -49,6 +50,20 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
     expect(causes[0]?.first).toMatchObject({ path: 'a/film-0.MKV', endedAt: 7 });
     expect(causes[0]?.examples.map(({ path }) => path)).toEqual(['a/film-2.MKV', 'b/other.avi']);
     expect(more).toEqual({ causes: 0, files: 0 });
+  });
+
+  test('files that wait for another try are counted by the stage that they will resume', async () => {
+    const begun = { ...created, uploadStartedAt: 2 };
+    const rows = [{}, created, begun, uploaded, { ...uploaded, dying: true }, ready].map(
+      (stage, n): Partial<Facts> => ({ ...stage, notBefore: 9, ...('videoId' in stage && { videoId: `vid_${n}` }) }),
+    );
+    await using opened = await ledgerWith([...rows, {}, { end: 'failed', endedAt: 9 }]);
+    const found = await opened.rows.list({ states: ['retrying'], limit: 99 });
+    const meant = Object.groupBy(found, (facts) => stageOf(facts, false));
+    const counts = Object.fromEntries(Object.entries(meant).map(([stage, files]) => [stage, files.length]));
+    expect(counts).toEqual({ queued: 3, uploading: 1, processing: 1, publishing: 1 });
+    expect((await opened.rows.snapshot(none)).retrying).toEqual(counts);
+    expect(await opened.rows.retrying()).toEqual(counts);
   });
 
   test('what needs a person is the same by its row, by its count and by its cause', async () => {

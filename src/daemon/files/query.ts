@@ -2,7 +2,7 @@ import { DURATION_FORM, parseDuration } from '../../config/units.ts';
 import { longestText } from '../../pipeline/file/selection.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { knownStates } from './known-states.ts';
-import { stages } from './stages.ts';
+import { stages, statesIn } from '../../view/stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
 export const queryWords = [
@@ -75,9 +75,10 @@ function readStates(
   const unknown = states?.find((one) => !knownStates.includes(one));
   if (unknown !== undefined)
     problems.push(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}; or ${needsYou} alone`);
-  const ofStage = stage === undefined ? undefined : stages[stage];
+  const known = stages.find((one) => one === (stage === 'live' ? 'done' : stage));
+  const ofStage = known && statesIn[known];
   if (stage !== undefined && ofStage === undefined)
-    problems.push(`unknown stage "${stage}"; the stages are: ${Object.keys(stages).join(', ')}`);
+    problems.push(`unknown stage "${stage}"; the stages are: ${stages.join(', ')}`);
   if (states === undefined || unknown !== undefined) return ofStage;
   return ofStage === undefined ? states : states.filter((one) => ofStage.includes(one));
 }

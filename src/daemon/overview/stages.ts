@@ -1,6 +1,6 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { stages as statesIn } from '../files/stages.ts';
+import { statesIn } from '../../view/stages.ts';
 import { shownState } from '../files/step-states.ts';
 import type { StageName, StageView } from './overview-view.ts';
 
@@ -22,7 +22,7 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
   const narrow = bottleneckOf(world);
   const oldest = oldestOf(world);
   return stages.map(({ name, enters, since }) => {
-    const states = statesIn[name] ?? [];
+    const states = statesIn[name === 'live' ? 'done' : name];
     const files =
       name === 'settling' ? world.settling : states.reduce((sum, state) => sum + (world.counts[state] ?? 0), 0);
     return {
