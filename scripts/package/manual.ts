@@ -154,7 +154,7 @@ const files: readonly (readonly [string, string])[] = [
   ['/etc/dropcast/<name>.yaml, /etc/dropcast/<name>.key', 'The same for `dropcast@`NAME`.service`.'],
   [
     '/etc/systemd/system/dropcast.service.d/folders.conf',
-    'The folders that the service may use; written by `dropcast systemd drop-in --install`.',
+    'The folders that the service may use; written by `dropcast setup`.',
   ],
   ['/var/lib/dropcast', 'Ledger, its backups, and receipts.'],
   ['/var/log/dropcast/failures.jsonl', 'One line of JSON per failure.'],
@@ -163,9 +163,7 @@ const files: readonly (readonly [string, string])[] = [
 
 const examples: readonly (readonly [string, string])[] = [
   ['Try it, without an account or a configuration:', 'dropcast demo'],
-  [
-    'Set up the service:',
-    'sudo install -m 600 /dev/stdin /etc/dropcast/api_key\nsudo editor /etc/dropcast/dropcast.yaml\nsudo dropcast check\nsudo dropcast systemd drop-in --install\nsudo systemctl enable --now dropcast',
-  ],
+  ['Set up the service:', 'sudo dropcast setup'],
+  ['Add a folder:', 'sudo editor /etc/dropcast/dropcast.yaml\nsudo dropcast setup'],
   ['List the files that need you, and retry them:', 'sudo dropcast ls --state failed,held\nsudo dropcast retry --all'],
 ];

@@ -3,8 +3,11 @@ import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkLayout, placesOf, type Place } from './checks.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
+import { isRefusal } from '../read-permission.ts';
+import { isServiceUser } from '../service-user.ts';
 import { unlessHung } from '../unless-hung.ts';
 import { serviceOf } from './installed-service.ts';
+import type { InstalledService } from './installed-service.ts';
 import { linkOfOthers, whyRefusedLink } from './links.ts';
 import type { ConfigPaths } from './paths.ts';
 import { byPlace, error, toProblem, warning, type Finding, type Position, type Problem } from './problem.ts';
@@ -22,9 +25,7 @@ export async function checkDirectories(
   paths: Directories,
   locate: (key: string) => Position,
 ): Promise<readonly Problem[]> {
-  const folders = await Promise.all(
-    paths.folders.map(async (folder) => withHint(await inspectFolder(folder), folder.path, paths.file)),
-  );
+  const folders = await Promise.all(paths.folders.map((folder) => inspectFolder(folder, serviceOf(paths.file))));
   const stateDir = await inspectStateDir(paths.stateDir);
   const resolved = { folders: folders.flatMap(({ place }) => place ?? []), stateDir: stateDir.place };
   const known = new Set(checkLayout(placesOf(paths)).map(({ path }) => formatKeyPath(path)));
@@ -43,24 +44,46 @@ interface Inspected {
   readonly findings: readonly Finding[];
 }
 
-async function inspectFolder(folder: Folder): Promise<Inspected> {
+async function inspectFolder(folder: Folder, service: InstalledService | null): Promise<Inspected> {
   const key = [...parseKeyPath(folder.key), 'path'];
-  const found = await unlessHung(lookAt(folder, key));
+  const found = await unlessHung(lookAt(folder, key, service));
   return found ?? away(key, `${folder.path} does not respond; check the server of its network share`);
 }
 
-async function lookAt(folder: Folder, key: KeyPath): Promise<Inspected> {
+async function lookAt(folder: Folder, key: KeyPath, service: InstalledService | null): Promise<Inspected> {
   try {
     const real = await realpath(folder.path);
     const link = await linkOfOthers(folder.path);
     if (link !== null) return away(key, `cannot use ${folder.path}: ${whyRefusedLink(link)}`);
     if (!(await stat(real)).isDirectory()) return away(key, `${folder.path} is not a directory`);
-    const findings = [...linkFinding(key, folder.path, real), ...(await permissionFindings(folder, key))];
+    const findings = [...linkFinding(key, folder.path, real), ...(await permissionFindings(folder, key, service))];
     return { place: { key, path: real }, findings };
   } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return away(key, `${folder.path} does not exist; create or mount it`);
-    return away(key, `cannot access ${folder.path}: ${errnoSentence(cause)}`);
+    if (errnoOf(cause) === 'ENOENT') return away(key, await whyMissing(folder.path, service));
+    return away(key, whyNotEntered(folder.path, cause, service));
   }
+}
+
+/** A service does not see what its unit hides: a folder may be there, unless the drop-in names it already. */
+async function whyMissing(path: string, service: InstalledService | null): Promise<string> {
+  const plain = `${path} does not exist; create or mount it`;
+  if (service === null) return plain;
+  const installed = await readFile(service.dropInFile, 'utf8').catch(() => '');
+  return installed.includes(path.replaceAll('%', '%%')) ? plain : `${plain}, then run: ${service.setupCommand}`;
+}
+
+/** `setup` gives the service what it lacks; a person who runs `check` may lack something else. */
+function whyNotEntered(path: string, cause: unknown, service: InstalledService | null): string {
+  const code = errnoOf(cause);
+  const isOfService = service !== null && code !== null && isRefusal(code) && isServiceUser();
+  const what = isOfService
+    ? `the service may not enter ${path} yet (${code})`
+    : `cannot enter ${path}: ${errnoSentence(cause)}`;
+  return what + fixOf(service);
+}
+
+function fixOf(service: InstalledService | null): string {
+  return service === null ? '' : `. Fix: ${service.setupCommand}`;
 }
 
 function nowhere(key: KeyPath, message: string): Inspected {
@@ -72,33 +95,18 @@ function away(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [{ ...error(key, message), passing: true }] };
 }
 
-/**
- * A service sees only what its unit allows: a folder that is missing, closed or read-only may be so because of the unit's sandbox,
- * unless the drop-in already names it.
- */
-async function withHint({ place, findings }: Inspected, path: string, configFile: string): Promise<Inspected> {
-  const service = serviceOf(configFile);
-  if (service === null || !findings.some(({ passing }) => passing === true)) return { place, findings };
-  const installed = await readFile(service.dropInFile, 'utf8').catch(() => '');
-  if (installed.includes(path.replaceAll('%', '%%'))) return { place, findings };
-  const hint = `; the service also needs \`${service.dropInCommand}\` and \`sudo systemctl restart ${service.name}\``;
-  const hinted = findings.map((finding) =>
-    finding.passing === true ? { ...finding, message: finding.message + hint } : finding,
-  );
-  return { place, findings: hinted };
-}
-
 function linkFinding(key: KeyPath, path: string, real: string): Finding[] {
   return path === real ? [] : [warning(key, `leads through a symbolic link to ${real}`)];
 }
 
-async function permissionFindings(folder: Folder, key: KeyPath): Promise<Finding[]> {
+async function permissionFindings(folder: Folder, key: KeyPath, service: InstalledService | null): Promise<Finding[]> {
   const toRead = await refusal(folder.path, R_OK | X_OK);
-  if (toRead !== null) return [{ ...error(key, `cannot list ${folder.path}: ${toRead}`), passing: true }];
+  if (toRead !== null) return [{ ...error(key, whyNotEntered(folder.path, toRead, service)), passing: true }];
   if (folder.afterReady.kind === 'keep') return [];
   const toWrite = await refusal(folder.path, W_OK | X_OK);
   if (toWrite === null) return [];
-  const message = `cannot ${folder.afterReady.kind} files in ${folder.path}: ${toWrite}; allow it, or set after_ready: keep`;
+  const what = `cannot ${folder.afterReady.kind} files in ${folder.path}: ${errnoSentence(toWrite)}`;
+  const message = `${what}; allow it, or set after_ready: keep${fixOf(service)}`;
   return [{ ...error([...parseKeyPath(folder.key), 'after_ready'], message), passing: true }];
 }
 
@@ -115,7 +123,7 @@ async function inspectStateDir(path: string): Promise<Inspected> {
   if (refused === null) return { place, findings: [] };
   const verb = existing === path ? `write to ${path}` : `create ${path} in ${existing}`;
   // What a disk or its permissions refuse is no mistake in the file: the daemon says it, ends, and systemd starts it again later.
-  return { place, findings: [{ ...error(key, `cannot ${verb}: ${refused}`), passing: true }] };
+  return { place, findings: [{ ...error(key, `cannot ${verb}: ${errnoSentence(refused)}`), passing: true }] };
 }
 
 /** The directory, or the nearest one above it that exists: it will be created in there. */
@@ -133,11 +141,12 @@ async function nearestExisting(
   }
 }
 
-async function refusal(path: string, mode: number): Promise<string | null> {
+/** @returns the error of the system, or null */
+async function refusal(path: string, mode: number): Promise<unknown> {
   try {
     await access(path, mode);
     return null;
   } catch (cause) {
-    return errnoSentence(cause);
+    return cause;
   }
 }

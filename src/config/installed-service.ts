@@ -19,8 +19,8 @@ export interface InstalledService {
   readonly runtimeDir: string;
   /** The drop-in that gives its unit the folders, in the administrator's directory of units (systemd.unit(5)). */
   readonly dropInFile: string;
-  /** Writes that drop-in. */
-  readonly dropInCommand: string;
+  /** Gives the service whatever its configuration needs: permissions, drop-in, and a restart if one of them changed. */
+  readonly setupCommand: string;
 }
 
 /** @param instance `NAME` of `dropcast@NAME.service`; null is `dropcast.service`. */
@@ -34,7 +34,7 @@ export function installedService(instance: string | null): InstalledService {
     stateDir: join('/var/lib', name),
     runtimeDir: join('/run', name),
     dropInFile: `/etc/systemd/system/${name}.service.d/folders.conf`,
-    dropInCommand: `sudo dropcast systemd drop-in --install${instance === null ? '' : ` --instance ${instance}`}`,
+    setupCommand: `sudo dropcast setup${instance === null ? '' : ` --instance ${instance}`}`,
   };
 }
 

@@ -12,7 +12,7 @@ const sentences: Readonly<Record<SecretOrigin, (installed: InstalledService | nu
   credential: (installed) =>
     installed === null
       ? 'after changing the key, run `sudo systemctl restart dropcast`: systemd reads credentials only at the start'
-      : `new key: \`sudo dropcast setup${installed.instance === null ? '' : ` --instance ${installed.instance}`} --key-file - --force\``,
+      : `new key: \`${installed.setupCommand} --key-file - --force\``,
   environment: () => 'after changing the key, restart dropcast: it reads the environment only at the start',
   file: () => 'after changing the key, run `dropcast reload`',
 };

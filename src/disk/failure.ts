@@ -101,5 +101,5 @@ function mayNotWrite(_folder: string, code: string): string {
 function readOnly(service: InstalledService | null): string {
   const fact = 'the folder is read-only (EROFS)';
   if (service === null) return `${fact}: its files wait until they can be moved or deleted`;
-  return `${fact}. The service can write only to folders that its drop-in names and that existed when it started: run \`${service.dropInCommand}\`, then \`sudo systemctl restart ${service.name}\``;
+  return `${fact}. The service can write only to folders that its drop-in names and that existed when it started: run \`${service.setupCommand}\`, then \`sudo systemctl restart ${service.name}\``;
 }

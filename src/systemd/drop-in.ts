@@ -46,7 +46,7 @@ export interface FolderNeeds extends ResolvedPath {
 export function dropInText(needs: UnitNeeds): string {
   const sections = [mounts(needs), service(needs)].filter((lines) => lines.length > 1);
   const header = [
-    `# Written by \`dropcast systemd drop-in\` for ${unitWord(needs.configFile)}. Run it again when the folders change.`,
+    `# Written by dropcast for ${unitWord(needs.configFile)}. Run \`sudo dropcast setup\` when the folders change.`,
     ...(sections.length === 0 ? ['# The folders need nothing beyond the unit.'] : []),
   ];
   return [header, ...sections].map((lines) => `${lines.join('\n')}\n`).join('\n');

@@ -3,6 +3,7 @@ import type { FrozenFolder, Folders } from '../intake/folders.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { OperatorPause, Pause } from '../pipeline/events.ts';
 import type { UnknownName } from '../pipeline/service-names.ts';
+import { operatorCommand } from '../service-user.ts';
 import { capitalised } from './words/capitalised.ts';
 import { clockTime } from './words/clock-time.ts';
 import { obstacleOf } from './words/stop-words.ts';
@@ -127,7 +128,7 @@ function ofName({ kind, name, since }: UnknownName): Wait {
     what: kind === 'channel' ? `files for channel ${name}` : `videos for feed ${name}`,
     why: `the service does not have the ${kind}`,
     since,
-    remedy: 'create it there, or correct the rules and run `dropcast reload`',
+    remedy: `create it there, or correct the rules and run \`${operatorCommand('dropcast reload')}\``,
   };
 }
 

@@ -74,7 +74,7 @@ export class Reconciler {
       if (signal.aborted) return;
       schedule.wantDeep();
       logger.debug('scan failed', { folder: folder.path, err: error });
-      root.freeze(whyRefused('it cannot be read', errnoOf(error)));
+      root.freeze(await whyRefused(folder.path, 'it cannot be read', errnoOf(error)));
     }
   }
 

@@ -3,6 +3,8 @@ import { opendir, stat } from 'node:fs/promises';
 import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
 import { looksTheSame } from '../pipeline/file/file-version.ts';
 import type { ContentVersion } from '../pipeline/file/file-version.ts';
+import { isRefusal, whyClosed } from '../read-permission.ts';
+import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
 import { identify, isSameDirectory, whyAnother } from './root-identity.ts';
@@ -72,7 +74,7 @@ export class RootCheck {
       const code = errnoOf(error);
       return {
         isSound: false,
-        why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code),
+        why: code === 'ENOENT' ? 'it does not exist' : await whyRefused(path, 'it cannot be reached', code),
       };
     }
   }
@@ -129,7 +131,7 @@ const MOST_FILES_ASKED = 10_000;
 
 /** The command by which a person says that all is as it should be. */
 export function resumeAdvice(folder: string): string {
-  return `run \`dropcast resume ${shellWord(folder)}\``;
+  return `run \`${operatorCommand(`dropcast resume ${shellWord(folder)}`)}\``;
 }
 
 /** Why nothing can be read at the path, whatever it is; or null. @throws what the system says */
@@ -138,26 +140,24 @@ async function whyUnusable(path: string): Promise<string | null> {
   const link = await linkOfOthers(path);
   if (link !== null) return whyRefusedLink(link);
   const refusal = await refusalToRead(path);
-  return refusal === null ? null : whyRefused('it cannot be read', refusal);
+  return refusal === null ? null : whyRefused(path, 'it cannot be read', refusal);
 }
 
 /**
  * The code of the refusal, or null: all other errors show in the scan. Opening `.` needs the right to list the directory and
  * the one to search it. Not `access(2)`: it leaves out the capabilities of a service that is not root.
  */
-async function refusalToRead(path: string): Promise<'EACCES' | 'EPERM' | null> {
+async function refusalToRead(path: string): Promise<string | null> {
   try {
     await (await opendir(`${path}/.`)).close();
     return null;
   } catch (error) {
     const code = errnoOf(error);
-    return code === 'EACCES' || code === 'EPERM' ? code : null;
+    return isRefusal(code) ? code : null;
   }
 }
 
-/** What the system refused, and what to do about it where that is known. */
-export function whyRefused(what: string, code: string): string {
-  const sentence = `${what} (${code})`;
-  if (code !== 'EACCES' && code !== 'EPERM') return sentence;
-  return `${sentence}: the user dropcast runs as needs access, by a group or an access control list; \`sudo dropcast systemd drop-in\` says which`;
+/** What the system refused, with the command that allows it where there is one. */
+export async function whyRefused(path: string, what: string, code: string): Promise<string> {
+  return isRefusal(code) ? whyClosed(path, 'directory', code) : `${what} (${code})`;
 }

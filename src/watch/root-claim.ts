@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
+import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
 import { errnoOf } from './path-entry.ts';
 import { onlyRead } from './ports.ts';
@@ -196,8 +197,8 @@ export class RootClaim implements AsyncDisposable {
 /** @param isAlone the ledger lies in the state directory of this host */
 export function whyBehind(folder: string, isAlone = true): string {
   const what = isAlone ? 'the state directory' : 'the ledger of the fleet';
-  const path = shellWord(folder);
-  return `${what} is older than this folder: restored from a backup? Files that it does not know may be on the service already. If all files in the folder were uploaded, run \`dropcast adopt ${path}\`; to upload the files that it does not know, run \`dropcast resume ${path}\``;
+  const [adopt, resume] = ['adopt', 'resume'].map((name) => operatorCommand(`dropcast ${name} ${shellWord(folder)}`));
+  return `${what} is older than this folder: restored from a backup? Files that it does not know may be on the service already. If all files in the folder were uploaded, run \`${adopt}\`; to upload the files that it does not know, run \`${resume}\``;
 }
 
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);

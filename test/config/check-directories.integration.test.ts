@@ -82,9 +82,9 @@ it('says what an installed service needs to see a folder', async () => {
   if (config === null) throw new Error('the configuration is wrong');
   const messageIn = async (file: string) => (await checkDirectories({ ...config, file }, locate))[0]?.message;
   expect(await messageIn('/etc/dropcast/dropcast.yaml')).toMatch(
-    /does not exist.*`sudo dropcast systemd drop-in --install`.*`sudo systemctl restart dropcast`$/,
+    /does not exist; create or mount it, then run: sudo dropcast setup$/,
   );
-  expect(await messageIn('/etc/dropcast/news.yaml')).toContain('--install --instance news`');
+  expect(await messageIn('/etc/dropcast/news.yaml')).toMatch(/: sudo dropcast setup --instance news$/);
 });
 
 it('says that a folder cannot be listed or entered', needs('readable clone'), async () => {
@@ -94,8 +94,8 @@ it('says that a folder cannot be listed or entered', needs('readable clone'), as
   await folder('locked/below');
   await folder('locked', 0o700);
   expectProblems(await inspectedAsNobody(['path: closed', 'path: unlisted', 'path: locked/below']), [
-    '5:11 folders[0].path ~ list /closed ~ EACCES',
-    '7:11 folders[1].path ~ list /unlisted ~ EACCES',
+    '5:11 folders[0].path ~ cannot enter ~ /closed ~ EACCES',
+    '7:11 folders[1].path ~ cannot enter ~ /unlisted ~ EACCES',
     '9:11 folders[2].path ~ /locked/below ~ EACCES',
   ]);
 });

@@ -42,11 +42,9 @@ describe('a file of a watched folder', () => {
 
   test('a read-only folder is reported with the fix for this service, and without one where no service is installed', () => {
     const told = (service: InstalledService | null): string => toDiskFailure(refused('EROFS'), service).message;
-    expect(told(installedService(null))).toContain(
-      '`sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`',
-    );
+    expect(told(installedService(null))).toContain('`sudo dropcast setup`, then `sudo systemctl restart dropcast`');
     expect(told(installedService('news'))).toContain(
-      '`sudo dropcast systemd drop-in --install --instance news`, then `sudo systemctl restart dropcast@news`',
+      '`sudo dropcast setup --instance news`, then `sudo systemctl restart dropcast@news`',
     );
     expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
   });

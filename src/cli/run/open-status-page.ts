@@ -49,6 +49,5 @@ export async function openStatusPage(
 export function listenAdvice(error: unknown, configFile: string): { readonly why?: string } {
   const service = serviceOf(configFile);
   if (service === null || errnoOf(error) !== 'EPERM') return {};
-  const commands = [service.dropInCommand, 'sudo systemctl daemon-reload', `sudo systemctl restart ${service.name}`];
-  return { why: `the unit allows only its own port; run: ${commands.join(' && ')}` };
+  return { why: `the unit allows only its own port; run: ${service.setupCommand}` };
 }

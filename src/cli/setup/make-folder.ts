@@ -1,10 +1,10 @@
 import { chmod, chown, mkdir, mkdtemp, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { SERVICE_USER } from '../systemd/unit-needs.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { FolderAnswer } from './check-folder.ts';
 import { runProgram } from './systemctl.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 /**
  * Makes a folder that its group shares: what is dropped there belongs to that group, so that the service can read it. Its owner is who ran

@@ -6,9 +6,10 @@ import { UnitError } from '../../systemd/unit-error.ts';
 import { installFile } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { unitNeedsOf } from '../systemd/drop-in.ts';
-import { readMachine, SERVICE_USER } from '../systemd/unit-needs.ts';
+import { readMachine } from '../systemd/unit-needs.ts';
 import type { Questions } from './questions.ts';
 import { runProgram } from './systemctl.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 /**
  * Gives the service's user the rights that it lacks in the folders. Permissions of directories that were there before are changed only

@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load.ts';
 import { property, TaggedValue } from '../../config/raw-tree.ts';
 import { starterText } from '../../config/starter.ts';
 import { findUser } from '../../systemd/passwd.ts';
-import { readMachine, SERVICE_USER } from '../systemd/unit-needs.ts';
+import { readMachine } from '../systemd/unit-needs.ts';
 import { openFor } from '../systemd/probe-access.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -18,6 +18,7 @@ import type { NewFile } from './place-file.ts';
 import { serviceGroup } from './make-folder.ts';
 import type { Questions } from './questions.ts';
 import { checkKey } from './service-answers.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 /** What a setup is going to write. */
 export interface SetupFiles {

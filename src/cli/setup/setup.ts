@@ -7,7 +7,6 @@ import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import type { Problem } from '../../config/problem.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
-import { SERVICE_USER } from '../systemd/unit-needs.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { runTestClip } from './test-clip.ts';
@@ -26,6 +25,7 @@ import { startService, untilReady } from './start-service.ts';
 import { runSteps } from './steps.ts';
 import type { Step } from './steps.ts';
 import { unitState } from './systemctl.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 export interface SetupOptions extends AnswerFlags {
   readonly instance?: string;

@@ -8,10 +8,11 @@ import type { UnitNeeds } from '../../systemd/drop-in.ts';
 import { UnitError } from '../../systemd/unit-error.ts';
 import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
-import { readMachine, SERVICE_USER } from './unit-needs.ts';
+import { readMachine } from './unit-needs.ts';
 import type { Machine } from './unit-needs.ts';
 import { unitNeedsOf } from './drop-in.ts';
 import { canRead } from './probe-access.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 
@@ -80,10 +81,10 @@ export function dropInFindings(
     (line) => counts(line) && !/^(?:Wants|After|IPAddressAllow)=/.test(line),
   );
   if (missing.length + unneeded.length === 0) return [];
-  const { name, dropInFile, dropInCommand } = service;
   const what = installed === null ? 'is missing' : 'is out of date';
-  const commands = [dropInCommand, 'sudo systemctl daemon-reload', `sudo systemctl restart ${name}`];
-  return [{ key: 'folders', message: `${dropInFile} ${what}; run: ${commands.join(' && ')}`, severity: 'warning' }];
+  return [
+    { key: 'folders', message: `${service.dropInFile} ${what}; run: ${service.setupCommand}`, severity: 'warning' },
+  ];
 }
 
 function problem(key: string, message: string): Finding {

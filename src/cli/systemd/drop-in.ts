@@ -12,8 +12,9 @@ import { UnitError } from '../../systemd/unit-error.ts';
 import { installFile } from './install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
+import { readMachine, findUnitNeeds } from './unit-needs.ts';
 import type { Machine } from './unit-needs.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 
 /** `dropcast systemd drop-in`: prints or installs the drop-in that gives the unit access to its folders. */
 export async function dropIn(

@@ -18,9 +18,7 @@ import { startedPrograms } from '../../systemd/started-programs.ts';
 import { trustedWalk } from '../../systemd/trusted-walk.ts';
 import type { Waypoint } from '../../systemd/trusted-walk.ts';
 import { probeAccess } from './probe-access.ts';
-
-/** The user of the units. */
-export const SERVICE_USER = 'dropcast';
+import { SERVICE_USER } from '../../service-user.ts';
 
 /** The port that the unit allows for the status page (systemd/dropcast.service). */
 const UNIT_PORT = 7878;

@@ -1,6 +1,7 @@
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { Daemon } from '../daemon.ts';
 import { whyElsewhere } from '../fleet/elsewhere-words.ts';
+import { resumeCommand } from '../../view/words/pause-words.ts';
 
 export interface PauseWanted {
   /** Absolute paths of watched folders; none: everything. */
@@ -65,10 +66,13 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
     const elsewhere = whyElsewhere(daemon.fleet, folder, watched);
     if (elsewhere !== null) return { ok: false, why: `it is not paused; ${elsewhere} if it is frozen` };
     if (all === null || frozen) return daemon.folders.resume(folder);
-    return { ok: false, why: `everything is paused, not ${folder} alone: \`dropcast resume --all\` ends that` };
+    return {
+      ok: false,
+      why: `everything is paused, not ${folder} alone: ${resumeCommand({ folder: null })} ends that`,
+    };
   }
   const stillAll =
-    daemon.pauses.all() === null ? '' : '; everything is still paused: `dropcast resume --all` ends that';
+    daemon.pauses.all() === null ? '' : `; everything is still paused: ${resumeCommand({ folder: null })} ends that`;
   const status = daemon.folders.status().find(({ path }) => path === folder);
   const frozen =
     status?.state === 'frozen' ? `; it is still frozen: ${status.why ?? ''}. Repeat this to take it as it is now` : '';

@@ -38,7 +38,7 @@ export async function planFolder(folder: FolderConfig, world: FolderPlanWorld): 
     return { path, why: null, survey };
   } catch (error) {
     world.signal.throwIfAborted();
-    return { path, why: whyRefused('it cannot be read', errnoOf(error)), survey: null };
+    return { path, why: await whyRefused(path, 'it cannot be read', errnoOf(error)), survey: null };
   }
 }
 

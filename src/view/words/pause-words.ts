@@ -1,4 +1,5 @@
 import type { OperatorPause } from '../../pipeline/events.ts';
+import { operatorCommand } from '../../service-user.ts';
 import { clockTime } from './clock-time.ts';
 
 /** Pure: who paused since when until when, as 'paused by anna since 14:02 until 18:00'. */
@@ -9,5 +10,5 @@ export function pauseWords({ by, since, until }: OperatorPause, nowMs: number): 
 
 /** Pure: how a pause is ended by hand. */
 export function resumeCommand({ folder }: Pick<OperatorPause, 'folder'>): string {
-  return folder === null ? '`dropcast resume --all`' : `\`dropcast resume ${folder}\``;
+  return `\`${operatorCommand(`dropcast resume ${folder ?? '--all'}`)}\``;
 }

@@ -4,11 +4,10 @@ import { listenAdvice } from '../../../src/cli/run/open-status-page.ts';
 const refused = Object.assign(new Error('listen EPERM'), { code: 'EPERM' });
 
 test.each([
-  ['/etc/dropcast/dropcast.yaml', 'sudo dropcast systemd drop-in --install', 'dropcast'],
-  ['/etc/dropcast/press.yaml', 'sudo dropcast systemd drop-in --install --instance press', 'dropcast@press'],
-])('the service of %s that may not listen says what opens the port', (file, install, name) => {
-  const commands = `${install} && sudo systemctl daemon-reload && sudo systemctl restart ${name}`;
-  expect(listenAdvice(refused, file).why?.endsWith(`: ${commands}`)).toBe(true);
+  ['/etc/dropcast/dropcast.yaml', 'sudo dropcast setup'],
+  ['/etc/dropcast/press.yaml', 'sudo dropcast setup --instance press'],
+])('the service of %s that may not listen says what opens the port', (file, command) => {
+  expect(listenAdvice(refused, file).why?.endsWith(`: ${command}`)).toBe(true);
 });
 
 test('for another error, and without a unit, there is nothing to say', () => {

@@ -28,8 +28,7 @@ const said = (of: UnitNeeds, installed: string | null): readonly string[] =>
   dropInFindings(of, installed, service).map(({ message, severity }) => `${severity}: ${message}`);
 
 const file = '/etc/systemd/system/dropcast@press.service.d/folders.conf';
-const fix =
-  'sudo dropcast systemd drop-in --install --instance press && sudo systemctl daemon-reload && sudo systemctl restart dropcast@press';
+const fix = 'sudo dropcast setup --instance press';
 const advice = (what: string): readonly unknown[] => [expect.stringMatching(new RegExp(`^warning: ${file} .*${what}`))];
 const isMissing = advice('missing');
 const isOutdated = advice('out of date');

@@ -631,7 +631,7 @@ describe('a command', () => {
     await chmod(here.path, 0o644);
     expect(await to({ type: 'command', argv: [here.path] })).toMatchObject({
       ok: false,
-      why: 'cannot be started (EACCES): not executable; in the service, run `dropcast systemd drop-in`',
+      why: 'cannot be started (EACCES): not executable; in the service, run `sudo dropcast setup`',
     });
   });
 

@@ -26,7 +26,7 @@ export function checkFolders(scene: () => Scene): void {
     await configure(box, settings(folders, moving));
     const { stdout: checked } = await box.run('dropcast check');
     expect(checked).toMatch(/cannot use \/home\/bob\/closed; run: sudo setfacl/);
-    expect(checked).toMatch(/warning: .*folders\.conf is missing; run: sudo dropcast systemd drop-in --install/);
+    expect(checked).toMatch(/warning: .*folders\.conf is missing; run: sudo dropcast setup/);
     const printed = await box.read('dropcast systemd drop-in --install 2>&1');
     expect(printed).toContain('systemctl daemon-reload');
     expect(printed).toContain('systemctl restart dropcast');
@@ -70,9 +70,7 @@ export function checkFolders(scene: () => Scene): void {
     // Debian 12 builds systemd without the part that SocketBindDeny= needs.
     if (suite !== 'bookworm') {
       expect(refusal).toMatchObject({ PRIORITY: '3' });
-      expect(String(refusal?.MESSAGE)).toContain(
-        'sudo dropcast systemd drop-in --install && sudo systemctl daemon-reload',
-      );
+      expect(String(refusal?.MESSAGE)).toContain('run: sudo dropcast setup');
     }
     expect((await box.run('dropcast check')).stdout).toMatch(/warning: .*folders\.conf is out of date/);
     await box.read(apply);

@@ -7,10 +7,11 @@ import { grantCommand, userOfProcess } from '../../../read-permission.ts';
 import { findUser } from '../../../systemd/passwd.ts';
 import type { Credentials } from '../../../systemd/folder-access.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { readMachine, SERVICE_USER } from '../../systemd/unit-needs.ts';
+import { readMachine } from '../../systemd/unit-needs.ts';
 import { hungFix, needsSudo, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
+import { SERVICE_USER } from '../../../service-user.ts';
 
 /** Tries, as the user of the service, what the service does: list a folder, open its files, and move and delete one where that is configured. */
 export const access: Check = {
@@ -94,8 +95,7 @@ export async function probe(
 
 export function fixFor(path: string, service: Patient['service']): string {
   if (service === null) return `ls -ld ${shellWord(path)}`;
-  const instance = service.instance === null ? '' : ` --instance ${service.instance}`;
-  return `sudo dropcast setup${instance}    # asks, then grants the missing access`;
+  return `${service.setupCommand}    # asks, then grants the missing access`;
 }
 
 function becoming({ uid, gids }: Credentials): readonly string[] {

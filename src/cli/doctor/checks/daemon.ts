@@ -60,9 +60,6 @@ function noPage(address: string, { service }: Patient): Finding {
     level: 'warning',
     what: `nothing answers at ${address}, where the status page should be`,
     why: 'another program has the port, or the unit does not allow it; the log says which',
-    fix:
-      service === null
-        ? 'set status.listen to a free port'
-        : `${service.dropInCommand} && sudo systemctl daemon-reload && sudo systemctl restart ${service.name}`,
+    fix: service === null ? 'set status.listen to a free port' : service.setupCommand,
   };
 }

@@ -48,7 +48,7 @@ export async function sendToCommand(
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     return failed(
-      `cannot be started (${code})${code === 'EACCES' ? ': not executable; in the service, run `dropcast systemd drop-in`' : ''}`,
+      `cannot be started (${code})${code === 'EACCES' ? ': not executable; in the service, run `sudo dropcast setup`' : ''}`,
     );
   } finally {
     limit.removeEventListener('abort', kill);

@@ -15,6 +15,7 @@ import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { pauseWords } from '../../../view/words/pause-words.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import { operatorCommand } from '../../../service-user.ts';
 import { momentAndSpan } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
@@ -36,7 +37,8 @@ function pausedAll({ daemon, now }: PageWorld): Html | '' {
   const pause = daemon.pauses.all();
   if (pause === null) return '';
   return html`<p class="warn" data-key="paused">
-    Everything is ${visibleText(pauseWords(pause, now))}. <code>dropcast resume --all</code> ends that.
+    Everything is ${visibleText(pauseWords(pause, now))}. <code>${operatorCommand('dropcast resume --all')}</code> ends
+    that.
   </p>`;
 }
 
