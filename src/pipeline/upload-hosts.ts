@@ -354,8 +354,7 @@ function originOf(address: string | null): string {
 
 function pauseOf({ failure, since, tries, nextTryAt }: Outage, clock: Clock): Pause {
   const offset = clock.now() - clock.elapsed();
-  const { message, code } = failure;
-  const why = `uploads wait: ${message}`;
+  const { message: why, code } = failure;
   const times = { since: since + offset, probes: tries - 1, nextProbeAt: nextTryAt + offset };
   return { kind: 'offline', holds: 'uploads', why, code, ...times };
 }

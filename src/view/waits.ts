@@ -77,7 +77,8 @@ function ofDatabase(why: string, since: number | null): Wait {
   return { ...none, cause: 'database', holds: 'everything', what: 'everything', why, since };
 }
 
-function ofPause(pause: Pause): Wait {
+/** Pure: the wait of a pause that dropcast set itself. */
+export function ofPause(pause: Pause): Wait {
   const { holds, why, since, nextProbeAt } = pause;
   return { ...none, cause: obstacleOf(pause), holds, what: holds, why, since, until: nextProbeAt };
 }
@@ -112,15 +113,16 @@ function ofWindow(until: number): Wait {
 }
 
 function ofRateLimit(until: number): Wait {
-  const why = 'the service limits the rate of requests (429)';
-  return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why, until };
+  return { ...none, cause: 'rate limit', holds: 'some', what: 'requests', why: 'rate limited (429)', until };
 }
 
-function ofFolder({ path, why }: FrozenFolder): Wait {
+/** Pure: the wait of a folder that cannot be used. */
+export function ofFolder({ path, why }: FrozenFolder): Wait {
   return { ...none, cause: 'folder', holds: 'some', what: path, why };
 }
 
-function ofName({ kind, name, since }: UnknownName): Wait {
+/** Pure: the wait of what goes to a channel or feed that the service does not have. */
+export function ofName({ kind, name, since }: UnknownName): Wait {
   return {
     ...none,
     cause: `unknown ${kind}`,
@@ -143,28 +145,46 @@ export function mainWait(waits: readonly Wait[], queued: number): Wait | null {
 }
 
 /** Pure: what dropcast waits for, in two to six words: `Waiting for the key`, `Paused by anna since 14:02`. */
-export function briefly({ cause, why }: Wait): string {
-  return cause === 'paused' ? capitalised(why) : `Waiting ${awaited[cause] ?? `for the ${cause}`}`;
+export function briefly(wait: Wait): string {
+  return wait.cause === 'paused' ? capitalised(wait.why) : `Waiting ${goalOf(wait)}`;
 }
 
-const awaited: Readonly<Partial<Record<WaitCause, string>>> = {
+/** Pure: a heading, without the reason: `Everything waits for the key`, `/mnt/nas waits`. */
+export function headingOf(wait: Wait): string {
+  return wait.holds === 'some' || wait.cause === 'paused' ? subjectOf(wait) : `${subjectOf(wait)} ${goalOf(wait)}`;
+}
+
+function goalOf({ cause }: Wait): string {
+  return goals[cause] ?? `for the ${cause}`;
+}
+
+const goals: Readonly<Partial<Record<WaitCause, string>>> = {
   machine: 'for this machine',
   'unanswered creates': 'for answers to create requests',
 };
 
 /** Pure: one wait as a sentence without its full stop: `Everything waits: the service cannot be reached, since 14:02; next try at 14:07`. */
 export function waitWords(wait: Wait, now: number): string {
-  const { cause, holds, what } = wait;
+  return `${subjectOf(wait)}: ${whyWords(wait, now)}`;
+}
+
+function subjectOf({ cause, holds, what }: Wait): string {
   const verb = holds === 'everything' || cause === 'folder' || cause === 'paused' ? 'waits' : 'wait';
-  return `${capitalised(what)} ${verb}: ${whyWords(wait, now)}`;
+  return `${capitalised(what)} ${verb}`;
 }
 
 /** Pure: the same without what waits, for a place that names it. */
-export function whyWords({ cause, why, since, until, remedy }: Wait, now: number): string {
+export function whyWords(wait: Wait, now: number): string {
+  const { cause, why, since, remedy } = wait;
   // The words of a pause have its times.
-  const times = cause === 'paused' ? [] : timesOf(cause, until, now);
-  const start = since === null || cause === 'paused' ? why : `${why}, since ${clockTime(since, now)}`;
-  return [start, ...times, ...(remedy === null ? [] : [remedy])].join('; ');
+  if (cause === 'paused') return remedy === null ? why : `${why}; ${remedy}`;
+  const start = since === null ? why : `${why}, since ${clockTime(since, now)}`;
+  return [start, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
+}
+
+/** Pure: the same for a text that is read later, when the next try is long over. */
+export function lastingWords(wait: Wait, now: number): string {
+  return whyWords(isObstacle(wait) ? { ...wait, until: null } : wait, now);
 }
 
 /** Pure: the waits as lines. The state of a fleet has a list of its own, which begins with the database. */
@@ -172,10 +192,22 @@ export function waitLines(waits: readonly Wait[], now: number): readonly string[
   return waits.filter(({ cause }) => cause !== 'database').map((wait) => `${waitWords(wait, now)}.`);
 }
 
-function timesOf(cause: WaitCause, until: number | null, now: number): readonly string[] {
-  if (until === null) return [];
-  return [`${tries.has(cause) ? 'next try' : 'resumes'} at ${clockTime(until, now)}`];
+function endWords(wait: Wait, now: number): string | null {
+  const { cause, until } = wait;
+  if (until === null) return null;
+  if (cause === 'rate limit') return `resumes in ${Math.ceil((until - now) / 1_000)} s`;
+  return `${isObstacle(wait) ? 'next try' : 'resumes'} at ${clockTime(until, now)}`;
 }
 
-/** Causes whose `until` is the next try. */
-const tries: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'service', 'upload host', 'machine']);
+/** Whether dropcast found the cause itself and keeps trying: its `until` is the next try. */
+export function isObstacle({ cause }: Wait): boolean {
+  return obstacles.has(cause);
+}
+
+const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'service', 'upload host', 'machine']);
+
+/** Pure: what a file waits for. The whole reason of an obstacle appears once on each surface; files refer to it: `waiting for the key`. */
+export function fileWaitWords(wait: Wait, now: number): string {
+  const isBrief = isObstacle(wait) || wait.cause === 'database';
+  return isBrief ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);
+}

@@ -28,7 +28,7 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
       {
         daemon: idleDaemon(),
         status: async () => statusOf(required(daemon).ledger, required(daemon)),
-        health: () => healthOf(required(daemon)),
+        health: () => healthOf(required(daemon).waits()),
         receive: (webhook) => required(daemon).receive(webhook),
         access: createPageAccess('the-token'),
       },

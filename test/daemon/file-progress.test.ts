@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { noPauses } from './no-pauses.ts';
 import { whyOf } from '../../src/cli/output/file-table.ts';
 import { rate, size } from '../../src/view/words/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
@@ -10,6 +9,8 @@ import type { LedgerView } from '../../src/ledger/view.ts';
 import type { Pace } from '../../src/pipeline/estimate.ts';
 import type { Line } from '../../src/pipeline/file/queue.ts';
 import type { LiveUpload } from '../../src/pipeline/steps/uploads.ts';
+import { waitsAt } from '../view/moments.ts';
+import type { Moment } from '../view/moments.ts';
 import { created, failure, someFacts, someVersion } from '../pipeline/some-facts.ts';
 
 const MB = 1_000_000;
@@ -37,14 +38,17 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
   const live = uploads.map((upload, n) => ({ ...usual, id: `f_${n + 1}`, ...upload }));
   const { bytesPerSecond = 10 * MB, bandwidth = null, mayStart = true, later = [], slots = 1 } = pace;
   const opens = later.find((hours) => hours.mayStart)?.inMs;
+  const moment: Moment = {
+    ...(!mayStart && opens !== undefined && { startAt: now + opens }),
+    ...(conductor.pause !== undefined && { pause: conductor.pause() ?? {} }),
+    ...(conductor.createsWaitUntil !== undefined && { createsUntil: conductor.createsWaitUntil() ?? 0 }),
+  };
   return {
     fleet: null,
-    pauses: noPauses,
+    waits: () => waitsAt(moment, now),
     conductor: {
-      pauses: noPauses,
       pause: () => null,
       createsWaitUntil: () => null,
-      names: { unknown: () => [] },
       noSlot: () => 'all',
       uploads: () => live,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),
@@ -54,7 +58,6 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
     gate: { snapshot: () => ({ waiting: 0, blockedMs: 0, used: 0, limit: 1_000, others: 0, frees: [] }) },
     folders: { settling: () => [] },
     times: {
-      startAt: () => (mayStart || opens === undefined ? null : now + opens),
       limit: () => bandwidth,
       mayStart: () => mayStart,
       later: () => later,
@@ -157,7 +160,7 @@ describe('a file that uploads says how far it is:', () => {
 const paused = {
   kind: 'offline',
   holds: 'uploads',
-  why: 'uploads wait: no answer',
+  why: 'no answer',
   code: '',
   since: 0,
   probes: 0,
@@ -178,12 +181,12 @@ describe('a file in line says when it starts:', () => {
     ['next', {}, 0, 'waiting for its turn; starts in about 1 min'],
     ['after two others', {}, 2, '2 files of its folder are before it; starts in about 3 min'],
     ['with a slot free', { uploads: [] }, 0, 'waiting for its turn; starts in less than a minute'],
-    ['when the window opens', { uploads: [], pace: closed }, 0, 'uploads start at 20:00'],
+    ['when the window opens', { uploads: [], pace: closed }, 0, 'outside `uploads.window`; resumes at 20:00'],
     [
       'some time after the window opens',
       { uploads: [], pace: closed },
       3,
-      'uploads start at 20:00; starts at about 20:03',
+      'outside `uploads.window`; resumes at 20:00; starts at about 20:03',
     ],
     [
       'before the timetable gets slower',
@@ -209,7 +212,7 @@ describe('a file in line says when it starts:', () => {
       1,
       '1 file of its folder is before it; starts in about 2 min',
     ],
-    ['not, while all waits', { conductor: { pause: () => paused } }, 1, 'waits for the upload host'],
+    ['not, while all waits', { conductor: { pause: () => paused } }, 1, 'waiting for the upload host'],
     [
       'not, when its folder has enough',
       { conductor: { noSlot: () => 'folder' } },

@@ -19,7 +19,7 @@ const pace: Pace = {
   atMostMs: 120_000,
 };
 const unknown = { ...pace, bytesPerSecond: null, bandwidth: null, processingMs: null };
-const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: '', probes: 0 } as const;
+const pause = { kind: 'offline', holds: 'uploads', why: 'no answer', code: '', probes: 0 } as const;
 const told = { ...pause, since: 0, nextProbeAt: 0 };
 
 test.for<[Limit, Pace, string]>([
@@ -39,7 +39,7 @@ test.for<[Limit, Pace, string]>([
   ['processing at the service', pace, 'a video takes it about 2 min'],
   ['processing at the service', unknown, 'it has not finished a video yet'],
   ['publish quiet', pace, 'feeds are published 10 s after the last video became ready'],
-  ['pause', pace, 'uploads wait: no answer'],
+  ['pause', pace, 'no answer'],
   ['nothing', pace, 'no limit holds the files up'],
 ])('limited by %s is explained', ([limit, how, words]) => {
   expect(limitWords(limit, { backlog, pace: how, pause: told, nowMs })).toBe(words);

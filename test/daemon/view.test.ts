@@ -10,6 +10,7 @@ import type { FileRange, FileSelection } from '../../src/pipeline/file/selection
 import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { PollTrouble } from '../../src/pipeline/rounds/sweep.ts';
+import { waitsAt } from '../view/moments.ts';
 import { created, failure, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
@@ -78,8 +79,7 @@ test.each<[NoSlot | null, number, string]>([
 });
 
 test('a queued file says that too many create requests had no answer, and when it goes on', () => {
-  const conductor = { ...daemon.conductor, createsWaitUntil: () => Date.now() + 30 * 60_000 };
-  const capped = { ...daemon, conductor } as unknown as Daemon;
+  const capped = { ...daemon, waits: () => waitsAt({ createsUntil: Date.now() + 30 * 60_000 }) };
   expect(viewOf(capped, someFacts({ id: 'f_9' })).why).toMatch(
     /create requests .* no usable answer; resumes at [- \d:]+$/,
   );
@@ -92,16 +92,23 @@ test.for([
 ] as const)('a file that is %s says when uploads start', ([, facts]) => {
   const startAt = new Date();
   startAt.setHours(20, 0, 0, 0);
-  const later = { ...daemon, times: { startAt: () => startAt.getTime() } } as unknown as Daemon;
-  expect(viewOf(later, someFacts({ ...facts, id: 'f_9' })).why).toBe('uploads start at 20:00');
+  const later = { ...daemon, waits: () => waitsAt({ startAt: startAt.getTime() }) };
+  expect(viewOf(later, someFacts({ ...facts, id: 'f_9' })).why).toBe('outside `uploads.window`; resumes at 20:00');
 });
 
+const limitedFor = (blockedMs: number, asking = 1): Daemon =>
+  ({
+    ...daemon,
+    gate: { snapshot: () => ({ waiting: asking }) },
+    waits: () => waitsAt({ blockedUntil: Date.now() + blockedMs }, Date.now()),
+  }) as unknown as Daemon;
+
 test.for([
-  { gate: { waiting: 0, blockedMs: 0 }, why: /turn/ },
-  { gate: { waiting: 1, blockedMs: 0 }, why: /budget/ },
-  { gate: { waiting: 1, blockedMs: 60_000 }, why: /429.* resumes in 60 s$/ },
-])('a queued file says: $why', ({ gate, why }) => {
-  const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
+  { waiting: 0, blockedMs: 0, why: /turn/ },
+  { waiting: 1, blockedMs: 0, why: /budget/ },
+  { waiting: 1, blockedMs: 60_000, why: /429.* resumes in (60|59) s$/ },
+])('a queued file says: $why', ({ waiting: asking, blockedMs, why }) => {
+  const limited = limitedFor(blockedMs, asking);
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
 });
 
@@ -138,16 +145,12 @@ describe('a finished file whose local file is deleted later', () => {
 });
 
 test('only files that have yet to be sent wait for an upload host', () => {
-  const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: 'no_answer' };
-  const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
-  const away = {
-    ...daemon,
-    conductor: { ...daemon.conductor, pause: () => ({ ...pause, holds: 'everything' }) },
-  } as unknown as Daemon;
+  const held = { ...daemon, waits: () => waitsAt({ pause: { holds: 'uploads' } }) };
+  const away = { ...daemon, waits: () => waitsAt({ pause: {} }) };
   const of = (one: Daemon, stage: Partial<Facts>) => viewOf(one, someFacts({ ...stage, id: 'f_9' })).why;
-  expect([of(held, {}), of(held, created)]).toEqual(['waits for the upload host', 'waits for the upload host']);
+  expect([of(held, {}), of(held, created)]).toEqual(['waiting for the upload host', 'waiting for the upload host']);
   expect(of(held, ready)).toBe('waiting to publish several at once');
-  expect(of(away, ready)).toBe('waits for the service');
+  expect(of(away, ready)).toBe('waiting for the service');
 });
 
 test('an upload says when all bytes have left and only the answer is missing', () => {
@@ -211,9 +214,11 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
 });
 
 test('whatever asks the service says that it is rate limited', () => {
-  const limited = { ...daemon, gate: { snapshot: () => ({ waiting: 1, blockedMs: 30_000 }) } } as unknown as Daemon;
+  const limited = limitedFor(30_000);
   for (const stage of [{}, uploaded, ready])
-    expect(viewOf(limited, someFacts({ ...stage, id: 'f_9' })).why).toBe('rate limited (429); resumes in 30 s');
+    expect(viewOf(limited, someFacts({ ...stage, id: 'f_9' })).why).toMatch(
+      /^rate limited \(429\); resumes in (30|29) s$/,
+    );
   expect(viewOf(limited, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
 });
 

@@ -127,7 +127,9 @@ alongside('signals', () => {
     await using station = await startStation({ settings: closed });
     await station.drop('night.mpg');
     const waiting = await station.reaches('night.mpg', 'queued');
-    expect(waiting.why).toMatch(new RegExp(`^uploads start at (\\d{4}-\\d\\d-\\d\\d )?${from}$`));
+    expect(waiting.why).toMatch(
+      new RegExp(`^outside \`uploads\\.window\`; resumes at (\\d{4}-\\d\\d-\\d\\d )?${from}$`),
+    );
     const told = await dropcast(['status', '--config', station.scratch.config]);
     expect(told.stdout).toMatch(
       new RegExp(`^Uploads wait: outside \`uploads\\.window\`; resumes at (\\d{4}-\\d\\d-\\d\\d )?${from}\\.$`, 'mu'),

@@ -166,6 +166,6 @@ test('once ends and says why when all that is left waits for a folder that is fr
   await mkdir(inbox);
   expect(await dropcast(['once', '--config', scratch.config])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`${inbox} was left alone: `),
+    stderr: expect.stringContaining(`${inbox} waits: `),
   });
 });

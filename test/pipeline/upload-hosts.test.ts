@@ -132,7 +132,7 @@ describe('a host that refuses new addresses', () => {
     expect(kind(judge(at('one', 'f_2'), refuses, true))).toBe('offline');
     expect([isSpared(at('one')), isSpared(at('one', 'f_2'))]).toEqual([true, true]);
     expect([isOpen(at('one')), mayCreate(), types()]).toEqual([false, false, ['paused']]);
-    expect(pause()?.why).toBe('uploads wait: https://one.example refuses every new upload address: answered 403');
+    expect(pause()?.why).toBe('https://one.example refuses every new upload address: answered 403');
     clock.advance(minute);
     expect(isOpen(at('one'))).toBe(true);
   });

@@ -1,11 +1,11 @@
 import { createEventStream } from '../../src/daemon/events.ts';
 import type { Fleet } from '../../src/fleet/fleet-view.ts';
-import type { FolderStatus } from '../../src/intake/watched-folder.ts';
-import type { Pause } from '../../src/pipeline/events.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
 import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { waitsAt } from '../view/moments.ts';
+import type { Moment } from '../view/moments.ts';
 
 /** A daemon that can be measured, in the state that a test gives it. */
 export function measuredDaemon(fleet: Fleet | null = null) {
@@ -14,18 +14,15 @@ export function measuredDaemon(fleet: Fleet | null = null) {
   const state = {
     counts: {} as Record<string, number>,
     isLedgerBroken: false,
-    pause: null as Pause | null,
+    moment: {} as Moment,
     since: { oldest: null as number | null, done: null as number | null },
-    folders: [{ path: '/in', state: 'watching' }] as Pick<FolderStatus, 'path' | 'state'>[],
+    folders: ['/in'] as readonly string[],
     feeds: ['feed_news'],
     waits: [] as FeedWait[],
     used: 400,
     blockedUntil: 0,
     sentBytes: 0,
-    uploadsStartAt: null as number | null,
     expectations: [] as { state: string }[],
-    paused: [] as { folder: string | null }[],
-    unknown: [] as { kind: string }[],
     notify: [{ name: 'phone', type: 'ntfy' }] as { name: string; type: string }[],
     messages: new Map<string, number>(),
     waitedMs: { finish: 0, create: 0, poll: 0 },
@@ -37,7 +34,7 @@ export function measuredDaemon(fleet: Fleet | null = null) {
     messageTargets,
     config: () => ({
       notify: state.notify,
-      folders: state.folders.map(({ path }) => ({ path, rules: [{ publish: state.feeds }] })),
+      folders: state.folders.map((path) => ({ path, rules: [{ publish: state.feeds }] })),
     }),
     summary: async () => {
       if (state.isLedgerBroken) throw new Error('the disk is gone');
@@ -52,16 +49,12 @@ export function measuredDaemon(fleet: Fleet | null = null) {
         },
       },
     },
-    times: { startAt: () => state.uploadsStartAt },
+    waits: () => waitsAt(state.moment),
     expectations: { list: () => state.expectations },
     conductor: {
-      pause: () => state.pause,
-      pauses: { list: () => state.paused },
-      names: { unknown: () => state.unknown },
       feedsWaiting: () => state.waits,
       sentBytes: () => state.sentBytes,
     },
-    folders: { status: () => state.folders },
     gate: {
       snapshot: () => ({ limit: 1_000, used: state.used, blockedUntil: state.blockedUntil }),
       waitedMs: () => state.waitedMs,

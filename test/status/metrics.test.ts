@@ -91,20 +91,19 @@ describe('gauges say what is now', () => {
 
   test.each(['everything', 'uploads'] as const)('a pause that holds %s', async (holds) => {
     const { state, values } = open();
-    state.pause = { kind: 'offline', holds, why: 'away', code: 'x', since: 0, probes: 0, nextProbeAt: 0 };
+    state.moment = { pause: { holds } };
     const now = await values();
     expect(now.get('dropcast_paused{holds="everything"}')).toBe(holds === 'everything' ? 1 : 0);
     expect(now.get('dropcast_paused{holds="uploads"}')).toBe(holds === 'uploads' ? 1 : 0);
-    state.pause = null;
+    state.moment = {};
     expect((await values()).get(`dropcast_paused{holds="${holds}"}`)).toBe(0);
   });
 
   test('what people paused, what the service does not have, and whether the time of day allows uploads', async () => {
     const { state, values } = open();
     expect((await values()).get('dropcast_upload_window_open')).toBe(1);
-    state.paused = [{ folder: null }, { folder: '/in' }, { folder: '/b' }];
-    state.unknown = [{ kind: 'feed' }];
-    state.uploadsStartAt = 9;
+    const pausedBy = (folder: string | null) => ({ folder, since: 1, until: null, by: 'anna' });
+    state.moment = { people: [pausedBy(null), pausedBy('/in'), pausedBy('/b')], unknown: ['feed'], startAt: 9 };
     const now = await values();
     expect(now.get('dropcast_paused_by_people{holds="everything"}')).toBe(1);
     expect(now.get('dropcast_paused_by_people{holds="folder"}')).toBe(2);
@@ -166,22 +165,18 @@ describe('gauges say what is now', () => {
 
   test('folders: frozen is down, and one that a reload removed is gone', async () => {
     const { state, events, values } = open();
-    state.folders = [
-      { path: '/in', state: 'watching' },
-      { path: '/in2', state: 'watching' },
-    ];
+    state.folders = ['/in', '/in2'];
     events.emit({ type: 'arrival', path: '/in2/a.mp4', size: 1, as: 'new', heldBecause: null });
     expect((await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}')).toBe(0);
     events.emit({ type: 'arrival', path: '/in/a.mp4', size: 1, as: 'new', heldBecause: null });
     const seen = (await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}') ?? 0;
     expect(Math.abs(seen - Date.now() / 1_000)).toBeLessThan(600);
-    state.folders = [
-      { path: '/in', state: 'frozen' },
-      { path: '/slow', state: 'scanning' },
-    ];
+    state.folders = ['/in', '/slow'];
+    state.moment = { frozen: ['/in'] };
     expect((await values()).get('dropcast_watch_root_up{root="/in"}')).toBe(0);
     expect((await values()).get('dropcast_watch_root_up{root="/slow"}')).toBe(1);
-    state.folders = [{ path: '/slow', state: 'watching' }];
+    state.folders = ['/slow'];
+    state.moment = {};
     const left = await values();
     expect([...left.keys()].filter((key) => key.includes('root="/in"'))).toEqual([]);
   });

@@ -1,68 +1,27 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { filesVerdict } from '../../src/cli/doctor/checks/files.ts';
 import { topLines } from '../../src/cli/output/top-frame.ts';
-import type { OperatorPause, Pause } from '../../src/pipeline/events.ts';
+import { waitReporter } from '../../src/cli/run/watch-progress.ts';
+import type { LiveDaemon } from '../../src/daemon/files/file-view.ts';
+import { viewOf } from '../../src/daemon/files/file-view.ts';
+import type { OperatorPause } from '../../src/pipeline/events.ts';
+import { createMetrics } from '../../src/status/metrics/metrics.ts';
+import { troublesOf } from '../../src/status/notifications/troubles.ts';
 import { troublePanel } from '../../src/status/page/views/overview/trouble.ts';
 import { statusText } from '../../src/systemd/status-text.ts';
-import { briefly, mainWait, waitLines, waitsOf, whyWords } from '../../src/view/waits.ts';
+import { briefly, mainWait, waitLines, whyWords } from '../../src/view/waits.ts';
 import type { WaitCause } from '../../src/view/waits.ts';
 import { noon, someOverview } from '../daemon/overview/some-overview.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
+import { measuredDaemon, valuesOf } from '../status/measured-daemon.ts';
 import { idle } from '../status/page/idle-daemon.ts';
+import { sightAt, waitsAt } from './moments.ts';
+import type { Moment } from './moments.ts';
+
+beforeEach(() => void vi.useFakeTimers({ now: noon, toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 const minute = 60_000;
-
-const textOf = (page: string): string =>
-  page
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&#39;', "'")
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-
-/** One moment of a daemon. */
-interface Moment {
-  readonly away?: string;
-  readonly pause?: Partial<Pause>;
-  readonly people?: readonly OperatorPause[];
-  readonly createsUntil?: number;
-  readonly startAt?: number;
-  readonly blockedUntil?: number;
-  readonly frozen?: readonly string[];
-  readonly unknown?: readonly ('channel' | 'feed')[];
-}
-
-const waitsAt = (moment: Moment) =>
-  waitsOf(
-    {
-      conductor: {
-        pause: () => (moment.pause === undefined ? null : { ...offline, ...moment.pause }),
-        createsWaitUntil: () => moment.createsUntil ?? null,
-        pauses: { list: () => moment.people ?? [] },
-        names: {
-          unknown: () => (moment.unknown ?? []).map((kind) => ({ kind, name: `${kind}_x`, since: noon - 5 * minute })),
-        },
-      },
-      gate: { snapshot: () => ({ ...usage, blockedUntil: moment.blockedUntil ?? 0 }) },
-      times: { startAt: () => moment.startAt ?? null },
-      folders: {
-        frozenFolders: () => (moment.frozen ?? []).map((path) => ({ path, why: 'nothing is mounted there' })),
-      },
-      fleet: {
-        whyAway: () => moment.away ?? null,
-        awaySince: () => (moment.away === undefined ? null : noon - minute),
-      },
-    },
-    noon,
-  );
-
-const usage = { used: 9, limit: 1_000, waiting: 0, total: 9, frees: [], blockedMs: 0, others: 0 };
-const offline: Pause = {
-  kind: 'offline',
-  holds: 'everything',
-  why: 'https://video.example.com cannot be reached',
-  code: 'ECONNREFUSED',
-  since: noon - 8 * minute,
-  probes: 1,
-  nextProbeAt: noon + 5 * minute,
-};
 const key = {
   kind: 'suspended',
   code: 'unauthorized',
@@ -73,119 +32,190 @@ const host = { holds: 'uploads', why: 'the upload host up.example.com cannot be 
 const all: OperatorPause = { folder: null, since: noon - 70 * minute, until: noon + 350 * minute, by: 'anna' };
 const one: OperatorPause = { folder: '/srv/late', since: noon - 10 * minute, until: null, by: 'ben' };
 
-/** Each row: name, moment, brief words of the main wait, all lines in their order. */
-test.each<[string, Moment, string, readonly string[]]>([
-  ['nothing waits', {}, 'Idle', []],
-  [
-    'the service is away',
-    { pause: {} },
-    'Waiting for the service',
-    ['Everything waits: https://video.example.com cannot be reached, since 12:02; next try at 12:15.'],
-  ],
-  [
-    'the key is refused',
-    { pause: key },
-    'Waiting for the key',
-    [
+/** What each surface shows. A surface without an entry shows nothing of the moment. */
+interface Shown {
+  readonly name: string;
+  readonly at: Moment;
+  /** The main wait in a few words. */
+  readonly brief?: string;
+  /** All waits: `status`, `top`, page; with `brief`, the line of the unit has the first. */
+  readonly lines?: readonly string[];
+  /** A queued file of `/srv/late`. */
+  readonly file?: string;
+  readonly doctor?: string;
+  readonly once?: string;
+  /** Titles of notifications. */
+  readonly told?: readonly string[];
+  /** Samples that differ from a quiet daemon's. */
+  readonly metrics?: readonly string[];
+}
+
+const moments: readonly Shown[] = [
+  { name: 'nothing waits', at: {} },
+  {
+    name: 'the service is away',
+    at: { pause: {} },
+    brief: 'Waiting for the service',
+    lines: ['Everything waits: https://video.example.com cannot be reached, since 12:02; next try at 12:15.'],
+    file: 'waiting for the service',
+    doctor: 'Everything waits: https://video.example.com cannot be reached, since 12:02; next try at 12:15',
+    once: 'Waiting: https://video.example.com cannot be reached, since 12:02; next try at 12:15',
+    told: ['Everything waits for the service'],
+    metrics: ['paused{holds="everything"} 1'],
+  },
+  {
+    name: 'the key is refused',
+    at: { pause: key },
+    brief: 'Waiting for the key',
+    lines: [
       'Everything waits: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15.',
     ],
-  ],
-  [
-    'the account is refused',
-    { pause: { ...key, code: 'payment_required', why: 'the service answered 402' } },
-    'Waiting for the account',
-    ['Everything waits: the service answered 402, since 12:02; next try at 12:15.'],
-  ],
-  [
-    'the disk is full',
-    { pause: disk },
-    'Waiting for this machine',
-    ['Everything waits: the disk of /var/lib/dropcast is full, since 12:02; next try at 12:15.'],
-  ],
-  [
-    'an upload host is away',
-    { pause: host },
-    'Waiting for the upload host',
-    ['Uploads wait: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15.'],
-  ],
-  [
-    'anna paused everything',
-    { people: [all] },
-    'Paused by anna since 11:00 until 18:00',
-    ['Everything waits: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it.'],
-  ],
-  [
-    'ben paused a folder',
-    { people: [one] },
-    'Idle',
-    ['/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.'],
-  ],
-  [
-    'both did',
-    { people: [one, all] },
-    'Paused by anna since 11:00 until 18:00',
-    [
+    file: 'waiting for the key',
+    doctor:
+      'Everything waits: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15',
+    once: 'Waiting: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15',
+    told: ['Everything waits for the key'],
+    metrics: ['paused{holds="everything"} 1'],
+  },
+  {
+    name: 'the account is refused',
+    at: { pause: { ...key, code: 'payment_required', why: 'the service answered 402' } },
+    brief: 'Waiting for the account',
+    lines: ['Everything waits: the service answered 402, since 12:02; next try at 12:15.'],
+    file: 'waiting for the account',
+    doctor: 'Everything waits: the service answered 402, since 12:02; next try at 12:15',
+    once: 'Waiting: the service answered 402, since 12:02; next try at 12:15',
+    told: ['Everything waits for the account'],
+    metrics: ['paused{holds="everything"} 1'],
+  },
+  {
+    name: 'the disk is full',
+    at: { pause: disk },
+    brief: 'Waiting for this machine',
+    lines: ['Everything waits: the disk of /var/lib/dropcast is full, since 12:02; next try at 12:15.'],
+    file: 'waiting for this machine',
+    doctor: 'Everything waits: the disk of /var/lib/dropcast is full, since 12:02; next try at 12:15',
+    once: 'Waiting: the disk of /var/lib/dropcast is full, since 12:02; next try at 12:15',
+    told: ['Everything waits for this machine'],
+    metrics: ['paused{holds="everything"} 1'],
+  },
+  {
+    name: 'an upload host is away',
+    at: { pause: host },
+    brief: 'Waiting for the upload host',
+    lines: ['Uploads wait: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15.'],
+    file: 'waiting for the upload host',
+    doctor: 'Uploads wait: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15',
+    once: 'Waiting: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15',
+    told: ['Uploads wait for the upload host'],
+    metrics: ['paused{holds="uploads"} 1'],
+  },
+  {
+    name: 'anna paused everything',
+    at: { people: [all] },
+    brief: 'Paused by anna since 11:00 until 18:00',
+    lines: ['Everything waits: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it.'],
+    file: 'paused by anna since 11:00 until 18:00',
+    doctor: 'Everything waits: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it',
+    once: 'Waiting: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it',
+    metrics: ['paused_by_people{holds="everything"} 1'],
+  },
+  {
+    name: 'ben paused a folder',
+    at: { people: [one] },
+    lines: ['/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.'],
+    file: 'paused by ben since 12:00',
+    metrics: ['paused_by_people{holds="folder"} 1'],
+  },
+  {
+    name: 'both did',
+    at: { people: [one, all] },
+    brief: 'Paused by anna since 11:00 until 18:00',
+    lines: [
       'Everything waits: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it.',
       '/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.',
     ],
-  ],
-  [
-    'too many creates had no answer',
-    { createsUntil: noon + 20 * minute },
-    'Waiting for answers to create requests',
-    ['New files wait: too many create requests of the last hour had no usable answer; resumes at 12:30.'],
-  ],
-  [
-    'uploads start in the evening',
-    { startAt: noon + 470 * minute },
-    'Waiting for the upload window',
-    ['Uploads wait: outside `uploads.window`; resumes at 20:00.'],
-  ],
-  [
-    'uploads start tomorrow',
-    { startAt: noon + 1_190 * minute },
-    'Waiting for the upload window',
-    ['Uploads wait: outside `uploads.window`; resumes at 2026-11-23 08:00.'],
-  ],
-  [
-    'the service limits the rate',
-    { blockedUntil: noon + minute },
-    'Idle',
-    ['Requests wait: the service limits the rate of requests (429); resumes at 12:11.'],
-  ],
-  ['a rate limit has ended', { blockedUntil: noon - minute }, 'Idle', []],
-  ['a folder is away', { frozen: ['/mnt/nas'] }, 'Idle', ['/mnt/nas waits: nothing is mounted there.']],
-  [
-    'two folders are away',
-    { frozen: ['/mnt/a', '/mnt/b'] },
-    'Idle',
-    ['/mnt/a waits: nothing is mounted there.', '/mnt/b waits: nothing is mounted there.'],
-  ],
-  [
-    'the service has no channel of that name',
-    { unknown: ['channel'] },
-    'Idle',
-    [
+    file: 'paused by anna since 11:00 until 18:00',
+    doctor: 'Everything waits: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it',
+    once: 'Waiting: paused by anna since 11:00 until 18:00; `dropcast resume --all` ends it',
+    metrics: ['paused_by_people{holds="everything"} 1', 'paused_by_people{holds="folder"} 1'],
+  },
+  {
+    name: 'too many creates had no answer',
+    at: { createsUntil: noon + 20 * minute },
+    brief: 'Waiting for answers to create requests',
+    lines: ['New files wait: too many create requests of the last hour had no usable answer; resumes at 12:30.'],
+    file: 'too many create requests of the last hour had no usable answer; resumes at 12:30',
+    once: 'Waiting: too many create requests of the last hour had no usable answer; resumes at 12:30',
+  },
+  {
+    name: 'uploads start in the evening',
+    at: { startAt: noon + 470 * minute },
+    brief: 'Waiting for the upload window',
+    lines: ['Uploads wait: outside `uploads.window`; resumes at 20:00.'],
+    file: 'outside `uploads.window`; resumes at 20:00',
+    once: 'Waiting: outside `uploads.window`; resumes at 20:00',
+    metrics: ['upload_window_open 0'],
+  },
+  {
+    name: 'uploads start tomorrow',
+    at: { startAt: noon + 1_190 * minute },
+    brief: 'Waiting for the upload window',
+    lines: ['Uploads wait: outside `uploads.window`; resumes at 2026-11-23 08:00.'],
+    file: 'outside `uploads.window`; resumes at 2026-11-23 08:00',
+    once: 'Waiting: outside `uploads.window`; resumes at 2026-11-23 08:00',
+    metrics: ['upload_window_open 0'],
+  },
+  {
+    name: 'the service limits the rate',
+    at: { blockedUntil: noon + minute },
+    lines: ['Requests wait: rate limited (429); resumes in 60 s.'],
+    file: 'rate limited (429); resumes in 60 s',
+  },
+  { name: 'a rate limit has ended', at: { blockedUntil: noon - minute } },
+  {
+    name: 'a folder is away',
+    at: { frozen: ['/mnt/nas'] },
+    lines: ['/mnt/nas waits: nothing is mounted there.'],
+    told: ['/mnt/nas waits'],
+    metrics: ['watch_root_up{root="/mnt/nas"} 0'],
+  },
+  {
+    name: 'two folders are away',
+    at: { frozen: ['/mnt/a', '/mnt/b'] },
+    lines: ['/mnt/a waits: nothing is mounted there.', '/mnt/b waits: nothing is mounted there.'],
+    told: ['/mnt/a waits', '/mnt/b waits'],
+    metrics: ['watch_root_up{root="/mnt/a"} 0', 'watch_root_up{root="/mnt/b"} 0'],
+  },
+  {
+    name: 'the service has no channel of that name',
+    at: { unknown: ['channel'] },
+    lines: [
       'Files for channel channel_x wait: the service does not have the channel, since 12:05; create it there, or correct the rules and run `dropcast reload`.',
     ],
-  ],
-  [
-    'the service has no feed of that name',
-    { unknown: ['feed'] },
-    'Idle',
-    [
+    told: ['Files for channel channel_x wait'],
+    metrics: ['unknown_names{kind="channel"} 1'],
+  },
+  {
+    name: 'the service has no feed of that name',
+    at: { unknown: ['feed'] },
+    lines: [
       'Videos for feed feed_x wait: the service does not have the feed, since 12:05; create it there, or correct the rules and run `dropcast reload`.',
     ],
-  ],
-  [
-    'the database of a fleet is away, which has a list of its own',
-    { away: 'PostgreSQL cannot be reached' },
-    'Waiting for the database',
-    [],
-  ],
-  [
-    'much is wrong at once',
-    {
+    told: ['Videos for feed feed_x wait'],
+    metrics: ['unknown_names{kind="feed"} 1'],
+  },
+  {
+    name: 'the database of a fleet is away, which has a list of its own',
+    at: { away: 'PostgreSQL cannot be reached' },
+    brief: 'Waiting for the database',
+    file: 'waiting for the database',
+    doctor: 'Everything waits: PostgreSQL cannot be reached, since 12:09',
+    once: 'Waiting: PostgreSQL cannot be reached, since 12:09',
+  },
+  {
+    name: 'much is wrong at once',
+    at: {
       away: 'PostgreSQL cannot be reached',
       pause: host,
       people: [one],
@@ -195,36 +225,104 @@ test.each<[string, Moment, string, readonly string[]]>([
       frozen: ['/mnt/nas'],
       unknown: ['channel'],
     },
-    'Waiting for the database',
-    [
+    brief: 'Waiting for the database',
+    lines: [
       'Uploads wait: the upload host up.example.com cannot be reached, since 12:02; next try at 12:15.',
       '/srv/late waits: paused by ben since 12:00; `dropcast resume /srv/late` ends it.',
       'New files wait: too many create requests of the last hour had no usable answer; resumes at 12:30.',
       'Uploads wait: outside `uploads.window`; resumes at 20:00.',
-      'Requests wait: the service limits the rate of requests (429); resumes at 12:11.',
+      'Requests wait: rate limited (429); resumes in 60 s.',
       '/mnt/nas waits: nothing is mounted there.',
       'Files for channel channel_x wait: the service does not have the channel, since 12:05; create it there, or correct the rules and run `dropcast reload`.',
     ],
-  ],
-])('%s: every surface has the same causes in the same order and words', async (_name, moment, brief, lines) => {
-  const waits = waitsAt(moment);
+    file: 'waiting for the database',
+    doctor: 'Everything waits: PostgreSQL cannot be reached, since 12:09',
+    once: 'Waiting: PostgreSQL cannot be reached, since 12:09',
+    told: ['Uploads wait for the upload host', '/mnt/nas waits', 'Files for channel channel_x wait'],
+    metrics: [
+      'paused{holds="uploads"} 1',
+      'paused_by_people{holds="folder"} 1',
+      'unknown_names{kind="channel"} 1',
+      'upload_window_open 0',
+      'watch_root_up{root="/mnt/nas"} 0',
+    ],
+  },
+];
+
+test.each(moments)('$name: every surface has the same causes in the same order and words', async (shown) => {
+  const { at, brief, lines = [], file, doctor, once, told = [], metrics = [] } = shown;
+  const waits = waitsAt(at);
   const main = mainWait(waits, 1);
-  expect(main === null ? 'Idle' : briefly(main)).toBe(brief);
-  // `dropcast status`.
-  expect(waitLines(waits, noon)).toEqual(lines);
+  expect(main === null ? undefined : briefly(main)).toBe(brief);
+  expect(waitLines(waits, noon), '`dropcast status`').toEqual(lines);
   const view = someOverview({ waits });
-  // `dropcast top`.
-  expect(topLines({ view, width: Infinity, colour: false }).filter((line) => lines.includes(line))).toEqual(lines);
-  // The page.
+  const top = topLines({ view, width: Infinity, colour: false });
+  expect(top.filter((line) => lines.includes(line))).toEqual(lines);
   const listed = waits.filter(({ cause }) => cause !== 'database');
-  expect(textOf(String(await troublePanel(view, noon)))).toBe(
+  expect(textOf(String(await troublePanel(view, noon))), 'the page').toBe(
     listed.map((wait) => `waits ${wait.what} : ${whyWords(wait, noon)}`).join(' '),
   );
-  // The status line of the unit.
   const line = statusText({ ...idle, waits, queued: 1 }, noon);
-  if (main === null) expect(line).toMatch(/^1 queued/);
-  else expect(line).toContain(whyWords(main, noon));
+  if (main === null) expect(line, 'the line of the unit').toMatch(/^1 queued/);
+  else expect(line, 'the line of the unit').toContain(whyWords(main, noon));
+  expect(fileAt(at)).toBe(file ?? 'waiting for its turn');
+  const patient = { service: null, option: undefined };
+  expect(filesVerdict({ stuck: 0, suspects: 0, waits }, patient)[0]?.what, 'doctor').toBe(doctor);
+  expect(onceAt(at), '`dropcast once`').toEqual(once === undefined ? [] : [once]);
+  expect(titlesAt(at), 'notifications').toEqual(told);
+  expect(await samplesAt(at), 'metrics').toEqual(metrics);
 });
+
+const textOf = (page: string): string =>
+  page
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** Requests wait, so a rate limit holds the file up. */
+function fileAt(at: Moment): string | null {
+  const asking = at.blockedUntil === undefined || at.blockedUntil < noon ? 0 : 1;
+  const daemon = {
+    waits: () => waitsAt(at),
+    fleet: null,
+    conductor: { noSlot: () => null, uploads: () => [] },
+    rows: { isHeld: () => false, held: () => [] },
+    gate: { snapshot: () => ({ waiting: asking }) },
+    config: () => ({ folders: [], uploads: { concurrency: 4 } }),
+  } as unknown as LiveDaemon;
+  return viewOf(daemon, someFacts({ folder: '/srv/late' })).why;
+}
+
+function onceAt(at: Moment): readonly string[] {
+  const lines: string[] = [];
+  waitReporter((line) => lines.push(line))(mainWait(waitsAt(at), 1));
+  return lines;
+}
+
+function titlesAt(at: Moment): readonly string[] {
+  const sight = { ...sightAt(at), host: null, expected: [] };
+  const others = { silent: [], feeds: new Map(), budget: { isUsedUp: false, limit: 1_000 } };
+  return troublesOf({ sights: [sight], ...others }, noon).map(({ title }) => title);
+}
+
+const measured = /^dropcast_(paused|paused_by_people|unknown_names|upload_window_open|watch_root_up)\b/;
+
+async function samplesAt(at: Moment): Promise<readonly string[]> {
+  const quiet = await samplesOf({}, at);
+  const now = await samplesOf(at, at);
+  return [...now]
+    .filter(([name, value]) => quiet.get(name) !== value)
+    .map(([name, value]) => `${name.slice(9)} ${value}`);
+}
+
+async function samplesOf(moment: Moment, { frozen = [] }: Moment): Promise<ReadonlyMap<string, number>> {
+  const { daemon, state } = measuredDaemon();
+  state.moment = moment;
+  state.folders = ['/in', ...frozen];
+  const text = await createMetrics(daemon, { version: '1', node: '26' }).text();
+  return new Map([...valuesOf(text)].filter(([name]) => measured.test(name)));
+}
 
 test('the order of causes is that of what they hold', () => {
   const order: readonly WaitCause[] = ['database', 'upload host', 'paused', 'unanswered creates', 'upload window'];

@@ -2,7 +2,7 @@ import { viewsOf } from '../../daemon/files/file-view.ts';
 import { settlingView } from '../../daemon/files/files-view.ts';
 import { leftForYou } from '../../daemon/view.ts';
 import { needsPerson } from '../../pipeline/file/reasons.ts';
-import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
+import { waitWords } from '../../view/waits.ts';
 import { isThere } from '../../disk/local-files.ts';
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -37,13 +37,13 @@ export async function once(
   const settling = daemon.folders.settling().map(settlingView);
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files];
-  const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
-  const paused = daemon.pauses.list();
+  const waits = daemon.waits().filter(({ cause }) => cause === 'paused' || cause === 'folder');
   const adoption = await daemon.ledger.countToAdopt();
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
-  else if (end.is === 'idle' && frozen.length === 0) shell.stdout.write('Nothing new in the folders.\n');
+  else if (end.is === 'idle' && waits.every(({ cause }) => cause !== 'folder'))
+    shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
     throw new CommandError(
       'stopped before every file was finished; the next run continues from here',
@@ -60,20 +60,9 @@ export async function once(
       `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
         'Run `dropcast adopt --confirm`, and then this again.\n',
     );
-  if (paused.length > 0)
+  if (waits.length > 0)
     throw new CommandError(
-      paused
-        .map((pause) =>
-          escapeControls(
-            `${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}: its files wait; ${resumeCommand(pause)} ends it`,
-          ),
-        )
-        .join('\n'),
-      exitCodes.failed,
-    );
-  if (frozen.length > 0)
-    throw new CommandError(
-      frozen.map(({ path, why }) => escapeControls(`${path} was left alone: ${why}`)).join('\n'),
+      waits.map((wait) => escapeControls(waitWords(wait, Date.now()))).join('\n'),
       exitCodes.failed,
     );
   return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;

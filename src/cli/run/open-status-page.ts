@@ -23,7 +23,7 @@ export async function openStatusPage(
     const page = await serveStatusPage(listen, {
       daemon,
       status: () => statusOf(daemon.ledger, daemon),
-      health: () => healthOf(daemon),
+      health: () => healthOf(daemon.waits()),
       receive: (webhook) => daemon.receive(webhook),
       broke: (err) => logger.error('The status page failed', { err }),
       access: createPageAccess(await pageToken(stateDir)),

@@ -1,14 +1,12 @@
 import type { Daemon } from '../../daemon/daemon.ts';
 import { viewOf } from '../../daemon/files/file-view.ts';
-import { createsWait } from '../../view/words/waiting-words.ts';
-import { uploadsStart } from '../../daemon/outlook/upload-times.ts';
-import type { UploadTimes } from '../../daemon/outlook/upload-times.ts';
+import { lastingWords, mainWait, waitWords, whyWords } from '../../view/waits.ts';
+import type { Wait, WaitCause } from '../../view/waits.ts';
 import type { Summary } from '../../daemon/summary.ts';
 import { RunTally } from './run-tally.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { folderAway } from '../../pipeline/pause.ts';
-import type { Conductor } from '../../pipeline/conductor.ts';
 import type { FileView } from '../../daemon/files/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -42,7 +40,7 @@ export async function watchUntilIdle(
   shell: Shell,
   { since, offlineMs }: { readonly since: number; readonly offlineMs: number },
 ): Promise<WatchEnd> {
-  const report = pauseReporter((text) => progress.line(text));
+  const report = waitReporter((text) => progress.line(text));
   const tally = new RunTally(since);
   const stopListening = daemon.events.listen((event) => tally.note(event));
   try {
@@ -54,11 +52,13 @@ export async function watchUntilIdle(
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
-      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), daemon.folders.status());
+      const summary = await daemon.summary();
+      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), summary.waits);
       if (why !== null) return { is: 'stuck', why };
-      const wait = waitOf({ ...daemon.conductor, startAt: daemon.times.startAt }, await daemon.summary(), offlineMs);
+      const wait = mainWait(summary.waits, summary.queued);
       report(wait);
-      if (wait?.isStuck === true) return { is: 'stuck', why: wait.why };
+      if (wait !== null && isStuck(wait, summary, offlineMs))
+        return { is: 'stuck', why: lastingWords(wait, Date.now()) };
       await sleep(everyMs, shell.stopping);
     }
     return { is: 'stopped' };
@@ -76,58 +76,46 @@ async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Pro
   }
 }
 
-/** Why no file can go on, when each of them waits for a folder that is frozen; else null. */
-export function whyAway(
-  active: Iterable<Facts>,
-  folders: readonly { readonly path: string; readonly state: string; readonly why: string | null }[],
-): string | null {
-  const frozen = new Map(folders.filter(({ state }) => state === 'frozen').map((folder) => [folder.path, folder]));
-  if (frozen.size === 0) return null;
-  const waitedFor = new Set<string>();
+/** Why no file can continue, when each of them waits for a folder that is frozen; else null. */
+export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string | null {
+  const frozen = waits.filter(({ cause }) => cause === 'folder');
+  if (frozen.length === 0) return null;
+  const waitedFor = new Set<Wait>();
   for (const facts of active) {
-    const { folder, lastFailure } = facts;
-    if (stateOf(facts) !== 'retrying' || lastFailure?.code !== folderAway || !frozen.has(folder)) return null;
-    waitedFor.add(folder);
+    const wait = frozen.find(({ what }) => what === facts.folder);
+    if (stateOf(facts) !== 'retrying' || facts.lastFailure?.code !== folderAway || wait === undefined) return null;
+    waitedFor.add(wait);
   }
-  if (waitedFor.size === 0) return null;
-  return [...waitedFor].map((path) => `${path} was left alone: ${frozen.get(path)?.why ?? ''}`).join('\n');
+  return [...waitedFor].map((wait) => waitWords(wait, Date.now())).join('\n') || null;
 }
 
+/** What only a person ends. */
+const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'machine']);
+
 /**
- * What is waited for, or null. `isStuck`: a person must fix it, or it takes longer than the command is to wait.
+ * Whether the run ends because of a wait: a person must fix it, or it takes longer than the command is to wait.
  *
  * @param offlineMs how long to wait for an unreachable service, milliseconds
  */
-export function waitOf(
-  conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'> & Pick<UploadTimes, 'startAt'>,
-  {
-    uploading,
-    queued,
-    processing,
-    awaitingPublish,
-  }: Pick<Summary, 'uploading' | 'queued' | 'processing' | 'awaitingPublish'>,
+export function isStuck(
+  { cause, holds, since, until }: Wait,
+  { uploading, processing, awaitingPublish }: Pick<Summary, 'uploading' | 'processing' | 'awaitingPublish'>,
   offlineMs: number,
-): { readonly why: string; readonly isStuck: boolean } | null {
+): boolean {
+  if (needPerson.has(cause)) return true;
+  if (cause === 'paused') return false;
   const isAllElseDone = uploading + processing + awaitingPublish === 0;
-  const pause = conductor.pause();
-  if (pause !== null) {
-    const isTooLong = Date.now() - pause.since > offlineMs && (pause.holds === 'everything' || isAllElseDone);
-    return { why: pause.why, isStuck: pause.kind === 'suspended' || isTooLong };
-  }
-  const startAt = conductor.startAt();
-  if (startAt !== null && queued > 0)
-    return { why: uploadsStart(startAt, Date.now()), isStuck: isAllElseDone && startAt - Date.now() > offlineMs };
-  const until = conductor.createsWaitUntil();
-  if (until === null) return null;
-  return { why: createsWait(until), isStuck: isAllElseDone && until - Date.now() > offlineMs };
+  if (holds !== 'everything' && !isAllElseDone) return false;
+  const ms = since === null ? (until ?? 0) - Date.now() : Date.now() - since;
+  return ms > offlineMs;
 }
 
 /** Reports once that everything waits, and again when the reason changes or the waiting starts again. */
-export function pauseReporter(line: (text: string) => void): (pause: { readonly why: string } | null) => void {
+export function waitReporter(line: (text: string) => void): (wait: Wait | null) => void {
   let reported: string | null = null;
-  return (pause) => {
-    const why = pause?.why ?? null;
-    if (why !== null && why !== reported) line(`Waiting: ${escapeControls(why)}`);
+  return (wait) => {
+    const why = wait?.why ?? null;
+    if (wait !== null && why !== reported) line(`Waiting: ${escapeControls(whyWords(wait, Date.now()))}`);
     reported = why;
   };
 }

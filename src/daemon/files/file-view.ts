@@ -8,12 +8,10 @@ import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
 import type { FleetView } from '../../fleet/fleet-view.ts';
 import { workerOf } from '../fleet/all-hosts.ts';
 import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
-import { awaited } from '../../view/words/stop-words.ts';
-import { pauseWords } from '../../view/words/pause-words.ts';
+import { fileWaitWords } from '../../view/waits.ts';
+import type { Wait } from '../../view/waits.ts';
 import { deletionWords } from '../../view/words/deletion-words.ts';
-import { uploadsStart } from '../outlook/upload-times.ts';
-import type { UploadTimes } from '../outlook/upload-times.ts';
-import { blockWords, createsWait, pollWords, publishWords } from '../../view/words/waiting-words.ts';
+import { pollWords, publishWords } from '../../view/words/waiting-words.ts';
 import { placesOf, whyInLine } from './in-line.ts';
 import type { LineWorld, Places, Standing } from './in-line.ts';
 import { workStates } from './known-states.ts';
@@ -143,20 +141,22 @@ function fileView(facts: Facts, live?: Live): FileView {
 
 /** Parts of the running daemon that know more of a file than its row. */
 export interface LiveDaemon extends LineWorld {
-  readonly conductor: LineWorld['conductor'] & Pick<Conductor, 'pauses' | 'feedsWaiting' | 'pollTrouble'>;
-  readonly times: LineWorld['times'] & Pick<UploadTimes, 'startAt'>;
+  readonly conductor: LineWorld['conductor'] & Pick<Conductor, 'feedsWaiting' | 'pollTrouble'>;
   readonly rows: Pick<Rows, 'isHeld' | 'held'>;
+  waits(): readonly Wait[];
 }
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
 export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
   const { conductor, gate, times, fleet } = daemon;
+  const waits = daemon.waits();
   return {
     conductor,
     gate,
     times,
     fleet,
     config: () => daemon.config(),
+    waits: () => waits,
     rows: { isHeld: (id) => held.includes(id), held: () => held },
   };
 }
@@ -225,11 +225,12 @@ export async function viewsOf(
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {
   const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
+  const live = daemon && asHeld(daemon, daemon.rows.held());
   const fleet = daemon === null ? ledger.fleet : daemon.fleet;
   const writers = await fleet?.hostsOf(files.map(({ id }) => id));
   if (daemon === null && fleet != null)
     return files.map((facts) => fileView(facts, elsewhereOf(fleet, facts, writers)));
-  return files.map((facts) => viewOf(daemon, facts, places, writers));
+  return files.map((facts) => viewOf(live, facts, places, writers));
 }
 
 /** What other hosts tell of a file, for a host that runs no daemon. */
@@ -276,32 +277,41 @@ function whileRead({ afterReady }: Facts): string {
 }
 
 function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined): string | null {
-  const { conductor, gate, times } = daemon;
+  const { conductor, gate } = daemon;
   const state = stateOf(facts);
   if (!workStates.includes(state)) return null;
-  const held = isBeforeUpload(state) ? conductor.pauses.holds(facts.folder) : null;
-  if (held !== null) return pauseWords(held, Date.now());
-  const pause = conductor.pause();
-  if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `waits ${awaited(pause)}`;
+  const now = Date.now();
+  const waits = daemon.waits();
   const elsewhere = isBeforeUpload(state) ? waitsElsewhere(daemon.fleet, facts.folder, foldersOf(daemon)) : null;
+  const wait = waits.find((each) => holdsUp(each, facts) && (elsewhere === null || each.cause !== 'upload window'));
+  if (wait !== undefined) return fileWaitWords(wait, now);
   if (elsewhere !== null) return elsewhere.why;
-  const startAt = isBeforeUpload(state) ? times.startAt() : null;
-  if (startAt !== null) return uploadsStart(startAt, Date.now());
   if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? 'waiting for an upload slot';
   if (state === 'retrying') return null;
-  const { waiting, blockedMs } = gate.snapshot();
-  const blocked = blockWords({ closedMs: blockedMs });
-  if (state === 'queued') {
-    const until = conductor.createsWaitUntil();
-    if (until !== null) return createsWait(until);
-    return waiting === 0
-      ? (whyInLine(daemon, facts, place) ?? 'waiting for its turn')
-      : (blocked ?? 'waiting for the hourly request budget');
-  }
-  if (blocked !== null) return blocked;
-  if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), Date.now());
+  const isAsking = gate.snapshot().waiting > 0;
+  if (state === 'queued' && !isAsking) return whyInLine(daemon, facts, place) ?? 'waiting for its turn';
+  const limit = waits.find(({ cause }) => cause === 'rate limit');
+  if (limit !== undefined) return fileWaitWords(limit, now);
+  if (state === 'queued') return 'waiting for the hourly request budget';
+  if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), now);
   const trouble = conductor.pollTrouble();
-  return trouble && pollWords(trouble, Date.now());
+  return trouble && pollWords(trouble, now);
+}
+
+/** Whether a wait keeps a file from its next step. A rate limit only delays it. */
+function holdsUp({ cause, holds, what }: Wait, facts: Facts): boolean {
+  const state = stateOf(facts);
+  switch (cause) {
+    case 'paused':
+      return isBeforeUpload(state) && (holds === 'everything' || what === facts.folder);
+    case 'upload host':
+    case 'upload window':
+      return isBeforeUpload(state);
+    case 'unanswered creates':
+      return state === 'queued';
+    default:
+      return holds === 'everything';
+  }
 }
 
 /** Its bytes are needed, and no host that works can read them; or no host works. */

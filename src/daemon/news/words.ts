@@ -6,7 +6,7 @@ import { size } from '../../view/words/amounts.ts';
 import { capitalised } from '../../view/words/capitalised.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
 import { pauseWords } from '../../view/words/pause-words.ts';
-import { overWords } from '../../view/words/stop-words.ts';
+import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 
@@ -64,7 +64,7 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
     case 'paused':
       return { ...aboutNothing, ...pausedWords(event.pause, now) };
     case 'resumed':
-      return { ...aboutNothing, level: 'info', type: 'resumed', text: overWords(event.pause) };
+      return { ...aboutNothing, level: 'info', type: 'resumed', text: overWords(obstacleOf(event.pause)) };
     case 'operator-pause':
       return { ...aboutNothing, ...operatorWords(event, now), type: 'operator-pause', folder: event.pause.folder };
     case 'refusal':

@@ -2,7 +2,6 @@ import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import { rate } from '../../view/words/amounts.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
-import { uploadsStart } from './upload-times.ts';
 
 /** What a limit is explained by. */
 interface About {
@@ -47,7 +46,7 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
     `all ${pace.slots} are in use, ${backlog.toSend - pace.slots} more files wait${together(pace)}`,
   'upload window': ({ pace: { later }, nowMs }) => {
     const opens = later.find(({ mayStart }) => mayStart);
-    return opens === undefined ? 'uploads may not start' : uploadsStart(nowMs + opens.inMs, nowMs);
+    return opens === undefined ? 'uploads may not start' : `uploads start at ${clockTime(nowMs + opens.inMs, nowMs)}`;
   },
   'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
   'processing at the service': ({ pace: { processingMs } }) =>

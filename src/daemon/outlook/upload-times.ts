@@ -4,7 +4,6 @@ import type { Config } from '../../config/config.ts';
 import { isInWindow, nextMinute } from '../../config/day-window.ts';
 import type { UploadHours } from '../../pipeline/sending-time.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
 
 /** What the time of day says about uploads now. Moments are epoch milliseconds. */
 export interface UploadTimes {
@@ -75,11 +74,6 @@ function changesFrom({ bandwidth, window }: Config['uploads'], nowMs: number): r
 
 /** In minutes. */
 const twoDays = 2 * 24 * 60;
-
-/** Why a file is not sent before a moment (epoch milliseconds). */
-export function uploadsStart(atMs: number, nowMs: number): string {
-  return `uploads start at ${clockTime(atMs, nowMs)}`;
-}
 
 /** Keeps the limit of all uploads as the time of day says. */
 export interface KeptLimit extends Disposable {

@@ -2,6 +2,8 @@ import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { hostView } from '../../daemon/fleet/host-view.ts';
+import { isObstacle } from '../../view/waits.ts';
+import type { Wait } from '../../view/waits.ts';
 import type { Counted } from './counters.ts';
 import { feedsOf, fileStates, targetTypes } from './labels.ts';
 
@@ -12,11 +14,10 @@ export type MeasuredDaemon = Pick<
   | 'summary'
   | 'ledger'
   | 'conductor'
-  | 'folders'
   | 'gate'
   | 'expectations'
   | 'messageTargets'
-  | 'times'
+  | 'waits'
   | 'startedAt'
   | 'fleet'
 >;
@@ -92,15 +93,27 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
   );
   const open = gauge('dropcast_upload_window_open', '0 at times of day at which no upload starts.');
   return () => {
-    open.set(daemon.times.startAt() === null ? 1 : 0);
-    const set = daemon.conductor.pauses.list();
-    byPeople.set({ holds: 'everything' }, set.filter(({ folder }) => folder === null).length);
-    byPeople.set({ holds: 'folder' }, set.filter(({ folder }) => folder !== null).length);
-    const names = daemon.conductor.names.unknown();
+    const waits = daemon.waits();
+    const count = (isMeant: (wait: Wait) => boolean): number => waits.filter(isMeant).length;
+    open.set(1 - count(({ cause }) => cause === 'upload window'));
+    byPeople.set(
+      { holds: 'everything' },
+      count(({ cause, holds }) => cause === 'paused' && holds === 'everything'),
+    );
+    byPeople.set(
+      { holds: 'folder' },
+      count(({ cause, holds }) => cause === 'paused' && holds === 'some'),
+    );
     for (const kind of ['channel', 'feed'] as const)
-      unknown.set({ kind }, names.filter((each) => each.kind === kind).length);
-    const pause = daemon.conductor.pause();
-    for (const holds of ['everything', 'uploads'] as const) paused.set({ holds }, pause?.holds === holds ? 1 : 0);
+      unknown.set(
+        { kind },
+        count(({ cause }) => cause === `unknown ${kind}`),
+      );
+    for (const holds of ['everything', 'uploads'] as const)
+      paused.set(
+        { holds },
+        count((wait) => isObstacle(wait) && wait.holds === holds),
+      );
     const { limit: perHour, used, blockedUntil } = daemon.gate.snapshot();
     limit.set(perHour);
     remaining.set(blockedUntil > Date.now() ? 0 : Math.max(0, perHour - used));
@@ -178,8 +191,9 @@ function createPlaceGauges(
   );
   return () => {
     for (const each of [up, lastEvent, dirty]) each.reset(); // folders and feeds come and go with a reload
-    for (const { path: root, state } of daemon.folders.status()) {
-      up.set({ root }, state === 'frozen' ? 0 : 1);
+    const frozen = new Set(daemon.waits().flatMap(({ cause, what }) => (cause === 'folder' ? what : [])));
+    for (const { path: root } of daemon.config().folders) {
+      up.set({ root }, frozen.has(root) ? 0 : 1);
       lastEvent.set({ root }, lastFound.get(root) ?? 0);
     }
     const waits = new Map(daemon.conductor.feedsWaiting().map(({ feed, since }) => [feed, since]));

@@ -1,7 +1,8 @@
 import { wholeSentence } from '../../view/words/capitalised.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
 import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
-import type { Obstacle } from '../../view/words/stop-words.ts';
+import { headingOf, lastingWords, ofFolder, ofName, ofPause } from '../../view/waits.ts';
+import type { Wait } from '../../view/waits.ts';
 import type { Sight } from '../../daemon/fleet/sights.ts';
 import type { Host, SeenFolder } from '../../fleet/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -26,11 +27,11 @@ export interface Seen {
 /** Pure: everything that is wrong now. @param now epoch milliseconds */
 export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number): readonly Trouble[] {
   return onceEach([
-    ...pausesOf(sights),
-    ...sights.flatMap(({ host, unknown }) => unknown.map((name) => seenBy([host], ofUnknown(name)))),
+    ...pausesOf(sights, now),
     ...sights.flatMap(({ host, folders }) =>
-      folders.filter(({ state }) => state === 'frozen').map((folder) => ofHost(host, ofFolder(folder))),
+      folders.filter(({ state }) => state === 'frozen').map((folder) => ofHost(host, ofFrozen(folder, now))),
     ),
+    ...sights.flatMap(({ host, unknown }) => unknown.map((name) => seenBy([host], ofUnknown(name, now)))),
     ...silent.map((host) => ofSilent(host, now)),
     ...[...feeds].map(([feed, failure]) => ofFeed(feed, failure)),
     ...(budget.isUsedUp ? [ofBudget(budget.limit)] : []),
@@ -72,12 +73,9 @@ function named(host: string, trouble: Trouble): Trouble {
 }
 
 /** A service that several hosts cannot reach is one trouble; a machine that needs help is its own. */
-function pausesOf(sights: readonly Sight[]): readonly Trouble[] {
-  const paused = sights.flatMap(({ host, pause }) =>
-    pause === null ? [] : [{ host, pause, trouble: ofPause(pause) }],
-  );
-  const isOwn = ({ pause, trouble }: (typeof paused)[number]): boolean =>
-    pause.kind === 'suspended' && trouble.kind !== 'key_refused';
+function pausesOf(sights: readonly Sight[], now: number): readonly Trouble[] {
+  const paused = sights.flatMap(({ host, pause }) => (pause === null ? [] : [{ host, trouble: ofStop(pause, now) }]));
+  const isOwn = ({ trouble }: (typeof paused)[number]): boolean => trouble.cause === 'machine';
   const shared = Map.groupBy(
     paused.filter((each) => !isOwn(each)),
     ({ trouble }) => trouble.cause,
@@ -116,56 +114,45 @@ function ofSilent({ name, heardAt }: Pick<Host, 'name' | 'heardAt'>, now: number
   };
 }
 
-function ofPause(pause: Pause): Trouble {
+/** Each obstacle is a cause of its own: what ends one says nothing of the others. */
+function ofStop(pause: Pause, now: number): Trouble {
+  const wait = ofPause(pause);
   const obstacle = obstacleOf(pause);
-  const what = pause.holds === 'uploads' ? 'uploads wait' : 'all work waits';
   const isRefused = obstacle === 'key' || obstacle === 'account';
-  const advice = isRefused
-    ? ''
-    : obstacle === 'machine'
-      ? ' dropcast keeps trying.'
-      : ' Nothing to do: dropcast keeps trying.';
+  const advice = obstacle === 'machine' ? ' dropcast keeps trying.' : ' Nothing to do: dropcast keeps trying.';
+  const { title, body } = wordsOf(wait, now);
   return {
-    // Each of its own: what ends one says nothing of the others.
     cause: obstacle,
     kind: isRefused ? 'key_refused' : 'paused',
     holdMs: isRefused ? 0 : 5 * minuteMs,
-    title: `${titles[obstacle]}: ${what}`,
-    body: `${sentence(pause.why)}${advice}`,
-    overTitle: overWords(pause),
+    title,
+    body: isRefused ? body : `${body}${advice}`,
+    overTitle: overWords(obstacle),
   };
 }
 
-const titles: Readonly<Record<Obstacle, string>> = {
-  key: 'The service refuses the key',
-  account: 'The service refuses the account',
-  service: 'The service cannot be reached',
-  'upload host': 'The upload host takes no files',
-  machine: 'This machine needs help',
-};
+function wordsOf(wait: Wait, now: number): Pick<Trouble, 'title' | 'body'> {
+  return { title: escapeControls(headingOf(wait)), body: sentence(lastingWords(wait, now)) };
+}
 
-function ofUnknown({ kind, name }: UnknownName): Trouble {
-  const what = `${kind} ${escapeControls(name)}`;
-  const wait = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+function ofUnknown(unknown: UnknownName, now: number): Trouble {
+  const { kind, name } = unknown;
   return {
     cause: `unknown ${kind}: ${name}`,
     kind: 'needs_you',
     holdMs: minuteMs,
-    title: `The service has no ${what}: ${wait}`,
-    body: 'Create it there, or correct the rules and run dropcast reload.',
-    overTitle: `The service has the ${what} now`,
+    ...wordsOf(ofName(unknown), now),
+    overTitle: `The service has the ${kind} ${escapeControls(name)} now`,
   };
 }
 
-function ofFolder({ path, why }: Pick<SeenFolder, 'path' | 'why'>): Trouble {
-  const name = escapeControls(path);
+function ofFrozen({ path, why }: SeenFolder, now: number): Trouble {
   return {
     cause: `folder: ${path}`,
     kind: 'folder_away',
     holdMs: minuteMs,
-    title: `${name} cannot be used: its files wait`,
-    body: why === null ? '' : sentence(why),
-    overTitle: `${name} is back`,
+    ...wordsOf(ofFolder({ path, why: why ?? 'it cannot be used' }), now),
+    overTitle: `${escapeControls(path)} is back`,
   };
 }
 

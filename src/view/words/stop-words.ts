@@ -15,18 +15,9 @@ export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
 
 const accountCodes: ReadonlySet<string> = new Set(['forbidden', 'payment_required']);
 
-/**
- * Pure: what a file or a list says. The whole reason and what to do about it appear once on each surface, with the state of the daemon;
- * everything else that waits refers to it with `for the key`.
- */
-export function awaited(stop: Stop): string {
-  const obstacle = obstacleOf(stop);
-  return obstacle === 'machine' ? 'for this machine' : `for the ${obstacle}`;
-}
-
 /** Pure: this obstacle is gone. It does not say that work resumes: something else may stop it. */
-export function overWords(stop: Stop): string {
-  return over[obstacleOf(stop)];
+export function overWords(obstacle: Obstacle): string {
+  return over[obstacle];
 }
 
 const over: Readonly<Record<Obstacle, string>> = {

@@ -1,14 +1,8 @@
 import { feedsToPublish } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import type { RequestRoom } from '../../pipeline/estimate.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 import { clockTime } from './clock-time.ts';
-
-/** Why the service lets nothing through; null when it does. */
-export function blockWords({ closedMs }: Pick<RequestRoom, 'closedMs'>): string | null {
-  return closedMs > 0 ? `rate limited (429); resumes in ${Math.ceil(closedMs / 1_000)} s` : null;
-}
 
 /** Why it takes long to hear of a video. */
 export function pollWords(trouble: PollTrouble, nowMs: number): string {
@@ -35,9 +29,4 @@ export function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: nu
   const until =
     Number.isFinite(latestAt) && latestAt > nowMs ? `, until ${clockTime(latestAt, nowMs)} at the latest` : '';
   return `waiting to publish several at once${until}`;
-}
-
-/** Why files get no record before a time (epoch milliseconds). */
-export function createsWait(until: number): string {
-  return `too many create requests of the last hour had no usable answer; resumes at ${clockTime(until, Date.now())}`;
 }

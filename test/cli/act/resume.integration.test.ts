@@ -64,12 +64,7 @@ test('a frozen folder makes health `frozen`, waits for the command through a res
     testNotifications: async () => [],
   });
   await until('it was scanned', () => daemon.folders.status()[0]?.state === 'frozen');
-  const health = healthOf({
-    fleet: null,
-    folders: daemon.folders,
-    conductor: { pause: () => null, pauses: { list: () => [] } },
-  });
-  expect(health).toBe('frozen');
+  expect(healthOf(daemon.waits())).toBe('frozen');
   expect((await counts(daemon))['vanished']).toBeUndefined();
   expect(await run(scratch, 'elsewhere')).toMatchObject({
     code: 1,

@@ -44,7 +44,7 @@ test('while PostgreSQL is away, what was asked before is answered as it was, eve
 
   await cluster.stop('immediate');
   await until('it is noticed', () => daemon.fleet?.awaySince() != null);
-  expect(healthOf(daemon)).toBe('away');
+  expect(healthOf(daemon.waits())).toBe('away');
   await until('the news say so', async () => (await ask('/events'))[1].includes('PostgreSQL'));
   for (const [path, status, text] of asked)
     expect([path, ...(await ask(path))]).toEqual([path, status, expect.stringMatching(text)]);

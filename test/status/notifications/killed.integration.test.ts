@@ -82,7 +82,7 @@ async function killedAt(moment: number, behaviour: (typeof behaviours)[string]):
 
 describe.each(Object.entries(behaviours))('a target that %s', (_, behaviour) => {
   test('gets every message, wherever dropcast is killed; one that comes twice says so, and has the id of the first', async () => {
-    const news = ['f_1.mp4 needs you', 'f_2.mp4 needs you', '/in cannot be used'];
+    const news = ['f_1.mp4 needs you', 'f_2.mp4 needs you', '/in waits'];
     let moment = 0;
     for (; ; moment += 1) {
       const received = await killedAt(moment, behaviour);

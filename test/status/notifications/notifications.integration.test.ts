@@ -53,7 +53,7 @@ describe('what only another host of a fleet sees', () => {
     await using scratch = await scratchDirectory();
     await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen));
     await here.pass(5 * minute);
-    expect(here.titles()).toEqual(['a: ingest2: /srv/in cannot be used: its files wait']);
+    expect(here.titles()).toEqual(['a: ingest2: /srv/in waits']);
     here.world.turn = new AbortController().signal;
     await here.pass(5 * minute);
     expect(here.titles()).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('notifications', () => {
     here.world.unknown = [];
     await here.pass(3 * minute);
     expect(here.sent.map(({ type, title }) => `${type}: ${title}`)).toEqual([
-      'needs_you: The service has no channel ch_gone: files that go there wait',
+      'needs_you: Files for channel ch_gone wait',
       'recovered: The service has the channel ch_gone now',
     ]);
   });
@@ -438,14 +438,14 @@ describe('notifications', () => {
     here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: failure('permanent') });
     here.world.gate = { ...here.world.gate, used: 1000, waiting: 3 };
     await here.pass(4 * minute);
-    expect(here.titles()).toEqual(['a: The feed feed_news is not published', 'a: /in cannot be used: its files wait']);
+    expect(here.titles()).toEqual(['a: The feed feed_news is not published', 'a: /in waits']);
     await here.pass(2 * minute);
-    expect(here.titles().slice(2)).toEqual(['a: The service cannot be reached: all work waits']);
+    expect(here.titles().slice(2)).toEqual(['a: Everything waits for the service']);
     await here.pass(30 * minute);
     expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used for half an hour']);
     here.world.pause = pause({ kind: 'suspended', code: 'unauthorized' });
     await here.pass(30_000);
-    expect(here.titles().slice(4)).toEqual(['a: The service refuses the key: all work waits']);
+    expect(here.titles().slice(4)).toEqual(['a: Everything waits for the key']);
     here.world.pause = null;
     here.world.frozen = [];
     here.world.gate = { ...here.world.gate, used: 10, waiting: 0 };
@@ -466,7 +466,7 @@ describe('notifications', () => {
       await using here = await desk(scratch.path, [target('a')]);
       here.world.frozen = ['/in'];
       await here.pass(3 * minute);
-      expect(here.titles()).toEqual(['a: /in cannot be used: its files wait']);
+      expect(here.titles()).toEqual(['a: /in waits']);
     }
     await using here = await desk(scratch.path, [target('a')], noon + 10 * minute);
     here.world.frozen = ['/in'];

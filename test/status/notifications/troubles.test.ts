@@ -29,7 +29,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'paused',
         minutes: 5,
-        title: 'The service cannot be reached: all work waits',
+        title: 'Everything waits for the service',
         over: 'The service is reachable again',
       },
     ],
@@ -39,7 +39,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'paused',
         minutes: 5,
-        title: 'The upload host takes no files: uploads wait',
+        title: 'Uploads wait for the upload host',
         over: 'Files can be uploaded again',
       },
     ],
@@ -49,7 +49,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'paused',
         minutes: 5,
-        title: 'This machine needs help: all work waits',
+        title: 'Everything waits for this machine',
         over: 'This machine works again',
       },
     ],
@@ -59,7 +59,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'key_refused',
         minutes: 0,
-        title: 'The service refuses the key: all work waits',
+        title: 'Everything waits for the key',
         over: 'The service accepts the key again',
       },
     ],
@@ -69,14 +69,14 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'paused',
         minutes: 5,
-        title: 'The upload host takes no files: uploads wait',
+        title: 'Uploads wait for the upload host',
         over: 'Files can be uploaded again',
       },
     ],
     [
       'a folder is away',
       seenBy({ folders: [{ path: '/in', state: 'frozen', why: 'it is not mounted' }] }),
-      { kind: 'folder_away', minutes: 1, title: '/in cannot be used: its files wait', over: '/in is back' },
+      { kind: 'folder_away', minutes: 1, title: '/in waits', over: '/in is back' },
     ],
     [
       'there is no such channel',
@@ -84,7 +84,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'needs_you',
         minutes: 1,
-        title: 'The service has no channel c: files that go there wait',
+        title: 'Files for channel c wait',
         over: 'The service has the channel c now',
       },
     ],
@@ -94,7 +94,7 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'needs_you',
         minutes: 1,
-        title: 'The service has no feed f: videos wait to be published there',
+        title: 'Videos for feed f wait',
         over: 'The service has the feed f now',
       },
     ],
@@ -163,13 +163,13 @@ describe('what can be wrong with the hosts of a fleet', () => {
   test('folders that are called the same are two troubles, and each names its host', () => {
     const folders = [{ path: '/in', state: 'frozen' as const, why: null }];
     expect(told(on('a', { folders }), on('b', { folders }))).toEqual([
-      ['on a: folder: /in', 'a: /in cannot be used: its files wait', 'a: /in is back'],
-      ['on b: folder: /in', 'b: /in cannot be used: its files wait', 'b: /in is back'],
+      ['on a: folder: /in', 'a: /in waits', 'a: /in is back'],
+      ['on b: folder: /in', 'b: /in waits', 'b: /in is back'],
     ]);
   });
 
   test('a service that none can reach is one trouble; which hosts see it is said while some do', () => {
-    const title = 'The service cannot be reached: all work waits';
+    const title = 'Everything waits for the service';
     const away = { pause: pause() };
     expect(told(on('a', away), on('b', away))).toEqual([['service', title, 'The service is reachable again']]);
     expect(told(on('a'), on('b', away), on('c', away))).toEqual([
@@ -180,7 +180,7 @@ describe('what can be wrong with the hosts of a fleet', () => {
   test('a machine that needs help is that of its host', () => {
     const full = { pause: pause({ kind: 'suspended', code: 'ENOSPC' }) };
     expect(told(on('a'), on('b', full))).toEqual([
-      ['on b: machine', 'b: This machine needs help: all work waits', 'b: This machine works again'],
+      ['on b: machine', 'b: Everything waits for this machine', 'b: This machine works again'],
     ]);
   });
 

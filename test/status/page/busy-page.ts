@@ -82,7 +82,7 @@ folders:
         daemon,
         access,
         status: () => statusOf(daemon.ledger, daemon),
-        health: () => healthOf(daemon),
+        health: () => healthOf(daemon.waits()),
         receive: () => 'not wanted',
       },
     );
