@@ -41,43 +41,18 @@ export function stageOf(facts: Facts, isHeld: boolean): StageOrEnd {
   }
 }
 
+/** Pure: the same of a state alone, as a file is shown in it; null for `retrying`, which resumes any of them. */
+export function stageOfState(state: string): StageOrEnd | null {
+  const stage = stages.find((one) => statesIn[one].includes(state));
+  return stage ?? ends.find((end) => end === state) ?? null;
+}
+
+const ends: readonly StageOrEnd[] = ['failed', 'held', 'skipped', 'vanished', 'superseded'];
+
 /** The ledger has the same as SQL (`resumedStage` in snapshot.ts). */
 function resumedStage({ dying, readyAt, uploadedAt, uploadStartedAt }: Facts): Stage {
   if (dying) return 'queued';
   if (readyAt !== null) return 'publishing';
   if (uploadedAt !== null) return 'processing';
   return uploadStartedAt === null ? 'queued' : 'uploading';
-}
-
-/** How many files are in each stage and ended in each way, in the order of their life; `skipped` includes what was ignored. */
-export type StageCounts = Readonly<Record<Stage | End, number>>;
-
-/**
- * Pure.
- *
- * @param counts by state as shown; the ledger's counts by state of the row do, where nobody knows what the steps work on
- * @param retrying those that wait for another try, by the stage that they will resume
- * @param settling files that have no row yet
- */
-export function stageCounts(
-  counts: Readonly<Record<string, number>>,
-  retrying: Readonly<Partial<Record<Stage, number>>>,
-  settling = 0,
-): StageCounts {
-  const of = (stage: Stage): number =>
-    statesIn[stage].reduce((sum, state) => sum + (counts[state] ?? 0), retrying[stage] ?? 0);
-  const ended = (end: End): number => counts[end] ?? 0;
-  return {
-    settling,
-    queued: of('queued'),
-    uploading: of('uploading'),
-    processing: of('processing'),
-    publishing: of('publishing'),
-    done: ended('done'),
-    failed: ended('failed'),
-    held: ended('held'),
-    skipped: ended('skipped'),
-    vanished: ended('vanished'),
-    superseded: ended('superseded'),
-  };
 }

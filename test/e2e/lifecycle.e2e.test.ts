@@ -255,7 +255,7 @@ alongside('once', () => {
     const { code, stdout, stderr } = await dropcast(['once', '--wait', '1s', '--config', station.scratch.config]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/ECONNREFUSED[^]*Fix this/);
-    expect(stdout).toMatch(/retrying.*patient\.mpg/);
+    expect(stdout).toMatch(/queued.*patient\.mpg/);
   });
 
   test('stopped before anything came in, it says what settles, and not that there was nothing', async () => {

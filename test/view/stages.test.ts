@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
 import { knownStates } from '../../src/daemon/files/known-states.ts';
-import { stageCounts, stageOf, stages, statesIn } from '../../src/view/stages.ts';
+import { stageOf, stageOfState, stages, statesIn } from '../../src/view/stages.ts';
 import type { StageOrEnd } from '../../src/view/stages.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
@@ -43,22 +43,13 @@ test('every state on the way is in one stage, but for `retrying`, which is in no
   expect(stages.flatMap((stage) => statesIn[stage]).toSorted()).toEqual(onTheWay.toSorted());
 });
 
-test('counts by state become counts by stage, with the files that wait for another try', () => {
-  const counts = {
-    queued: 1,
-    creating: 2,
-    'awaiting upload': 4,
-    uploading: 8,
-    'awaiting publish': 16,
-    retrying: 3,
-    held: 5,
-  };
-  const result = stageCounts(counts, { queued: 1, publishing: 2 }, 6);
-  expect(Object.entries(result).filter(([, files]) => files > 0)).toEqual([
-    ['settling', 6],
-    ['queued', 8],
-    ['uploading', 8],
-    ['publishing', 18],
-    ['held', 5],
+test('a state alone has the stage of a file that is shown in it', () => {
+  expect(['creating', 'awaiting upload', 'uploading', 'done', 'held', 'retrying'].map(stageOfState)).toEqual([
+    'queued',
+    'queued',
+    'uploading',
+    'done',
+    'held',
+    null,
   ]);
 });

@@ -25,7 +25,7 @@ export async function add(
     if (options.json === true) printJson({ path, ...result }, shell.stdout);
     else if (result.ok)
       shell.stdout.write(
-        `${escapeControls(path)}: ${result.as}, ${result.file?.state ?? 'added'} (${result.file?.id ?? '?'})\n`,
+        `${escapeControls(path)}: ${result.as}, ${result.file?.stage ?? 'added'} (${result.file?.id ?? '?'})\n`,
       );
     else shell.stderr.write(`${escapeControls(path)}: ${escapeControls(result.why)}\n`);
   }

@@ -34,11 +34,11 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     using progress = openUploadProgress(shell, basename(name));
     const uploaded = await send(session, { ...options, ...file, progress });
     result = { uploaded, status: null, video: null };
-    progress.update({ state: 'uploaded' });
+    progress.update({ stage: 'uploaded' });
     if (options.wait !== true) return;
     const onStatus: OnStatus = (status, why) => {
       result = { uploaded, status, video: null };
-      progress.update({ state: stateOf(status), why });
+      progress.update({ stage: stateOf(status), why });
     };
     const video = await waitingForVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
@@ -73,7 +73,7 @@ function send(
       signal: shell.stopping,
       onCreated: ({ id }) => {
         onId(id);
-        progress.update({ state: 'uploading' });
+        progress.update({ stage: 'uploading' });
       },
       onProgress: (sentBytes, totalBytes) => progress.update({ sentBytes, sizeBytes: totalBytes }),
     }),
@@ -108,14 +108,14 @@ function printUpload(shell: Shell, { uploaded, status, video }: Result, isJson: 
 /** The progress of one upload, on stderr. */
 interface UploadProgress extends Disposable {
   /** Unnamed fields keep their value. */
-  update(changes: Partial<Pick<FileProgress, 'state' | 'sentBytes' | 'sizeBytes' | 'why'>>): void;
+  update(changes: Partial<Pick<FileProgress, 'stage' | 'sentBytes' | 'sizeBytes' | 'why'>>): void;
 }
 
 /** @param name of the file, as it is */
 function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name: string): UploadProgress {
   const now = () => performance.now();
   const progress = createProgress({ stream: stderr, isTerminal: stderr.isTTY, now, env });
-  let file: FileProgress = { id: name, name, state: 'creating', sentBytes: 0, sizeBytes: 0, why: null };
+  let file: FileProgress = { id: name, name, stage: 'creating', sentBytes: 0, sizeBytes: 0, why: null };
   const update: UploadProgress['update'] = (changes) => {
     file = { ...file, ...changes };
     progress.update({ files: [file], more: 0, totals: null, requests: null });

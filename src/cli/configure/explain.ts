@@ -236,5 +236,5 @@ function stateLine(stands: ShowView | null): string {
   if (stands === null) return 'dropcast does not know this file yet.';
   const { file } = stands;
   const why = whyOf(file);
-  return `State: ${file.state}${why === '' ? '' : `: ${escapeControls(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${escapeControls(file.video_id)}`})`;
+  return `State: ${file.stage}${why === '' ? '' : `: ${escapeControls(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${escapeControls(file.video_id)}`})`;
 }

@@ -125,7 +125,7 @@ async function sendCanary(
       folder,
       samples,
       signal: shell.stopping,
-      reached: (state, afterMs) => say(`  ${state} after ${formatDuration(afterMs)}\n`),
+      reached: (stage, afterMs) => say(`  ${stage} after ${formatDuration(afterMs)}\n`),
       patienceMs: canaryPatienceMs,
     });
     if (result.link !== null) say(`  video: ${escapeControls(result.link)}, removed again\n`);

@@ -17,7 +17,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
   const hasHosts = files.some(({ host }) => host !== null);
   const hostCell = (host: string | null): readonly string[] => (hasHosts ? [host ?? UNKNOWN] : []);
   const columns = [
-    { title: 'STATE', style: stateStyle },
+    { title: 'STATE', style: stageStyle },
     { title: 'ID' },
     ...(hasHosts ? [{ title: 'HOST' }] : []),
     { title: 'FILE', cut: 'middle' as const },
@@ -42,7 +42,7 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
       why,
     ]),
     ...files.map((file) => [
-      file.state,
+      file.stage,
       file.id,
       ...hostCell(file.host),
       shortPath(file.path, shell),
@@ -97,8 +97,9 @@ export function whyOf(file: FileView): string {
 /** What a finished local file may still wait for. */
 const unfinished: readonly string[] = ['later', 'pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
 
-export function stateStyle(state: string): Style | null {
-  if (state === 'done') return 'green';
-  if (state === 'failed') return 'red';
-  return state === 'held' || state === 'retrying' ? 'yellow' : null;
+/** @param stage or how it ended */
+export function stageStyle(stage: string): Style | null {
+  if (stage === 'done') return 'green';
+  if (stage === 'failed') return 'red';
+  return stage === 'held' ? 'yellow' : null;
 }

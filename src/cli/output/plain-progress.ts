@@ -8,12 +8,11 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 
 const TOTAL_EVERY_MS = 10_000;
 
-interface Seen {
-  readonly state: string;
+interface Seen extends Pick<FileProgress, 'stage' | 'isRetrying'> {
   readonly firstAtMs: number;
 }
 
-/** For pipes, files and CI logs: one line per change of state, and the total every 10 s. */
+/** For pipes, files and CI logs: one line per change of stage, and the total every 10 s. */
 export class PlainProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
@@ -53,11 +52,11 @@ export class PlainProgress implements Progress {
     const lines: string[] = [];
     for (const file of files) {
       const before = this.#seen.get(file.id);
-      if (before?.state === file.state) continue;
+      if (before?.stage === file.stage && before.isRetrying === file.isRetrying) continue;
       const firstAtMs = before?.firstAtMs ?? nowMs;
       lines.push(`${changeLine(file, nowMs - firstAtMs)}\n`);
       if (hasEnded(file)) this.#seen.delete(file.id);
-      else this.#seen.set(file.id, { state: file.state, firstAtMs });
+      else this.#seen.set(file.id, { stage: file.stage, isRetrying: file.isRetrying, firstAtMs });
     }
     if (lines.length > 0) this.#stream.write(lines.join(''));
   }
@@ -73,7 +72,7 @@ export class PlainProgress implements Progress {
   #totalLine(view: ProgressView, nowMs: number): string {
     if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
     return view.files
-      .filter(({ state }) => state === 'uploading')
+      .filter(({ stage, isRetrying }) => stage === 'uploading' && isRetrying !== true)
       .map(
         (file) => `${escapeControls(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`,
       )
@@ -83,8 +82,8 @@ export class PlainProgress implements Progress {
 
 /** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */
 function changeLine(file: FileProgress, elapsedMs: number): string {
-  const head = `${escapeControls(file.name)}: ${escapeControls(file.state)}`;
+  const head = `${escapeControls(file.name)}: ${escapeControls(file.stage)}`;
   if (file.why !== null) return `${head}: ${escapeControls(file.why)}`;
-  if (file.state === 'uploading') return `${head} (${formatBytes(file.sizeBytes)})`;
-  return file.state === 'done' ? `${head} in ${formatDuration(elapsedMs)}` : head;
+  if (file.stage === 'uploading') return `${head} (${formatBytes(file.sizeBytes)})`;
+  return file.stage === 'done' ? `${head} in ${formatDuration(elapsedMs)}` : head;
 }

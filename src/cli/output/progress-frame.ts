@@ -24,7 +24,7 @@ export interface FrameInput {
 }
 
 const MAX_FILE_ROWS = 10;
-const STATE_WIDTH = 'awaiting publish'.length;
+const STAGE_WIDTH = 'processing'.length;
 const MIN_NAME_WIDTH = 16;
 /** A shorter reason is not worth showing. */
 const MIN_REASON_WIDTH = 12;
@@ -53,15 +53,24 @@ function fileRows(active: number, rows: number): number {
   return Math.max(0, Math.min(MAX_FILE_ROWS, active <= Math.min(room, MAX_FILE_ROWS) ? room : room - 1));
 }
 
+const retrying = 'retrying';
+
 /** Moving files first; otherwise the given order, so that rows do not jump. */
-const ORDER = ['uploading', 'creating', 'processing', 'awaiting publish', 'retrying', 'awaiting upload', 'queued'];
+const ORDER = ['uploading', 'processing', 'publishing', retrying, 'queued'];
 
 function byActivity(files: readonly FileProgress[]): readonly FileProgress[] {
-  const rank = ({ state }: FileProgress) => (ORDER.includes(state) ? ORDER.indexOf(state) : ORDER.length);
+  const rank = (file: FileProgress) => {
+    const place = ORDER.indexOf(kindOf(file));
+    return place === -1 ? ORDER.length : place;
+  };
   return files.filter((file) => !hasEnded(file)).toSorted((a, b) => rank(a) - rank(b));
 }
 
-const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', retrying: 'yellow' };
+function kindOf({ stage, isRetrying }: FileProgress): string {
+  return isRetrying === true ? retrying : stage;
+}
+
+const STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', [retrying]: 'yellow' };
 
 /**
  * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. All names in a
@@ -69,11 +78,11 @@ const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', proce
  */
 function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
   const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);
-  const state = pad(cutEnd(escapeControls(file.state), STATE_WIDTH), STATE_WIDTH);
-  const room = width - nameWidth - STATE_WIDTH - 2 * GAP.length;
+  const stage = pad(cutEnd(escapeControls(file.stage), STAGE_WIDTH), STAGE_WIDTH);
+  const room = width - nameWidth - STAGE_WIDTH - 2 * GAP.length;
   if (room < -GAP.length) return cutMiddle(escapeControls(file.name), width);
-  const rest = file.state === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
-  return [name, paintState(file, state, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
+  const rest = kindOf(file) === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
+  return [name, paintStage(file, stage, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
 }
 
 interface RowWidths {
@@ -85,16 +94,16 @@ interface RowWidths {
 function nameWidthOf(shown: readonly FileProgress[], width: number): number {
   const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(escapeControls(name))));
   const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));
-  return Math.max(1, Math.min(longest, most, width - STATE_WIDTH - GAP.length));
+  return Math.max(1, Math.min(longest, most, width - STAGE_WIDTH - GAP.length));
 }
 
 function reason(file: FileProgress, room: number): string {
   return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(escapeControls(file.why), room);
 }
 
-function paintState(file: FileProgress, right: string, colour: boolean): string {
-  const style = STATE_STYLES[file.state];
-  return style ? paint(style, right.slice(0, STATE_WIDTH), colour) + right.slice(STATE_WIDTH) : right;
+function paintStage(file: FileProgress, right: string, colour: boolean): string {
+  const style = STYLES[kindOf(file)];
+  return style ? paint(style, right.slice(0, STAGE_WIDTH), colour) + right.slice(STAGE_WIDTH) : right;
 }
 
 interface Cell {

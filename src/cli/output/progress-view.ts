@@ -31,8 +31,10 @@ export interface Requests {
 export interface FileProgress {
   readonly id: string;
   readonly name: string;
-  /** A state of a file: `uploading`, `processing`, `done`, … */
-  readonly state: string;
+  /** Its stage or how it ended: `uploading`, `processing`, `done`, … */
+  readonly stage: string;
+  /** It waits until it resumes its stage. */
+  readonly isRetrying?: boolean | undefined;
   readonly sentBytes: number;
   readonly sizeBytes: number;
   /** Why it waits or ended. */
@@ -48,8 +50,8 @@ export interface ProgressOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-const ended: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
+const ended: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'ignored', 'vanished', 'superseded']);
 
-export function hasEnded({ state }: FileProgress): boolean {
-  return ended.has(state);
+export function hasEnded({ stage }: FileProgress): boolean {
+  return ended.has(stage);
 }

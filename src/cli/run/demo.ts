@@ -13,7 +13,7 @@ import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { whenAborted } from './when-aborted.ts';
-import { stateStyle, tableOptions } from '../output/file-table.ts';
+import { stageStyle, tableOptions } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /** The sample media, and where each one goes. */
@@ -124,7 +124,7 @@ const leastWidth = 100;
 function resultTable(files: readonly FileView[], shell: Shell): string {
   const columns = [
     { title: 'FILE', cut: 'middle' as const },
-    { title: 'STATE', style: stateStyle },
+    { title: 'STATE', style: stageStyle },
     { title: 'CHANNEL' },
     { title: 'TAGS', cut: 'end' as const },
     { title: 'VIDEO' },
@@ -138,7 +138,7 @@ function resultTable(files: readonly FileView[], shell: Shell): string {
     const published = Math.max(...Object.values(file.published));
     return [
       file.path.split('/inbox/')[1] ?? file.path,
-      file.state,
+      file.stage,
       file.channel ?? UNKNOWN,
       file.tags.join(', '),
       file.video_id ?? UNKNOWN,

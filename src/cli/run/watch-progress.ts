@@ -12,6 +12,7 @@ import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { lineStream } from '../output/permanent-line.ts';
+import { whyOf } from '../output/file-table.ts';
 import { createProgress } from '../output/progress.ts';
 import type { Progress, ProgressView } from '../output/progress-view.ts';
 import type { Shell } from '../shell.ts';
@@ -184,17 +185,18 @@ function settlingProgress({
   size: number;
   why: string;
 }): ProgressView['files'][number] {
-  return { id: path, name: basename(path), state: 'settling', sentBytes: 0, sizeBytes: size, why };
+  return { id: path, name: basename(path), stage: 'settling', sentBytes: 0, sizeBytes: size, why };
 }
 
 function fileProgress(file: FileView): ProgressView['files'][number] {
   return {
     id: file.id,
     name: basename(file.path),
-    state: file.state,
+    stage: file.stage,
+    isRetrying: file.state === 'retrying',
     sentBytes: sentOf(file),
     sizeBytes: file.size,
-    why: file.why,
+    why: file.not_before === null ? file.why : whyOf(file),
   };
 }
 

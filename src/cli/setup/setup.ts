@@ -172,7 +172,7 @@ async function testClip(
     folder,
     samples: wanted.samples,
     signal: shell.stopping,
-    reached: (state, afterMs) => shell.stderr.write(`  ${state} after ${formatDuration(afterMs)}\n`),
+    reached: (stage, afterMs) => shell.stderr.write(`  ${stage} after ${formatDuration(afterMs)}\n`),
     patienceMs: clipPatienceMs,
   });
   if (problem !== null || leftovers.length > 0)

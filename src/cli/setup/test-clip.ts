@@ -7,6 +7,7 @@ import type { VideoClient } from '@dropcast/client';
 import type { Config, FolderConfig } from '../../config/config.ts';
 import type { FileView } from '../../daemon/files/file-view.ts';
 import type { ShowView } from '../../daemon/files/show-view.ts';
+import { stageOfState } from '../../view/stages.ts';
 import type { TestClipEnded } from '../../daemon/control/routes/test-clip.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -19,8 +20,8 @@ export interface TestClip {
   /** Folder of the sample media. */
   readonly samples: string;
   readonly signal: AbortSignal;
-  /** Told of each state when the clip reaches it. @param afterMs since it was dropped */
-  reached(state: string, afterMs: number): void;
+  /** Told of each stage when the clip reaches it. @param afterMs since it was dropped */
+  reached(stage: string, afterMs: number): void;
   /** The longest wait for its end, in milliseconds. */
   readonly patienceMs: number;
 }
@@ -49,11 +50,15 @@ export async function runTestClip(clip: TestClip): Promise<ClipResult> {
   await using client = clientOf(config);
   const steps: { state: string; after_ms: number }[] = [];
   const dropped = performance.now();
+  const told = new Set<string>();
   const note = (state: string): void => {
     if (steps.some((step) => step.state === state)) return;
     const afterMs = Math.round(performance.now() - dropped);
     steps.push({ state, after_ms: afterMs });
-    clip.reached(state, afterMs);
+    const stage = stageOfState(state);
+    if (stage === null || told.has(stage)) return;
+    told.add(stage);
+    clip.reached(stage, afterMs);
   };
   try {
     await drop(files, clip);
@@ -140,8 +145,8 @@ function problemOf(file: FileView | null, { folder, patienceMs, signal }: TestCl
     return `the daemon did not see the test clip in ${folder.path} within ${within}: dropcast status says why`;
   if (file.state === 'done') return null;
   const why = file.why === null ? '' : `: ${escapeControls(file.why)}`;
-  if (ends.has(file.state)) return `the test clip is ${file.state}${why}`;
-  return `the test clip is still ${file.state} after ${within}${why}`;
+  if (ends.has(file.state)) return `the test clip is ${file.stage}${why}`;
+  return `the test clip is still ${file.stage} after ${within}${why}`;
 }
 
 async function linkOf(client: VideoClient, { video_id: id }: FileView, signal: AbortSignal): Promise<string | null> {

@@ -6,6 +6,7 @@ import type { Reapplied } from '../../intake/reapplied.ts';
 import type { Config } from '../../config/config.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
+import { stageOf } from '../../view/stages.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
@@ -146,7 +147,7 @@ export async function asksAgain(
 /** @returns why nobody can say where the rules would send it */
 async function whereTo(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
-  if (!states.includes(stateOf(facts))) return `${stateOf(facts)}: the rules apply when it is tried again`;
+  if (!states.includes(stateOf(facts))) return `${stageOf(facts, false)}: the rules apply when it is tried again`;
   if (disposal === 'moved') return 'moved after it was done: its rule goes by the path that it had before';
   if (disposal === 'deleted' && plan?.sidecar !== undefined)
     return 'its sidecar was deleted with it, and said a part of it';

@@ -1,5 +1,6 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
+import { stageOf } from '../../view/stages.ts';
 import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import { isUnsure } from '../../pipeline/steps/bury.ts';
@@ -206,7 +207,7 @@ function whyNoRetry(facts: Facts): string | null {
   if (isWithoutPlan(facts) && retryRule(facts.lastFailure).takes !== 'none')
     return `${facts.why ?? 'held'}: change the rules or the sidecar, then it continues automatically`;
   if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
-  return `${state}: nothing to retry`;
+  return `${stageOf(facts, false)}: nothing to retry`;
 }
 
 function isWithoutPlan(facts: Facts): boolean {

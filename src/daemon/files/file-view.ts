@@ -11,6 +11,8 @@ import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
 import { fileWaitWords } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
 import { deletionWords } from '../../view/words/deletion-words.ts';
+import { stageOf } from '../../view/stages.ts';
+import type { StageOrEnd } from '../../view/stages.ts';
 import { pollWords, publishWords } from '../../view/words/waiting-words.ts';
 import { placesOf, whyInLine } from './in-line.ts';
 import type { LineWorld, Places, Standing } from './in-line.ts';
@@ -25,6 +27,8 @@ import { priorityOf } from '../../pipeline/file/queue.ts';
 export interface FileView {
   readonly id: string;
   readonly state: string;
+  /** What people read of it: its stage, for a file that waits for another try the one that it will resume; or how it ended. */
+  readonly stage: StageOrEnd;
   /** The host of the fleet that sent it, or while it is not sent, that works on it or did so last; null on a single host. */
   readonly host: string | null;
   /** Absolute. */
@@ -97,6 +101,7 @@ function fileView(facts: Facts, live?: Live): FileView {
   return {
     id: facts.id,
     state: shownState(facts, live?.isHeld ?? false),
+    stage: stageOf(facts, live?.isHeld ?? false),
     host: live?.host ?? null,
     path: `${facts.folder}/${facts.path}`,
     size: facts.version.size,

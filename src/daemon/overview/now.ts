@@ -27,6 +27,7 @@ export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
     host: file.host,
     path: file.path,
     state: file.state,
+    stage: file.stage,
     kind: kindOf(file),
     size: file.size,
     sent: file.sent,

@@ -4,6 +4,7 @@ import type { DeafTargetView } from '../message-targets.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { FleetStatus } from '../fleet/host-view.ts';
 import type { NeedsYou } from './needs-you.ts';
+import type { StageOrEnd } from '../../view/stages.ts';
 import type { Wait } from '../../view/waits.ts';
 
 /** All of dropcast at one moment, for page, terminal and programs. Times are epoch milliseconds. */
@@ -63,6 +64,8 @@ export interface NowFile {
   /** Absolute. */
   readonly path: string;
   readonly state: string;
+  /** See `FileView`. */
+  readonly stage: StageOrEnd;
   readonly kind: 'video' | 'audio' | 'link' | 'file';
   readonly size: number;
   readonly sent: number | null;

@@ -233,7 +233,8 @@ test('show tells how long each step took, and what each failed attempt was', asy
 });
 
 function isCutTo(path: string, printed: string): boolean {
-  const [start = '', end = ''] = printed.split('…');
+  const pieces = printed.split('…');
+  const [start = '', end = ''] = [pieces[0], pieces.at(-1)];
   const escaped = escapeControls(path);
   return escaped.slice(1).startsWith(start.replace(/^\//, '')) && escaped.endsWith(end);
 }

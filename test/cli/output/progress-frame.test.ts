@@ -28,13 +28,13 @@ test('a file that is uploading shows bar, percentage, bytes, rate and time left,
 });
 
 test('a waiting file shows why', () => {
-  const [row] = frame([file({ state: 'retrying', why: 'the service answered 503' })]);
-  expect(row).toBe('clip.mp4  retrying          the service answered 503');
+  const [row] = frame([file({ stage: 'processing', isRetrying: true, why: 'the service answered 503' })]);
+  expect(row).toBe('clip.mp4  processing  the service answered 503');
 });
 
 test('active files come first, ended ones are left out', () => {
   const states = ['queued', 'done', 'processing', 'failed', 'uploading', 'held', 'new word'];
-  const rows = frame(states.map((state, index) => file({ id: String(index), name: `${state}.mp4`, state })));
+  const rows = frame(states.map((stage, index) => file({ id: String(index), name: `${stage}.mp4`, stage })));
   expect(rows.map((row) => row.split('.mp4')[0])).toEqual([
     'uploading',
     'processing',
@@ -48,7 +48,7 @@ test.each([1, 5, 19, 20, 30, 48, 60, 80, 100, 200])('no row is wider than a term
   const names = ['日本語'.repeat(20), '👩‍👩‍👧.mp4', 'a\u{1B}[2J\n\u202E.mp4', 'x'.repeat(300)];
   const files = names.flatMap((name, index) => [
     file({ id: `u${index}`, name }),
-    file({ id: `r${index}`, name, state: 'retrying', why: 'why\n'.repeat(40) }),
+    file({ id: `r${index}`, name, stage: 'processing', isRetrying: true, why: 'why\n'.repeat(40) }),
   ]);
   for (const row of frame(files, columns)) {
     expect(displayWidth(row)).toBeLessThanOrEqual(Math.max(0, columns - 1));

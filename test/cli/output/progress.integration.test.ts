@@ -11,7 +11,7 @@ const program = `
   const progress = createProgress({ stream, isTerminal: stream.isTTY, now: () => performance.now() });
   const totals = { done: 0, failed: 0, held: 0, total: 1, sentBytes: 0, totalBytes: 100 };
   const requests = { used: 1, limit: 1000, waitingUntil: null };
-  const file = { id: 'a', name: 'clip.mp4', state: 'uploading', sentBytes: 0, sizeBytes: 100, why: null };
+  const file = { id: 'a', name: 'clip.mp4', stage: 'uploading', sentBytes: 0, sizeBytes: 100, why: null };
   for (let sentBytes = 0; sentBytes <= 100; sentBytes += 10) {
     progress.update({ files: [{ ...file, sentBytes }], totals: { ...totals, sentBytes }, requests });
     await new Promise((resolve) => setTimeout(resolve, 30));

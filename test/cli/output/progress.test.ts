@@ -66,7 +66,12 @@ describe('on a terminal', () => {
   test('a terminal made narrower, wider and narrower again shows one region', () => {
     const { progress, terminal } = open(true, new Terminal(120));
     progress.line('stays');
-    progress.update(view([file(), file({ id: 'f2', state: 'retrying', why: 'the service answered 503 '.repeat(4) })]));
+    progress.update(
+      view([
+        file(),
+        file({ id: 'f2', stage: 'processing', isRetrying: true, why: 'the service answered 503 '.repeat(4) }),
+      ]),
+    );
     for (const columns of [50, 140, 30, 90]) {
       terminal.resize(columns);
       expect(terminal.screen[0]).toBe('stays');
@@ -77,7 +82,7 @@ describe('on a terminal', () => {
   test('finish leaves the last state standing and releases everything', () => {
     const { progress, terminal } = open(true);
     progress.update(view([file({ sentBytes: 1 })]));
-    progress.update(view([file({ state: 'done' })], { totals: { ...view([]).totals, done: 12 } }));
+    progress.update(view([file({ stage: 'done' })], { totals: { ...view([]).totals, done: 12 } }));
     progress.finish();
     progress.finish();
     progress.update(view([file()]));
@@ -128,13 +133,13 @@ describe('elsewhere', () => {
   test('each change of state is a line, with the time it took at the end', () => {
     const { progress, terminal } = open(false);
     terminal.columns = 1_000;
-    progress.update(view([file({ state: 'queued' })]));
+    progress.update(view([file({ stage: 'queued' })]));
     vi.advanceTimersByTime(1_000);
     for (const sentBytes of [0, 5, 9]) progress.update(view([file({ sentBytes })]));
     progress.line('\u{1B}[1mnote\u{1B}[22m\n');
     vi.advanceTimersByTime(2_200);
     progress.update(
-      view([file({ state: 'done' }), file({ id: 'f2', name: 'b\n.mp4', state: 'held', why: 'no rule\nmatches' })]),
+      view([file({ stage: 'done' }), file({ id: 'f2', name: 'b\n.mp4', stage: 'held', why: 'no rule\nmatches' })]),
     );
     expect(terminal.screen).toEqual([
       'clip.mp4: queued',
@@ -177,7 +182,7 @@ describe('one file alone', () => {
     const { progress, terminal } = open(true);
     progress.update(alone());
     expect(terminal.screen).toEqual([expect.stringMatching(/^clip\.mp4 {2}uploading .* 48%/)]);
-    progress.update(alone({ state: 'done' }));
+    progress.update(alone({ stage: 'done' }));
     progress.finish();
     terminal.write('what comes next');
     expect(terminal.screen).toEqual(['what comes next']);
@@ -189,7 +194,7 @@ describe('one file alone', () => {
       progress.update(alone({ sentBytes: second * 1e6 }));
       vi.advanceTimersByTime(1_000);
     }
-    progress.update(alone({ state: 'processing', sentBytes: 12.3e6 }));
+    progress.update(alone({ stage: 'processing', sentBytes: 12.3e6 }));
     progress.finish();
     expect(terminal.screen).toEqual([
       'clip.mp4: uploading (12.3 MB)',

@@ -3,7 +3,7 @@ import type { RunTotals } from '../../../src/cli/run/run-tally.ts';
 
 /** A file under way, half sent. */
 export function file(changes: Partial<FileProgress> = {}): FileProgress {
-  return { id: 'f1', name: 'clip.mp4', state: 'uploading', sentBytes: 6e6, sizeBytes: 12.3e6, why: null, ...changes };
+  return { id: 'f1', name: 'clip.mp4', stage: 'uploading', sentBytes: 6e6, sizeBytes: 12.3e6, why: null, ...changes };
 }
 
 type WholeView = ProgressView & { readonly totals: RunTotals; readonly requests: Requests };

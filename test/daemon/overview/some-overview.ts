@@ -1,3 +1,4 @@
+import { stageOfState } from '../../../src/view/stages.ts';
 import type { NowFile, OverviewView, StageName } from '../../../src/daemon/overview/overview-view.ts';
 
 export const noon = new Date('2026-11-22T12:10:00').getTime();
@@ -49,6 +50,7 @@ export function someNowFile(other: Partial<NowFile> = {}): NowFile {
     host: null,
     path: '/inbox/clip.mp4',
     state: 'uploading',
+    stage: stageOfState(other.state ?? 'uploading') ?? 'queued',
     kind: 'video',
     size: 6_600_000_000,
     sent: 4_100_000_000,

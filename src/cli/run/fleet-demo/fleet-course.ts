@@ -69,7 +69,8 @@ export class FleetCourse {
       const shown: FileProgress = {
         id: `${file.path} ${member}`,
         name: `${member}: ${file.name}`,
-        state: view.state,
+        stage: view.stage,
+        isRetrying: view.state === 'retrying',
         sentBytes: view.times.uploaded === null ? (view.sent ?? 0) : view.size,
         sizeBytes: view.size,
         why: view.why,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Sandbox } from '@dropcast/sandbox';
 import { counted, UNKNOWN } from '../../output/format.ts';
-import { stateStyle, tableOptions } from '../../output/file-table.ts';
+import { stageStyle, tableOptions } from '../../output/file-table.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Shell } from '../../shell.ts';
 import type { DemoFile } from './demo-files.ts';
@@ -37,7 +37,7 @@ export async function judgeFleet(
 export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shell: Shell): string {
   const columns = [
     { title: 'FILE', cut: 'middle' as const },
-    { title: 'STATE', style: stateStyle },
+    { title: 'STATE', style: stageStyle },
     { title: 'FINISHED BY' },
     { title: 'ATTEMPTS', align: 'right' as const },
     { title: 'TAKEN OVER FROM' },
@@ -49,7 +49,7 @@ export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shel
     const senders = host === null || seen.at(-1) === host ? seen : [...seen, host];
     return [
       file.name,
-      course.view(file)?.state ?? 'unknown',
+      course.view(file)?.stage ?? 'unknown',
       senders.at(-1) ?? UNKNOWN,
       String(Math.max(1, senders.length)),
       senders.length > 1 ? senders.slice(0, -1).join(', ') : '',

@@ -7,7 +7,7 @@ import { reasonWords } from '../../../daemon/files/next-words.ts';
 import { hostName } from '../host-name.ts';
 import { moment } from '../moment.ts';
 import { fileAddress } from './address.ts';
-import { stateBadge } from './state-badge.ts';
+import { stageBadge } from './stage-badge.ts';
 import { visibleText } from '@dropcast/pages';
 
 /** Files, one per row, with the reason in the row. @param hasTicks a box before each, for commands on many */
@@ -28,7 +28,7 @@ export function fileRows(
     columns: [
       ...(hasTicks ? [tick] : []),
       { heading: 'File', kind: 'main', cell: nameCell },
-      { heading: 'State', cell: stateBadge },
+      { heading: 'State', cell: stageBadge },
       ...(files.some(({ host }) => host !== null) ? [hostColumn] : []),
       {
         heading: 'Why, and what is next',

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { basename, dirname } from 'node:path/posix';
 import type { SettlingView } from '../../../daemon/files/files-view.ts';
 import { settlingAddress } from './address.ts';
-import { stateBadge } from './state-badge.ts';
+import { stageBadge } from './stage-badge.ts';
 
 /** Files that settle, and what each waits for. */
 export function settlingRows(files: readonly SettlingView[]): Html {
@@ -20,7 +20,7 @@ export function settlingRows(files: readonly SettlingView[]): Html {
           html`<a href="${settlingAddress(path)}">${named(basename(path))}</a>
             <span class="under">${named(dirname(path))}</span>`,
       },
-      { heading: 'State', cell: ({ size }) => stateBadge({ state: 'settling', sent: null, size }) },
+      { heading: 'State', cell: ({ size }) => stageBadge({ stage: 'settling', state: 'settling', sent: null, size }) },
       { heading: 'Why', cell: ({ why }) => visibleText(why) },
       { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
     ],

@@ -11,7 +11,7 @@ import { attempts, historyList } from '../files/attempts.ts';
 import { planFacts, whereFacts } from '../files/file-facts.ts';
 import { kindIcon } from '../files/kind-icon.ts';
 import { spanBars } from '../files/span-bars.ts';
-import { stateBadge } from '../files/state-badge.ts';
+import { stageBadge } from '../files/stage-badge.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
@@ -28,7 +28,7 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
     title: visibleText(basename(file.path)),
     heading: named(basename(file.path)),
     section: '/files',
-    aside: stateBadge(file),
+    aside: stageBadge(file),
     changesWith: ['file', 'failure', 'feed', 'paused', 'resumed', 'command', 'progress'],
     body: html`<section class="card summary" data-key="now">
         ${kindIcon(file)}

@@ -4,7 +4,7 @@ import type { View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { settlingView } from '../../../daemon/files/files-view.ts';
 import { fileAddress } from '../files/address.ts';
-import { stateBadge } from '../files/state-badge.ts';
+import { stageBadge } from '../files/stage-badge.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
@@ -26,7 +26,7 @@ export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Pro
     title: visibleText(basename(path)),
     heading: named(basename(path)),
     section: '/files',
-    aside: file === undefined ? html`` : stateBadge({ ...file, state: 'settling', sent: null }),
+    aside: file === undefined ? html`` : stageBadge({ ...file, stage: 'settling', state: 'settling', sent: null }),
     changesWith: ['arrival', 'file', 'folder', 'command'],
     body: html`<section class="card">
       <div class="body">

@@ -37,5 +37,5 @@ test('the table at the end says who finished each file, and from whom it was tak
 });
 
 function view(path: string, state: FileView['state'], host: string): FileView {
-  return { path, state, host, sent: 1, size: 100, why: null, times: { uploaded: null } } as FileView;
+  return { path, state, stage: state, host, sent: 1, size: 100, why: null, times: { uploaded: null } } as FileView;
 }

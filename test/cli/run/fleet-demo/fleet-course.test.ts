@@ -35,18 +35,18 @@ test('it is over when each file is done', () => {
   const course = new FleetCourse([file, local]);
   course.hear('ingest1', [view({ state: 'done', sent: null, host: 'ingest1' })]);
   expect(course.isOver()).toBe(false);
-  course.hear('ingest1', [view({ path: local.path, state: 'done', sent: null, host: 'ingest1' })]);
+  course.hear('ingest1', [view({ path: local.path, state: 'done', stage: 'done', sent: null, host: 'ingest1' })]);
   expect(course.isOver()).toBe(true);
 });
 
 test('the end of a file is told once', () => {
   const course = new FleetCourse([file]);
-  const shown = (): readonly string[] => course.progress().files.map(({ state }) => state);
+  const shown = (): readonly string[] => course.progress().files.map(({ stage }) => stage);
   course.hear('ingest1', [view({ host: 'ingest1', sent: 1 })]);
   expect([shown(), shown()]).toEqual([['uploading'], ['uploading']]);
-  course.hear('ingest1', [view({ state: 'done', host: 'ingest1' })]);
+  course.hear('ingest1', [view({ state: 'done', stage: 'done', host: 'ingest1' })]);
   expect([shown(), shown()]).toEqual([['done'], []]);
-  course.hear('ingest2', [view({ state: 'done', host: 'ingest1' })]);
+  course.hear('ingest2', [view({ state: 'done', stage: 'done', host: 'ingest1' })]);
   expect(shown()).toEqual([]);
 });
 
@@ -54,6 +54,7 @@ function view(facts: Partial<FileView>): FileView {
   return {
     path: file.path,
     state: 'uploading',
+    stage: 'uploading',
     size: 100,
     sent: 0,
     why: null,

@@ -59,7 +59,7 @@ describe('the view of files', () => {
     const shown = await show(files, ask(''));
     expect(shown.rows).toHaveLength(50);
     expect(keys(shown).slice(0, 4)).toEqual(['f_copy', 'f_new', 'f_old', 'f_119']);
-    expect(shown.words).toMatch(/clip 119\.mp4 \/in retrying the service is busy; next try at 14:12/);
+    expect(shown.words).toMatch(/clip 119\.mp4 \/in queued the service is busy; next try at 14:12/);
     expect(shown.words).toMatch(/clip 117\.mp4 \/in failed there is no video in it/);
   });
 

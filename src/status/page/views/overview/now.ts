@@ -17,7 +17,7 @@ export function nowPanel({ files, more }: OverviewView['now'], now: number): Htm
       keyOf: ({ id }) => id,
       columns: [
         { heading: 'File', kind: 'main', cell: fileCell },
-        { heading: 'State', cell: (file) => html`${stateCell(file)} ${whenCell(file, now)}` },
+        { heading: 'State', cell: (file) => html`${stageCell(file)} ${whenCell(file, now)}` },
       ],
     })}
     ${more === 0 ? '' : html`<p class="body muted">And ${grouped(more)} more: each stage above leads to its files.</p>`}
@@ -40,10 +40,10 @@ const BADGES: Readonly<Record<string, BadgeKind | undefined>> = {
   retrying: 'notice',
 };
 
-function stateCell({ state, sent, size, bytes_per_second: speed }: NowFile): Html {
-  if (state !== 'uploading' || sent === null) return badge(BADGES[state] ?? 'waiting', state);
+function stageCell({ stage, state, sent, size, bytes_per_second: speed }: NowFile): Html {
+  if (state !== 'uploading' || sent === null) return badge(BADGES[state] ?? 'waiting', stage);
   const share = size > 0 ? Math.floor((100 * sent) / size) : 0;
-  return html`${badge('busy', `${state} ${share} %`)}
+  return html`${badge('busy', `${stage} ${share} %`)}
     <progress max="100" value="${share}" aria-label="${share} % sent"></progress>
     <span class="muted">${fileSize(sent)} of ${fileSize(size)}${speed === null ? '' : `, ${rate(speed)}`}</span>`;
 }

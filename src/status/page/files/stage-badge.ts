@@ -2,15 +2,16 @@ import { badge, percent } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import type { FileView } from '../../../daemon/files/file-view.ts';
 
-/** The state of a file: its word with a shape, and how much of it is sent. */
-export function stateBadge({ state, sent, size }: Pick<FileView, 'state' | 'sent' | 'size'>): Html {
+/** The stage of a file or how it ended: its word with a shape, and how much of it is sent. */
+export function stageBadge({ stage, state, sent, size }: Pick<FileView, 'stage' | 'state' | 'sent' | 'size'>): Html {
   const isSent = state === 'uploading' && size > 0;
   return badge(
     kinds[state] ?? 'off',
-    isSent ? `${state} ${percent(Math.floor((100 * (sent ?? 0)) / size) / 100)}` : state,
+    isSent ? `${stage} ${percent(Math.floor((100 * (sent ?? 0)) / size) / 100)}` : stage,
   );
 }
 
+/** By state: a file that waits for another try has another shape than one that is worked on. */
 const kinds: Readonly<Record<string, BadgeKind | undefined>> = {
   settling: 'waiting',
   queued: 'waiting',
