@@ -41,16 +41,12 @@ import { createNewsLines, MOST_LINES } from './news/lines.ts';
 import type { NewsLines } from './news/lines.ts';
 import { pastLines, shownHost } from './news/past-lines.ts';
 import { restedLines } from './outlook/rested-lines.ts';
-import { createOutlook } from './outlook/outlook.ts';
-import type { Outlook } from './outlook/outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
-import { createOverview } from './overview/overview.ts';
-import type { Overview } from './overview/overview.ts';
-import { createSummary } from './summary.ts';
+import { createPictures } from './picture/take-picture.ts';
+import type { TakePicture } from './picture/take-picture.ts';
 import { waitsOf } from '../view/waits.ts';
 import type { Wait } from '../view/waits.ts';
-import type { Summary } from './summary.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
 import type { UploadTimes } from './outlook/upload-times.ts';
 import { assemble, settingsOf } from './assemble.ts';
@@ -94,12 +90,8 @@ export interface Daemon extends AsyncDisposable {
   receive(webhook: Webhook): Admission;
   /** Everything that holds work up, the most far-reaching first: cheap. */
   waits(): readonly Wait[];
-  /** The daemon in a few numbers: cheap. */
-  summary(): Promise<Summary>;
-  /** What all that waits waits for, and when it is done. */
-  outlook(): Promise<Outlook>;
-  /** All of it at one moment, for page, terminal and programs. */
-  readonly overview: Overview;
+  /** Everything at one moment, for every surface. */
+  readonly picture: TakePicture;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -272,9 +264,7 @@ class RunningDaemon implements Daemon {
   readonly turn: Turn;
   readonly messageTargets: MessageTargets;
   readonly waits: () => readonly Wait[];
-  readonly summary: () => Promise<Summary>;
-  readonly outlook: () => Promise<Outlook>;
-  readonly overview: Overview;
+  readonly picture: TakePicture;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -314,11 +304,8 @@ class RunningDaemon implements Daemon {
         if (world.turn.signal() !== null || world.places?.isShared(view.folder) === false) tellNews(view);
       },
     });
-    const asShown = { ...seen, ledger, fleet };
     this.waits = () => waitsOf(this, world.clock.now());
-    this.summary = createSummary({ ...asShown, gate: this.gate, waits: this.waits });
-    this.outlook = createOutlook({ ...asShown, gate: this.gate, times: this.times, config: () => this.#config });
-    this.overview = createOverview(this, world);
+    this.picture = createPictures(this, world);
   }
 
   config(): Config {

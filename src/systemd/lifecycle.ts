@@ -1,4 +1,4 @@
-import type { Summary } from '../daemon/summary.ts';
+import type { LivePicture } from '../daemon/picture/picture.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Notice, Notifier } from './notifier.ts';
 import { startingText, statusText, stoppingText } from './status-text.ts';
@@ -8,7 +8,7 @@ import { keepAlive } from './watchdog.ts';
 export interface WatchedDaemon {
   /** Folders whose first scan has not ended. A missing folder counts as scanned. */
   unscanned(): readonly string[];
-  summary(): Promise<Summary>;
+  picture(): Promise<LivePicture>;
   /** Running uploads. */
   uploads(): number;
   /** When the main loop last turned, on the clock of `performance.now()`. */
@@ -116,7 +116,7 @@ class Lifecycle implements LifecycleNotifier {
       phase.use(keepAlive({ notifier: this.#notifier, logger: this.#logger, intervalMs, progressedAt }));
     }
     const update = async (): Promise<void> => {
-      const status = statusText(await daemon.summary());
+      const status = statusText(await daemon.picture());
       // The stop may have begun meanwhile.
       if (!phase.disposed) this.#send(status);
     };

@@ -1,34 +1,31 @@
-import type { Summary } from '../daemon/summary.ts';
+import { filesIn } from '../view/stages.ts';
+import type { LivePicture } from '../daemon/picture/picture.ts';
 import { mainWait, waitWords } from '../view/waits.ts';
 
 /** Status until the first scan of every folder has ended. */
 export const startingText = 'Scanning the folders';
 
 /**
- * The daemon in one line, for `systemctl status`: `3 uploading · 12 queued · 1 needs you · API 412/1000`. Leaves out zeros; the words are
- * those of the states.
+ * The picture in one line, for `systemctl status`: `12 queued · 3 uploading · 1 needs you · API 412/1000`. Leaves out zeros.
  *
  * @param now epoch milliseconds
  */
-export function statusText(summary: Summary, now = Date.now()): string {
-  const frozen = summary.waits.filter(({ cause }) => cause === 'folder').length;
+export function statusText(
+  { stages, retrying, counts, waits, needs_you: { files: needsYou }, budget }: LivePicture,
+  now = Date.now(),
+): string {
+  const frozen = waits.filter(({ cause }) => cause === 'folder').length;
   const missing = part(frozen, frozen === 1 ? 'folder frozen' : 'folders frozen');
-  const wait = mainWait(summary.waits, summary.queued);
+  const wait = mainWait(waits, filesIn(stages, 'queued'));
   if (wait !== null) return [waitWords(wait, now), ...missing].join(' · ');
-  const working = [
-    part(summary.uploading, 'uploading'),
-    part(summary.queued, 'queued'),
-    part(summary.processing, 'processing'),
-    part(summary.awaitingPublish, 'awaiting publish'),
-    part(summary.retrying, 'retrying'),
-    part(summary.settling, 'settling'),
-  ].flat();
-  const { used, limit } = summary.requests;
+  const onTheWay = stages.filter(({ name }) => name !== 'live');
+  const working = onTheWay.flatMap(({ name, files, retrying: resuming }) => part(files + resuming, name));
+  const again = retrying.files === 0 ? '' : ` (${retrying.files} retrying)`;
   return [
-    ...(working.length > 0 ? working : ['Idle', ...part(summary.done, 'done')]),
-    ...part(summary.needsYou, summary.needsYou === 1 ? 'needs you' : 'need you'),
+    ...(working.length > 0 ? [`${working.join(' · ')}${again}`] : ['Idle', ...part(counts['done'] ?? 0, 'done')]),
+    ...part(needsYou, needsYou === 1 ? 'needs you' : 'need you'),
     ...missing,
-    `API ${used}/${limit}`,
+    `API ${budget.used}/${budget.limit}`,
   ].join(' · ');
 }
 

@@ -20,6 +20,19 @@ export const statesIn: Readonly<Record<Stage, readonly string[]>> = {
 
 export const stages = Object.keys(statesIn) as readonly Stage[];
 
+/** Pure: a stage as people read it; `live` is its name in JSON. */
+export function stageWord(name: Stage | 'live'): Stage {
+  return name === 'live' ? 'done' : name;
+}
+
+/** Pure: files in some of the stages, without those that wait for another try. */
+export function filesIn<Name extends string>(
+  all: readonly { readonly name: Name; readonly files: number }[],
+  ...names: readonly Name[]
+): number {
+  return all.reduce((sum, { name, files }) => sum + (names.includes(name) ? files : 0), 0);
+}
+
 /**
  * Pure: the stage of a file that has a row.
  *

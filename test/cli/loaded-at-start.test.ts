@@ -34,7 +34,7 @@ test('help loads no library but the one that reads the command line', () => {
 
 test('status loads neither the daemon’s libraries nor its page', () => {
   const { libraries, files } = loadedWith('src/main.ts', 'src/cli/look/status.ts');
-  expect(libraries).toEqual([ownCharacters, 'commander', 'pretty-bytes', 'pretty-ms', 'yaml', 'zod']);
+  expect(libraries).toEqual([ownCharacters, 'commander', 'yaml', 'zod']);
   expect(files.filter(inFolder('status/page'))).toEqual([]);
 });
 

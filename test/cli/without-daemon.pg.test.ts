@@ -102,7 +102,7 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
   expect((await run(scratch, looks['show'])).out).toContain(scratch.file('nas', 'clip.mp4'));
   const overview = await run(scratch, looks['status']);
   expect(overview.result).toBe(exitCodes.notRunning);
-  expect(overview.out).toMatch(/^dropcast is not running on this host\n/);
+  expect(overview.out).toMatch(/^dropcast is not running on this host\.\n/);
   expect((await run(scratch, looks['hosts'])).out).toMatch(/ingest2 +running/);
   expect((await run(scratch, looks['plan'])).out).toMatch(/1 file .* on its way already/);
   expect((await run(scratch, (shell, config) => failures(shell, { config, since: 1 }))).err).toContain('No failures');

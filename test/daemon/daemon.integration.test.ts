@@ -5,7 +5,6 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
@@ -230,13 +229,13 @@ test('an upload says how fast it is, and a file behind it when it starts', async
     await writeFile(scratch.file(`inbox/${name}`), Buffer.alloc(100_000, name));
   await using daemon = await startDaemon(config, silentLogger);
   await until('one is sent and the other knows when', async () => {
-    const { working, outlook } = await statusOf(daemon.ledger, daemon);
+    const { working, outlook } = await daemon.picture({ isFresh: true });
     const [sent, next] = ['uploading', 'awaiting upload'].map((state) => working.find((file) => file.state === state));
     return (
       (sent?.upload?.bytes_per_second ?? 0) > 0 &&
       (sent?.upload?.done_at ?? 0) > Date.now() &&
       (next?.queue?.starts_at ?? 0) > Date.now() &&
-      outlook?.limited_by === 'upload bandwidth'
+      outlook.limited_by === 'upload bandwidth'
     );
   });
 });

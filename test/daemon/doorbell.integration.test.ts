@@ -4,7 +4,6 @@ import { loadConfig } from '../../src/config/load.ts';
 import { healthOf } from '../../src/daemon/health.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { serveStatusPage } from '../../src/status/page/serve.ts';
@@ -27,7 +26,6 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
       { host: '127.0.0.1', port: 0 },
       {
         daemon: idleDaemon(),
-        status: async () => statusOf(required(daemon).ledger, required(daemon)),
         health: () => healthOf(required(daemon).waits()),
         receive: (webhook) => required(daemon).receive(webhook),
         access: createPageAccess('the-token'),

@@ -5,7 +5,7 @@ import { deletionWords } from '../../src/view/words/deletion-words.ts';
 import { viewOf, viewsOf } from '../../src/daemon/files/file-view.ts';
 import { filesOf } from '../../src/daemon/files/files-view.ts';
 import type { FilesLedger } from '../../src/daemon/files/files-view.ts';
-import { refusedFor } from '../../src/daemon/view.ts';
+import { refusedFor } from '../../src/daemon/picture/take-picture.ts';
 import type { FileRange, FileSelection } from '../../src/pipeline/file/selection.ts';
 import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';

@@ -8,7 +8,7 @@ import type { RetryResult } from '../../src/daemon/commands/retry.ts';
 import type { FileView } from '../../src/daemon/files/file-view.ts';
 import type { FilesView } from '../../src/daemon/files/files-view.ts';
 import type { ShowView } from '../../src/daemon/files/show-view.ts';
-import type { StatusView } from '../../src/daemon/view.ts';
+import type { StatusView } from '../../src/daemon/picture/documents.ts';
 import { makeScratch, startDropcast } from './dropcast-process.ts';
 import { inThisScope } from '../support/child-processes.ts';
 import { startServer, type RunningServer } from '../support/server.ts';

@@ -7,7 +7,6 @@ import { readSocketPath } from '../../src/config/paths.ts';
 import { serveControl } from '../../src/daemon/control/server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { statusOf } from '../../src/daemon/view.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
 import { serveStatusPage } from '../../src/status/page/serve.ts';
@@ -43,7 +42,6 @@ beforeAll(async () => {
     { host: '127.0.0.1', port: 0 },
     {
       daemon,
-      status: () => statusOf(daemon.ledger, daemon),
       health: () => 'ok',
       receive: () => 'refused',
       access: createPageAccess(token),

@@ -6,25 +6,16 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
 import { flood } from '../support/flood.ts';
-import { emptyStatus } from '../../src/daemon/view.ts';
-import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page/serve.ts';
 import { idleDaemon } from '../status/page/idle-daemon.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
-
-const view: StatusView = {
-  ...emptyStatus,
-  daemon: { running: true, pid: 1, started_at: 0 },
-  config: '/etc/dropcast/dropcast.yaml',
-};
 
 const token = 'the-token-of-this-daemon';
 
 function serve(limits?: Partial<HttpLimits>) {
   const source = {
     daemon: idleDaemon({}, ['dropcast.example.com']),
-    status: async () => view,
     health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access: createPageAccess(token),

@@ -36,9 +36,10 @@ export function measuredDaemon(fleet: Fleet | null = null) {
       notify: state.notify,
       folders: state.folders.map((path) => ({ path, rules: [{ publish: state.feeds }] })),
     }),
-    summary: async () => {
+    picture: async () => {
       if (state.isLedgerBroken) throw new Error('the disk is gone');
-      return { states: state.counts, settling: 2, uploading: 1, queued: state.counts['queued'] ?? 0, needsYou: 3 };
+      const stages = [{ name: 'queued', files: state.counts['queued'] ?? 0 }];
+      return { counts: { ...state.counts, uploading: 1 }, settling: 2, stages, needs_you: { files: 3 } };
     },
     ledger: {
       waitingSince: async () => state.since,

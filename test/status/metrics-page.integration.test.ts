@@ -20,7 +20,6 @@ async function serve() {
     { host: '127.0.0.1', port: 0 },
     {
       daemon: idleDaemon(),
-      status: () => Promise.reject(new Error('not asked')),
       health: () => 'ok',
       receive: () => 'not wanted',
       access: createPageAccess('the-page-token'),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Summary } from '../../src/daemon/summary.ts';
+import type { LivePicture } from '../../src/daemon/picture/picture.ts';
+import { somePicture, stagesWith } from '../daemon/picture/some-picture.ts';
 import { startingText, stoppingText } from '../../src/systemd/status-text.ts';
 import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
@@ -22,19 +23,17 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
   const logger = recordingLogger();
   const stopping = new AbortController();
   const daemon = { scanning: ['/srv/inbox'], uploads: 0, queued: 0, looks: 0, isBroken: false, isTurning: true };
-  const summary = async (): Promise<Summary> => {
+  const picture = async (): Promise<LivePicture> => {
     daemon.looks += 1;
     if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (daemon.isBroken) throw new Error('the ledger cannot be read');
-    const { queued, uploads } = daemon;
-    const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0 };
-    return { states: {}, queued, uploading: uploads, ...others, waits: [], requests: { used: 0, limit: 1_000 } };
+    return somePicture({ stages: stagesWith({ queued: daemon.queued, uploading: daemon.uploads }) });
   };
   const lifecycle = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
   const watch = (): void =>
     lifecycle.watch({
       unscanned: () => daemon.scanning,
-      summary,
+      picture,
       uploads: () => daemon.uploads,
       progressedAt: () => (daemon.isTurning ? performance.now() : 0),
     });

@@ -1,7 +1,7 @@
 import type { OperatorPause, Pause } from '../../src/pipeline/events.ts';
 import { waitsOf } from '../../src/view/waits.ts';
 import type { Wait } from '../../src/view/waits.ts';
-import { noon } from '../daemon/overview/some-overview.ts';
+import { noon } from '../daemon/picture/some-picture.ts';
 
 const minute = 60_000;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { filesVerdict } from '../../src/cli/doctor/checks/files.ts';
-import { topLines } from '../../src/cli/output/top-frame.ts';
+import { pictureLines } from '../../src/cli/output/picture-lines.ts';
 import { waitReporter } from '../../src/cli/run/watch-progress.ts';
 import type { LiveDaemon } from '../../src/daemon/files/file-view.ts';
 import { viewOf } from '../../src/daemon/files/file-view.ts';
@@ -11,10 +11,9 @@ import { troublePanel } from '../../src/status/page/views/overview/trouble.ts';
 import { statusText } from '../../src/systemd/status-text.ts';
 import { briefly, mainWait, waitLines, whyWords } from '../../src/view/waits.ts';
 import type { WaitCause } from '../../src/view/waits.ts';
-import { noon, someOverview } from '../daemon/overview/some-overview.ts';
+import { noon, somePicture, stagesWith } from '../daemon/picture/some-picture.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { measuredDaemon, valuesOf } from '../status/measured-daemon.ts';
-import { idle } from '../status/page/idle-daemon.ts';
 import { sightAt, waitsAt } from './moments.ts';
 import type { Moment } from './moments.ts';
 
@@ -254,15 +253,18 @@ test.each(moments)('$name: every surface has the same causes in the same order a
   const waits = waitsAt(at);
   const main = mainWait(waits, 1);
   expect(main === null ? undefined : briefly(main)).toBe(brief);
-  expect(waitLines(waits, noon), '`dropcast status`').toEqual(lines);
-  const view = someOverview({ waits });
-  const top = topLines({ view, width: Infinity, colour: false });
-  expect(top.filter((line) => lines.includes(line))).toEqual(lines);
+  expect(waitLines(waits, noon)).toEqual(lines);
+  const picture = somePicture({ waits, stages: stagesWith({ queued: 1 }) });
+  const status = pictureLines({ picture, width: Infinity, colour: false });
+  expect(
+    status.filter((line) => lines.includes(line)),
+    '`dropcast status` and `dropcast top`',
+  ).toEqual(lines);
   const listed = waits.filter(({ cause }) => cause !== 'database');
-  expect(textOf(String(await troublePanel(view, noon))), 'the page').toBe(
+  expect(textOf(String(await troublePanel(picture, noon))), 'the page').toBe(
     listed.map((wait) => `waits ${wait.what} : ${whyWords(wait, noon)}`).join(' '),
   );
-  const line = statusText({ ...idle, waits, queued: 1 }, noon);
+  const line = statusText(picture, noon);
   if (main === null) expect(line, 'the line of the unit').toMatch(/^1 queued/);
   else expect(line, 'the line of the unit').toContain(whyWords(main, noon));
   expect(fileAt(at)).toBe(file ?? 'waiting for its turn');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockTime } from '../../view/words/clock-time.ts';
-import type { OverviewView } from '../../daemon/overview/overview-view.ts';
+import { overviewView } from '../../daemon/picture/documents.ts';
+import type { LivePicture } from '../../daemon/picture/picture.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import { queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
@@ -8,7 +9,8 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { printJson } from '../output/json.ts';
 import { LiveRegion } from '../output/live-region.ts';
 import { cutEnd } from '../output/text-width.ts';
-import { topLines } from '../output/top-frame.ts';
+import { pictureLines } from '../output/picture-lines.ts';
+import { printPicture } from './status.ts';
 import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -24,7 +26,7 @@ export interface TopOptions {
 const redrawMs = 500;
 
 /**
- * `dropcast top`: the overview, live. Once and as text where nobody looks at a terminal.
+ * `dropcast top`: the picture, live. Once where the output is no terminal.
  *
  * @returns at `q`, Ctrl-C or the first signal, or when nobody reads the output any more
  */
@@ -32,13 +34,8 @@ export async function top(shell: Shell, options: TopOptions): Promise<void> {
   const config = await requireDaemonPlace(shell, options.config);
   const isScreen = shell.stdout.isTTY && shell.env['TERM'] !== 'dumb' && options.json !== true;
   if (options.once === true || (!isScreen && options.json !== true)) {
-    const view = await ask(config);
-    if (options.json === true) printJson(view, shell.stdout);
-    else
-      shell.stdout.write(
-        `${topLines({ view, width: Infinity, colour: hasColour(shell.stdout, shell.env) }).join('\n')}\n`,
-      );
-    return;
+    const picture = await ask(config);
+    return options.json === true ? printJson(overviewView(picture), shell.stdout) : printPicture(picture, shell);
   }
   shell.takeOverSignals();
   const reader = new AbortController();
@@ -50,8 +47,8 @@ export async function top(shell: Shell, options: TopOptions): Promise<void> {
   shell.stdout.off('error', leave);
 }
 
-function ask(config: DaemonPlace): Promise<OverviewView> {
-  return queryRunningDaemon<OverviewView>(config, '/overview');
+function ask(config: DaemonPlace): Promise<LivePicture> {
+  return queryRunningDaemon<LivePicture>(config, '/picture');
 }
 
 interface Until {
@@ -64,10 +61,10 @@ async function printAll(
   config: DaemonPlace,
   { signal, everyMs }: Until & { everyMs: number },
 ): Promise<void> {
-  printJson(await ask(config), shell.stdout);
+  printJson(overviewView(await ask(config)), shell.stdout);
   while (await rest(everyMs, signal)) {
-    const view = await ask(config).catch(unlessAway);
-    if (view !== null && !signal.aborted) printJson(view, shell.stdout);
+    const picture = await ask(config).catch(unlessAway);
+    if (picture !== null && !signal.aborted) printJson(overviewView(picture), shell.stdout);
   }
 }
 
@@ -107,24 +104,24 @@ class Screen {
     this.#region.erase(this.#shell.stdout.columns);
     this.#draw();
   };
-  #view: OverviewView;
+  #picture: LivePicture;
   #awaySince: number | null = null;
   #offset = 0;
   #isResting = false;
 
-  constructor(shell: Shell, view: OverviewView) {
+  constructor(shell: Shell, picture: LivePicture) {
     this.#shell = shell;
-    this.#view = view;
+    this.#picture = picture;
     this.#region = new LiveRegion(shell.stdout);
     shell.stdout.on('resize', this.#onResize);
     this.#draw();
   }
 
-  /** @param view null: the daemon is away */
-  show(view: OverviewView | null): void {
-    if (view === null) this.#awaySince ??= Date.now();
+  /** @param picture null: the daemon is away */
+  show(picture: LivePicture | null): void {
+    if (picture === null) this.#awaySince ??= Date.now();
     else {
-      this.#view = view;
+      this.#picture = picture;
       this.#awaySince = null;
     }
     this.#draw();
@@ -158,7 +155,7 @@ class Screen {
     const width = Math.max(1, (stdout.columns || 80) - 1);
     const rows = Math.max(2, (stdout.rows || 24) - 1);
     const colour = hasColour(stdout, env);
-    const lines = topLines({ view: this.#view, width, colour });
+    const lines = pictureLines({ picture: this.#picture, width, colour });
     this.#offset = Math.min(this.#offset, Math.max(0, lines.length - rows + 1));
     this.#region.draw([...lines.slice(this.#offset, this.#offset + rows - 1), this.#foot(width, colour)]);
   }

@@ -2,7 +2,6 @@ import { errnoOf } from '../../config/errno.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { healthOf } from '../../daemon/health.ts';
-import { statusOf } from '../../daemon/view.ts';
 import type { Logger } from '../../log/logger.ts';
 import { pageAddress, serveStatusPage } from '../../status/page/serve.ts';
 import type { Listen, StatusPage } from '../../status/page/serve.ts';
@@ -22,7 +21,6 @@ export async function openStatusPage(
   try {
     const page = await serveStatusPage(listen, {
       daemon,
-      status: () => statusOf(daemon.ledger, daemon),
       health: () => healthOf(daemon.waits()),
       receive: (webhook) => daemon.receive(webhook),
       broke: (err) => logger.error('The status page failed', { err }),

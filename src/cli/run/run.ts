@@ -53,7 +53,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),
-    summary: () => daemon.summary(),
+    picture: () => daemon.picture(),
     uploads: () => uploadsHere(daemon).length,
     progressedAt: () => daemon.conductor.progressedAt(),
   });

@@ -2,7 +2,8 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import { viewOf } from '../../daemon/files/file-view.ts';
 import { lastingWords, mainWait, waitWords, whyWords } from '../../view/waits.ts';
 import type { Wait, WaitCause } from '../../view/waits.ts';
-import type { Summary } from '../../daemon/summary.ts';
+import { filesIn } from '../../view/stages.ts';
+import type { Picture } from '../../daemon/picture/picture.ts';
 import { RunTally } from './run-tally.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
@@ -53,12 +54,12 @@ export async function watchUntilIdle(
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
-      const summary = await daemon.summary();
-      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), summary.waits);
+      const { waits, stages } = await daemon.picture();
+      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
       if (why !== null) return { is: 'stuck', why };
-      const wait = mainWait(summary.waits, summary.queued);
+      const wait = mainWait(waits, filesIn(stages, 'queued'));
       report(wait);
-      if (wait !== null && isStuck(wait, summary, offlineMs))
+      if (wait !== null && isStuck(wait, stages, offlineMs))
         return { is: 'stuck', why: lastingWords(wait, Date.now()) };
       await sleep(everyMs, shell.stopping);
     }
@@ -98,14 +99,10 @@ const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account',
  *
  * @param offlineMs how long to wait for an unreachable service, milliseconds
  */
-export function isStuck(
-  { cause, holds, since, until }: Wait,
-  { uploading, processing, awaitingPublish }: Pick<Summary, 'uploading' | 'processing' | 'awaitingPublish'>,
-  offlineMs: number,
-): boolean {
+export function isStuck({ cause, holds, since, until }: Wait, stages: Picture['stages'], offlineMs: number): boolean {
   if (needPerson.has(cause)) return true;
   if (cause === 'paused') return false;
-  const isAllElseDone = uploading + processing + awaitingPublish === 0;
+  const isAllElseDone = filesIn(stages, 'uploading', 'processing', 'publishing') === 0;
   if (holds !== 'everything' && !isAllElseDone) return false;
   const ms = since === null ? (until ?? 0) - Date.now() : Date.now() - since;
   return ms > offlineMs;

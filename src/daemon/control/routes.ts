@@ -17,7 +17,9 @@ import type { ReloadPlan } from '../rules/plan-reload.ts';
 import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from '../files/suspects.ts';
-import { statusOf } from '../view.ts';
+import { overviewView, statusView } from '../picture/documents.ts';
+import { mostOfAll } from '../picture/take-picture.ts';
+import type { LivePicture } from '../picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 
 /** Result of a reload. */
@@ -71,8 +73,13 @@ export function readRoutes(
       ? refuse(context, 404, 'this daemon does not know the command: it is another version; restart it')
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
-  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon, context.req.query('all') === '1')));
-  app.get('/overview', async (context) => context.json(await daemon.overview()));
+  const now = (context: Context): Promise<LivePicture> =>
+    daemon.picture({ isFresh: true, ...(context.req.query('all') === '1' && { listed: mostOfAll }) });
+  app.get('/status', async (context) => context.json(statusView(await now(context))));
+  app.get('/overview', async (context) => context.json(overviewView(await daemon.picture())));
+  app.get('/picture', async (context) =>
+    context.json(await (context.req.query('fresh') === '1' ? now(context) : daemon.picture())),
+  );
   app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });

@@ -17,7 +17,7 @@ import { pollWords, publishWords } from '../../view/words/waiting-words.ts';
 import { placesOf, whyInLine } from './in-line.ts';
 import type { LineWorld, Places, Standing } from './in-line.ts';
 import { workStates } from './known-states.ts';
-import { paceOf } from '../outlook/outlook.ts';
+import { paceOf } from '../outlook/pace.ts';
 import { shownState } from './step-states.ts';
 import { channelRefusal } from '../../pipeline/file/reasons.ts';
 import { causeKey } from '../../pipeline/file/selection.ts';

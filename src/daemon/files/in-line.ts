@@ -6,8 +6,8 @@ import type { Line } from '../../pipeline/file/queue.ts';
 import { filesAhead, startsInMs } from '../../pipeline/turn-estimate.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
-import { paceOf } from '../outlook/outlook.ts';
-import type { PaceWorld } from '../outlook/outlook.ts';
+import { paceOf } from '../outlook/pace.ts';
+import type { PaceWorld } from '../outlook/pace.ts';
 
 /** Where a file waits for a lane. */
 export interface Standing {

@@ -2,7 +2,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { mayHaveArrived, unbound, videoOfSuspect, withoutToken } from '../../pipeline/file/facts.ts';
 import type { End, Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
-import type { Daemon } from '../daemon.ts';
+import type { Rows } from '../../pipeline/file/rows.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
 export interface SuspectView {
@@ -36,7 +36,10 @@ const mostListed = 10_000;
  *
  * @param daemon null when none runs: then no request is under way
  */
-export async function suspectsOf(ledger: SuspectLedger, daemon: Pick<Daemon, 'rows'> | null): Promise<SuspectsView> {
+export async function suspectsOf(
+  ledger: SuspectLedger,
+  daemon: { readonly rows: Pick<Rows, 'isHeld'> } | null,
+): Promise<SuspectsView> {
   const unanswered = (await ledger.unanswered()).filter(({ fileId }) => daemon?.rows.isHeld(fileId) !== true);
   const asked = await Promise.all(
     unanswered.map(async ({ token, fileId, title, at }) => {
@@ -91,7 +94,7 @@ export interface Dismissed {
  * @param names as the list gives them, or `all`
  */
 export async function dismiss(
-  { ledger, rows }: Pick<Daemon, 'ledger' | 'rows'>,
+  { ledger, rows }: { readonly ledger: SuspectLedger; readonly rows: Pick<Rows, 'isHeld' | 'claim'> },
   { names }: { readonly names: readonly string[] },
 ): Promise<Dismissed> {
   const { suspects } = await suspectsOf(ledger, { rows });

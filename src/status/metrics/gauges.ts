@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
+import { filesIn } from '../../view/stages.ts';
 import { hostView } from '../../daemon/fleet/host-view.ts';
 import { isObstacle } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
@@ -11,7 +12,7 @@ export type MeasuredDaemon = Pick<
   Daemon,
   | 'events'
   | 'config'
-  | 'summary'
+  | 'picture'
   | 'ledger'
   | 'conductor'
   | 'gate'
@@ -61,11 +62,12 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
   return async () => {
     try {
       if (daemon.fleet !== null && daemon.fleet.awaySince() !== null) throw new Error('the database is away');
-      const [summary, since] = [await daemon.summary(), await daemon.ledger.waitingSince()];
-      const { settling, uploading, queued } = summary;
-      const shown: Readonly<Record<string, number>> = { ...summary.states, settling, uploading, queued };
+      const picture = await daemon.picture({ isFresh: true });
+      const since = await daemon.ledger.waitingSince();
+      const { counts, settling, stages } = picture;
+      const shown: Readonly<Record<string, number>> = { ...counts, settling, queued: filesIn(stages, 'queued') };
       for (const state of fileStates) states.set({ state }, shown[state] ?? 0);
-      needsYou.set(summary.needsYou);
+      needsYou.set(picture.needs_you.files);
       oldest.set(since.oldest === null ? Number.NaN : since.oldest / 1_000);
       success.set((since.done ?? 0) / 1_000);
       ledger.set(1);

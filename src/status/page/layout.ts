@@ -1,7 +1,8 @@
 import { badge, button, counted, document, frame, type BadgeKind, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { Summary } from '../../daemon/summary.ts';
-import { countUnmet, unmetWords } from '../../daemon/overview/sentence.ts';
+import type { Picture } from '../../daemon/picture/picture.ts';
+import { filesIn } from '../../view/stages.ts';
+import { countUnmet, unmetWords } from '../../daemon/picture/sentence.ts';
 import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
 import { breakable } from './breakable.ts';
@@ -19,7 +20,7 @@ const SECTIONS = [
 
 /** A view with what surrounds it. */
 export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Promise<Html> {
-  const { kind, words, path } = healthOf(await daemon.summary(), countUnmet(daemon.expectations.list()));
+  const { kind, words, path } = healthOf(await daemon.picture());
   return frame(view, {
     site: SITE,
     assets,
@@ -39,16 +40,14 @@ export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Pr
 }
 
 /** How dropcast is, in a few words, and where more is said about it. */
-function healthOf(
-  { waits, needsYou, uploading, queued, settling }: Summary,
-  unmetDeliveries: number,
-): {
+function healthOf({ waits, needs_you: { files: needsYou }, stages, expectations }: Picture): {
   readonly kind: BadgeKind;
   readonly words: string;
   readonly path: string;
 } {
+  const unmet = countUnmet(expectations);
   // The overview has the whole reason, and what to do.
-  const wait = mainWait(waits, queued);
+  const wait = mainWait(waits, filesIn(stages, 'queued'));
   const frozen = waits.filter(({ cause }) => cause === 'folder').length;
   if (wait !== null) return { kind: 'bad', words: briefly(wait), path: '/' };
   if (frozen > 0) return { kind: 'bad', words: `${counted(frozen, 'folder')} not available`, path: '/folders' };
@@ -58,8 +57,8 @@ function healthOf(
       words: `${counted(needsYou, 'file')} ${needsYou === 1 ? 'needs' : 'need'} you`,
       path: '/',
     };
-  if (unmetDeliveries > 0) return { kind: 'notice', words: unmetWords(unmetDeliveries), path: '/' };
-  const isBusy = uploading + queued + settling > 0;
+  if (unmet > 0) return { kind: 'notice', words: unmetWords(unmet), path: '/' };
+  const isBusy = filesIn(stages, 'settling', 'queued', 'uploading') > 0;
   return isBusy ? { kind: 'busy', words: 'Working', path: '/' } : { kind: 'good', words: 'All is well', path: '/' };
 }
 

@@ -20,7 +20,7 @@ export interface Live extends LiveSource {
  * @param before called with everything that is told, before it is told
  */
 export function createLive(
-  daemon: Pick<Daemon, 'events' | 'news' | 'conductor' | 'overview'>,
+  daemon: Pick<Daemon, 'events' | 'news' | 'conductor' | 'picture'>,
   ended: AbortSignal,
   before: () => void = () => undefined,
 ): Live {
@@ -36,8 +36,8 @@ export function createLive(
       daemon.news.listen(({ type }) => tell(type === 'reload' ? 'reload' : 'news')),
     ];
     const clock = setInterval(() => {
-      // An overview that was older than the last event is asked for again: nothing else may happen for a long time.
-      if (daemon.conductor.uploads().length > 0 || daemon.overview.isBehind()) tell('progress');
+      // The page reloads a picture that was older than the last event: the next event may be long in coming.
+      if (daemon.conductor.uploads().length > 0 || daemon.picture.isBehind()) tell('progress');
     }, PROGRESS_MS).unref();
     return () => {
       clearInterval(clock);

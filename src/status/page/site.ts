@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
-import type { StatusView } from '../../daemon/view.ts';
+import { statusView } from '../../daemon/picture/documents.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 import { showsToken } from '../metrics/access.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -28,7 +28,6 @@ import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
 /** Where the page gets its content, and passes webhooks to. */
 export interface PageSource extends EarlySource {
   readonly daemon: Daemon;
-  status(): Promise<StatusView>;
   readonly access: PageAccess;
   /** Told of an address that fails: that is a bug. */
   readonly broke?: (error: unknown) => void;
@@ -62,7 +61,6 @@ export function createSite(
   const outcomes = createOutcomes();
   const worldFor = (context: Context<Signed>): PageWorld => ({
     daemon,
-    status: () => source.status(),
     outcomes,
     now: Date.now(),
     mayChange: context.get('right') === 'change',
@@ -105,7 +103,7 @@ export function createSite(
     });
   site.use(onlyReading, signedIn(access));
   if (metrics !== undefined) site.get('/metrics', (context) => tellMetrics(context, metrics));
-  site.get('/status.json', async (context) => context.json(await source.status()));
+  site.get('/status.json', async (context) => context.json(statusView(await daemon.picture({ isFresh: true }))));
   site.get('/live', (context) =>
     live.readers() < MOST_READERS
       ? liveAnswer(context.req.raw, live)

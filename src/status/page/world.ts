@@ -1,6 +1,5 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { StatusView } from '../../daemon/view.ts';
 import type { Outcomes } from './files/outcomes.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
@@ -13,7 +12,6 @@ export interface PageWorld {
   readonly mayChange: boolean;
   /** What the last commands on many files did. */
   readonly outcomes: Outcomes;
-  status(): Promise<StatusView>;
 }
 
 /** What the reader asked for. */

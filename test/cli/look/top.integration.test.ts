@@ -4,13 +4,13 @@ import { top } from '../../../src/cli/look/top.ts';
 import type { TopOptions } from '../../../src/cli/look/top.ts';
 import { serveControl } from '../../../src/daemon/control/server.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { someOverview } from '../../daemon/overview/some-overview.ts';
+import { somePicture } from '../../daemon/picture/some-picture.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { Terminal } from '../output/terminal.ts';
 
-/** A configuration whose socket is that of a daemon that has nothing but an overview. */
+/** A configuration whose socket is that of a daemon that has nothing but a picture. */
 async function desk() {
   const stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
@@ -26,7 +26,7 @@ folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
   const serve = async (text: string): Promise<AsyncDisposable> => {
     const daemon = {
       ledger: {},
-      overview: async () => someOverview({ sentence: { level: 'ok', text } }),
+      picture: async () => somePicture({ sentence: { level: 'ok', text } }),
       config: () => ({ stateDir: scratch.file('state'), folders: [] }),
     } as unknown as Daemon;
     const ports = {
@@ -44,7 +44,7 @@ folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
   return { serve, begin, terminal, keyboard, shell: onTerminal, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('without a terminal top prints the overview once', async () => {
+test('without a terminal top prints the picture once', async () => {
   await using place = await desk();
   await using daemon = await place.serve('All 3 files of today are live.');
   void daemon;

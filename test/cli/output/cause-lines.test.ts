@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { causeLines, sharedCauses } from '../../../src/cli/output/cause-lines.ts';
-import { busyOverview, noon } from '../../daemon/overview/some-overview.ts';
+import { busyPicture, noon } from '../../daemon/picture/some-picture.ts';
 
-const [failed, noRule] = busyOverview().needs_you.causes;
+const [failed, noRule] = busyPicture().needs_you.causes;
 
 test('60 files of one cause are two lines with the commands for all of them', () => {
   expect(causeLines(failed!, noon)).toEqual([

@@ -212,9 +212,8 @@ test('a paused folder begins nothing over a restart, says so in the row, and goe
   await station.restart();
   await station.daemon.folders.rescan();
   expect(station.daemon.pauses.list()).toMatchObject([{ folder: station.inbox, by: 'anna' }]);
-  expect(await station.daemon.outlook()).toMatchObject({
-    limitedBy: 'pause',
-    why: expect.stringMatching(/paused by anna since .* until/),
+  expect(await station.daemon.picture({ isFresh: true })).toMatchObject({
+    outlook: { limited_by: 'pause', why: expect.stringMatching(/paused by anna since .* until/) },
   });
   expect(station.host.videos.size).toBe(0);
   expect(await resume(station.daemon, { folder: station.inbox, by: 'bob' })).toMatchObject({ ok: true });

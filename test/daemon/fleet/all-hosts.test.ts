@@ -3,7 +3,7 @@ import { ofAllHosts, uploadsHere, workerOf } from '../../../src/daemon/fleet/all
 import { createHostNews } from '../../../src/daemon/fleet/host-news.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
 import type { LiveDaemon } from '../../../src/daemon/files/file-view.ts';
-import { paceOf } from '../../../src/daemon/outlook/outlook.ts';
+import { paceOf } from '../../../src/daemon/outlook/pace.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
 import type { Host } from '../../../src/fleet/fleet-view.ts';
 import type { FeedWait } from '../../../src/pipeline/rounds/publish.ts';

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesOf } from '../../../src/daemon/files/files-view.ts';
 import { foundOf } from '../../../src/daemon/files/show-view.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
 import { until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 
@@ -23,7 +22,7 @@ test('files in the folder of a host that died say so, in every view of another h
   await daemon.fleet?.hosts();
 
   const words = 'only two can read this folder, and it was last heard 4 min ago';
-  expect((await statusOf(daemon.ledger, daemon)).working).toMatchObject([
+  expect((await daemon.picture({ isFresh: true })).working).toMatchObject([
     { path: `two:${two.inbox}/clip.mp4`, why: words },
   ]);
   expect((await foundOf(daemon.ledger, daemon, 'clip.mp4')).found).toMatchObject([{ file: { why: words } }]);

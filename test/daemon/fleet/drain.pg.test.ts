@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { drain, hostsOf } from '../../../src/daemon/fleet/commands.ts';
 import { filesOf } from '../../../src/daemon/files/files-view.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
 import { until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 
@@ -25,7 +24,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
   for (const { daemon } of [one, two]) {
     expect(await stateOn(daemon, 'one')).toBe('drained');
     await until('its views say so', async () => {
-      const { fleet: hosts } = await daemon.overview();
+      const { fleet: hosts } = await daemon.picture();
       return hosts?.hosts.find(({ name }) => name === 'one')?.state === 'drained';
     });
   }
@@ -40,7 +39,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
   expect(await stateOn(again.daemon, 'one')).toBe('drained');
   await fleet.drop(join(again.inbox, 'own.mp4'));
   await until('its file waits for it, and says so', async () => {
-    const { working } = await statusOf(two.daemon.ledger, two.daemon);
+    const { working } = await two.daemon.picture({ isFresh: true });
     return working[0]?.why === 'only one can read this folder, and it is draining';
   });
   expect((await again.daemon.ledger.find('own.mp4'))[0]?.intent).toBeNull();
@@ -74,7 +73,7 @@ test('a host that does not run is drained when it starts; one that nobody knows 
   await until('it is known', async () => (await again.daemon.ledger.find('a.mp4')).length === 1);
   await until('nobody has the turn', () => one.daemon.turn.signal() === null && again.daemon.turn.signal() === null);
   await one.daemon.fleet?.hosts();
-  const { working, fleet: hosts } = await statusOf(one.daemon.ledger, one.daemon);
+  const { working, fleet: hosts } = await one.daemon.picture({ isFresh: true });
   expect(working).toMatchObject([
     { state: 'queued', why: 'no host takes up files: each is draining, stopped or silent' },
   ]);

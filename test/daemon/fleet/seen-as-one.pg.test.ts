@@ -2,23 +2,21 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { overviewView } from '../../../src/daemon/picture/documents.ts';
 import { fleetTroubles } from '../../../src/daemon/fleet/host-words.ts';
 import { sightsNow } from '../../../src/daemon/fleet/sights.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
 import { eventually, until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 
 /** What a host says of the files of its fleet, in the views that remember something. */
 async function said(daemon: Daemon, share: string) {
-  const status = await statusOf(daemon.ledger, daemon);
-  const overview = await daemon.overview();
-  const summary = await daemon.summary();
+  const status = await daemon.picture({ isFresh: true });
+  const overview = overviewView(status);
   const stages = Object.fromEntries(overview.stages.map(({ name, last_hour: lastHour }) => [name, lastHour]));
   return {
     counts: status.counts['done'],
     'folder of status': status.folders.find(({ path }) => path === share)?.accounts.known,
     'all folders of status': status.accounts.known,
-    summary: [summary.done, summary.states['done']],
     sentence: overview.sentence,
     'last hour': [stages['processing'], stages['publishing']],
     today: overview.day.today.done,
@@ -55,7 +53,7 @@ test('a host says what only another one can see: a folder of its own that is awa
   // The daemon may write into it at the same time.
   await rm(inbox, { recursive: true, maxRetries: 10 });
   const words = async (): Promise<readonly string[]> => {
-    const { fleet: seen } = await statusOf(daemon.ledger, daemon);
+    const { fleet: seen } = await daemon.picture({ isFresh: true });
     return seen === null ? [] : fleetTroubles(seen, Date.now());
   };
   await eventually('it is told', async () =>
@@ -72,7 +70,6 @@ const theTruth = (share: string): Awaited<ReturnType<typeof said>> => ({
   counts: 2,
   'folder of status': { done: 2 },
   'all folders of status': { done: 2 },
-  summary: [2, 2],
   sentence: expect.any(Object) as never,
   'last hour': [2, 2],
   today: 2,

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { createPageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
@@ -50,7 +49,6 @@ status: { listen: off }
       { host: '127.0.0.1', port: 0 },
       {
         daemon,
-        status: () => statusOf(daemon.ledger, daemon),
         health: () => 'ok',
         receive: () => 'not wanted',
         access: createPageAccess('the-token'),

@@ -2,7 +2,6 @@ import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts';
 import { healthOf } from '../../../src/daemon/health.ts';
-import { statusOf } from '../../../src/daemon/view.ts';
 import { createPageAccess, type PageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage, type StatusPage } from '../../../src/status/page/serve.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
@@ -81,7 +80,6 @@ folders:
       {
         daemon,
         access,
-        status: () => statusOf(daemon.ledger, daemon),
         health: () => healthOf(daemon.waits()),
         receive: () => 'not wanted',
       },

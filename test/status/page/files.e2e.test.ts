@@ -38,7 +38,6 @@ describe('the views of files in Chromium', needs('chromium'), () => {
       { host: '127.0.0.1', port: 0 },
       {
         daemon,
-        status: () => Promise.reject(new Error('not needed')),
         health: () => 'ok',
         receive: () => 'not wanted',
         access: createPageAccess('the-token'),

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { breakable } from '../../../src/status/page/breakable.ts';
 import { viewPage } from '../../../src/status/page/layout.ts';
 import type { PageWorld } from '../../../src/status/page/world.ts';
+import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { idleDaemon } from './idle-daemon.ts';
 
 const view = { title: 'Files', section: '/files', changesWith: [], body: html`` } as const;
@@ -12,7 +13,7 @@ test.each([
   ['late', 'notice', '1 expected delivery is missing or late'],
   ['expected', 'good', 'All is well'],
 ])('with a delivery that is %s, the header does not contradict the overview', async (state, kind, words) => {
-  const daemon = { ...idleDaemon(), expectations: { list: () => [{ state }] } };
+  const daemon = idleDaemon({ expectations: [{ state } as ExpectationView] });
   const page = String(await viewPage(view, { daemon, mayChange: false } as unknown as PageWorld));
   expect(/id="health" href="\/">\s*<span class="badge (\w+)">.*?<\/svg>\s*([^<]*?)\s*</s.exec(page)?.slice(1)).toEqual([
     kind,

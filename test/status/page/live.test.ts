@@ -15,11 +15,11 @@ afterEach(() => {
 function some(uploads = 0, isBehind = () => false) {
   const events = createEventStream(silentLogger);
   const news = createNewsLines({ now: () => 0 }, (error) => expect.unreachable(String(error)));
-  const overview = { isBehind };
+  const picture = { isBehind };
   const daemon = {
     events,
     news,
-    overview,
+    picture,
     conductor: { uploads: () => Array.from({ length: uploads }) },
   } as unknown as Daemon;
   let before = 0;
@@ -79,7 +79,7 @@ test('when the last reader leaves, nothing listens any more, and the next one he
 });
 
 // The last of many events was in no overview for 30 s: it was asked for while a read of before was kept.
-test('readers are told once more when they were shown an overview that is out of date', () => {
+test('readers reload once more when they were shown a picture that is out of date', () => {
   let isBehind = true;
   const { heard, listen } = some(0, () => isBehind);
   listen();

@@ -3,22 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
-import { emptyStatus } from '../../../src/daemon/view.ts';
-import type { StatusView } from '../../../src/daemon/view.ts';
+import { statusView } from '../../../src/daemon/picture/documents.ts';
+import type { LivePicture } from '../../../src/daemon/picture/picture.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import type { PageSource } from '../../../src/status/page/site.ts';
 import { idleDaemon } from './idle-daemon.ts';
 import { createPageAccess } from '../../../src/status/page/access.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 
-const view: StatusView = {
-  ...emptyStatus,
-  daemon: { running: true, pid: 1, started_at: 0 },
-  config: '/etc/dropcast/dropcast.yaml',
+const view = {
   counts: { queued: 2 },
   settling: 1,
-  requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
-  outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
+  outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null } as const,
   working: [
     viewOf(
       null,
@@ -47,15 +43,14 @@ function get(
 }
 
 const serve = (
-  status: StatusView,
+  picture: Partial<LivePicture>,
   receive: PageSource['receive'] = () => 'not wanted',
   health: ReturnType<PageSource['health']> = 'ok',
 ) =>
   serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
-      daemon: idleDaemon(),
-      status: async () => status,
+      daemon: idleDaemon(picture),
       health: () => health,
       receive,
       access: createPageAccess('the-token'),
@@ -94,7 +89,7 @@ test('says what the status says: the limit of uploads, an archive to adopt, file
 test('gives programs the same as JSON, without upload addresses', async () => {
   await using page = await serve(view);
   const { text } = await get(page.port, '/status.json');
-  expect(JSON.parse(text)).toEqual(view);
+  expect(JSON.parse(text)).toEqual(statusView(await idleDaemon(view).picture()));
   expect(text).not.toContain('sig=');
 });
 

@@ -3,7 +3,7 @@ import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createPageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { openBrowser } from '../../browser/browser.ts';
-import { busyOverview, noon } from '../../daemon/overview/some-overview.ts';
+import { busyPicture, noon } from '../../daemon/picture/some-picture.ts';
 import { idleDaemon } from './idle-daemon.ts';
 
 // node --conditions=source test/status/page/pictures.ts
@@ -15,23 +15,13 @@ const pictures = [
   { file: 'page-phone.png', viewport: { width: 360, height: 1100 }, colorScheme: 'dark' },
 ] as const;
 
-const status = {
-  suspects: 0,
-  adoption: { files: 0, compared: 0, comparing: null },
-  deletions: { files: 0, next_at: null },
-  accounts: { unaccounted: 0 },
-  uploads: null,
-};
-const daemon: Daemon = Object.assign(idleDaemon({ needsYou: 63 }), {
-  overview: Object.assign(async () => busyOverview(), { isBehind: () => false }),
-});
+const daemon: Daemon = idleDaemon(busyPicture());
 Date.now = () => noon;
 await using page = await serveStatusPage(
   { host: '127.0.0.1', port: 0 },
   {
     daemon,
     access: createPageAccess('the-token'),
-    status: async () => status as never,
     health: () => 'ok',
     receive: () => 'not wanted',
   },

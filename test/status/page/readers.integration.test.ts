@@ -7,12 +7,12 @@ import { createPageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { until } from '../../support/until.ts';
-import { idle, idleDaemon } from './idle-daemon.ts';
+import { idleDaemon } from './idle-daemon.ts';
 
 const headers = { authorization: 'Bearer the-token', accept: 'text/html' };
 const folder = { type: 'folder', folder: '/srv/in', state: 'frozen', why: 'it is away' } as const;
 
-/** A page whose renderings are counted: each asks for the summary once. */
+/** A page whose renderings are counted: each asks for the picture. */
 async function somePage() {
   const events = createEventStream(silentLogger);
   let listeners = 0;
@@ -27,19 +27,22 @@ async function somePage() {
       };
     },
   };
+  const idle = idleDaemon();
   const daemon = {
-    ...idleDaemon(),
+    ...idle,
     events: heard,
-    summary: async () => {
-      renderings += 1;
-      return idle;
-    },
+    picture: Object.assign(
+      async () => {
+        renderings += 1;
+        return idle.picture();
+      },
+      { isBehind: () => false },
+    ),
   } as Daemon;
   const page = await serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
       daemon,
-      status: () => Promise.reject(new Error('not needed')),
       health: () => 'ok',
       receive: () => 'not wanted',
       access: createPageAccess('the-token'),

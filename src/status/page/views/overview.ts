@@ -3,8 +3,7 @@ import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { rate } from '../../../view/words/amounts.ts';
 import { limitSentence } from '../../../daemon/outlook/limit-words.ts';
-import type { OverviewView, Sentence } from '../../../daemon/overview/overview-view.ts';
-import type { StatusView } from '../../../daemon/view.ts';
+import type { LivePicture, Sentence } from '../../../daemon/picture/picture.ts';
 import { channelsToChoose } from '../files/channels.ts';
 import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
@@ -19,8 +18,8 @@ import { stageStrip } from './overview/stage-strip.ts';
 import { troublePanel } from './overview/trouble.ts';
 
 /** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
-export async function overview({ daemon, status, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
-  const [view, { suspects, adoption, deletions, accounts, uploads }] = [await daemon.overview(), await status()];
+export async function overview({ daemon, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
+  const view = await daemon.picture();
   const channels = mayChange && isAskedFor(view) ? await channelsToChoose(daemon) : mayChange ? [] : null;
   return {
     title: 'Overview',
@@ -44,12 +43,12 @@ export async function overview({ daemon, status, now, mayChange }: PageWorld): P
       ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${expectedPanel(view, now)}
       ${needsYouPanel(view.needs_you, { now, channels })} ${nowPanel(view.now, now)} ${hostsPanel(view.fleet, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, { now, links: daemon.links })}</div>
-      ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads, fleet: view.fleet }, now)}`,
+      ${dayPanel(view.day, now)} ${notes(view, now)}`,
   };
 }
 
 /** Whether a channel is to be chosen for some files. */
-function isAskedFor({ needs_you: { causes } }: OverviewView): boolean {
+function isAskedFor({ needs_you: { causes } }: LivePicture): boolean {
   return causes.some(({ actions }) => actions.includes('send elsewhere'));
 }
 
@@ -73,14 +72,14 @@ function sentence({ level, text }: Sentence): Html {
   </p>`;
 }
 
-function limit({ outlook, stages }: OverviewView, now: number): Html | '' {
+function limit({ outlook, stages }: LivePicture, now: number): Html | '' {
   const words = stages.some(({ bottleneck }) => bottleneck !== null) ? limitSentence(outlook) : null;
   if (words === null || outlook.limited_by === 'pause') return '';
   const done = outlook.done_at === null ? '' : html` All done at about ${moment(outlook.done_at, now)}.`;
   return html`<p class="muted" data-key="limit">${visibleText(words)}.${done}</p>`;
 }
 
-function isNew({ stages, needs_you: needsYou, retrying }: OverviewView): boolean {
+function isNew({ stages, needs_you: needsYou, retrying }: LivePicture): boolean {
   return stages.every(({ files }) => files === 0) && needsYou.files + retrying.files === 0;
 }
 
@@ -91,10 +90,8 @@ function firstSteps(folder: string | undefined): Html {
   );
 }
 
-type Notes = Pick<StatusView, 'suspects' | 'adoption' | 'deletions' | 'accounts' | 'uploads' | 'fleet'>;
-
 /** What is worth a line, and no panel. */
-function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Notes, now: number): Html | '' {
+function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: LivePicture, now: number): Html | '' {
   const next = deletions.next_at === null ? '' : html`, the next after ${moment(deletions.next_at, now)}`;
   const limitOf = uploads?.bytes_per_second ?? null;
   const until = uploads === null || uploads.until === null ? '' : html` until ${moment(uploads.until, now)}`;

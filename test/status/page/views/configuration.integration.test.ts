@@ -33,7 +33,6 @@ async function read(path?: string, text = TEXT): Promise<string> {
     now: Date.UTC(2026, 10, 22),
     mayChange: false,
     outcomes: createOutcomes(),
-    status: () => Promise.reject(new Error('not needed')),
   };
   const query = new URLSearchParams(path === undefined ? {} : { path: path.replace('HERE', here.path) });
   const words = await wordsOf(await configuration(world, { query, part: () => '' }));

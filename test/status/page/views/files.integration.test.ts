@@ -36,7 +36,6 @@ function worldOf(mayChange = false): PageWorld {
     now,
     mayChange,
     outcomes: createOutcomes(),
-    status: () => Promise.reject(new Error('not needed')),
   };
 }
 

@@ -23,7 +23,6 @@ function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause
     now,
     mayChange,
     outcomes: createOutcomes(),
-    status: () => Promise.reject(new Error('not needed')),
   };
   return folders(world);
 }

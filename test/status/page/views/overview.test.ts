@@ -1,25 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Daemon } from '../../../../src/daemon/daemon.ts';
-import type { OverviewView } from '../../../../src/daemon/overview/overview-view.ts';
+import type { LivePicture } from '../../../../src/daemon/picture/picture.ts';
 import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
-import { busyOverview, noon, someNowFile, someOverview } from '../../../daemon/overview/some-overview.ts';
+import { busyPicture, noon, someNowFile, somePicture } from '../../../daemon/picture/some-picture.ts';
 import { hostView } from '../../../../src/daemon/fleet/host-view.ts';
 import type { Host } from '../../../../src/fleet/fleet-view.ts';
 import { someHost } from '../../../daemon/fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
-const status = {
-  suspects: 0,
-  adoption: { files: 0, compared: 0, comparing: null },
-  deletions: { files: 0, next_at: null },
-  accounts: { unaccounted: 0 },
-  uploads: null,
-};
-
-async function shown(view: OverviewView, mayChange = true): Promise<string> {
-  const daemon: Daemon = Object.assign(idleDaemon(), { overview: async () => view });
-  const world = { daemon, now: noon, mayChange, status: async () => status } as unknown as PageWorld;
+async function shown(picture: LivePicture, mayChange = true): Promise<string> {
+  const world = { daemon: idleDaemon(picture), now: noon, mayChange } as unknown as PageWorld;
   return (await (await overview(world)).body).toString();
 }
 
@@ -30,7 +20,7 @@ const text = (page: string): string =>
     .replaceAll(/\s+/g, ' ');
 
 test('the sentence comes first and is the one thing that screen readers are told of', async () => {
-  const page = await shown(busyOverview());
+  const page = await shown(busyPicture());
   expect(page.match(/role="status"/g)).toHaveLength(1);
   expect(page.indexOf('role="status"')).toBeLessThan(page.indexOf('class="stages"'));
   expect(text(page)).toContain(
@@ -39,7 +29,7 @@ test('the sentence comes first and is the one thing that screen readers are told
 });
 
 test('each stage leads to its files, and the slowest says so in a word', async () => {
-  const page = await shown(busyOverview());
+  const page = await shown(busyPicture());
   for (const stage of ['settling', 'queued', 'uploading', 'processing', 'publishing', 'live'])
     expect(page).toContain(`href="/files?stage=${stage}"`);
   expect(page.match(/class="stage slow"/g)).toHaveLength(1);
@@ -48,11 +38,11 @@ test('each stage leads to its files, and the slowest says so in a word', async (
 });
 
 test('60 files of one cause are one line with what to do, and lead to all of them', async () => {
-  const words = text(await shown(busyOverview()));
+  const words = text(await shown(busyPicture()));
   expect(words).toContain('60 .mkv files could not be processed by the service');
   expect(words).toContain('Look at one of them');
   expect(words).toMatch(/And 5 files for 2 other reasons/);
-  const page = await shown(busyOverview());
+  const page = await shown(busyPicture());
   expect(page).toContain('href="/files?state=needs-you&amp;cause=processing_failed"');
   expect(page).toContain('href="/files/many?do=retry&amp;which=all&amp;state=needs-you&amp;cause=processing_failed"');
   // What no rule takes cannot be retried.
@@ -60,11 +50,11 @@ test('60 files of one cause are one line with what to do, and lead to all of the
 });
 
 test('a reader who may change nothing is offered nothing', async () => {
-  expect(await shown(busyOverview(), false)).not.toContain('/files/many');
+  expect(await shown(busyPicture(), false)).not.toContain('/files/many');
 });
 
 test('a file says how far it is, when it is ready, and when it is looked at', async () => {
-  const words = text(await shown(busyOverview()));
+  const words = text(await shown(busyPicture()));
   expect(words).toContain('uploading 62 %');
   expect(words).toContain('4.1 GB of 6.6 GB, 38 MB/s');
   expect(words).toContain('ready at 12:32');
@@ -73,7 +63,7 @@ test('a file says how far it is, when it is ready, and when it is looked at', as
 });
 
 test('budget, feeds, day, pauses and frozen folders are said in words', async () => {
-  const words = text(await shown(busyOverview()));
+  const words = text(await shown(busyPicture()));
   expect(words).toMatch(/412 of 1,000 used in the last hour; others use about 120\./);
   expect(words).toContain('15 free again at 12:14');
   expect(words).toMatch(/feed_news .*3 newer files, by 12:11/);
@@ -84,19 +74,19 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
 });
 
 test('what is expected and missing, and a notification target that takes nothing, are said with their times', async () => {
-  const words = text(await shown(busyOverview()));
+  const words = text(await shown(busyPicture()));
   expect(words).toMatch(/missing evening\/\*\.mp4 in \/srv\/in : 1 of 2 files missing since 11:30/);
   expect(words).toMatch(/not told ops takes nothing since 11:50 : answered 503\. 3 messages wait\./);
 });
 
 test('files that are tried again have their own place beside the stages, so that the sum is right', async () => {
-  const page = await shown(busyOverview());
+  const page = await shown(busyPicture());
   expect(page).toContain('data-key="stage-retrying"');
   expect(text(page)).toContain('retrying 2 from any stage next at 12:13');
 });
 
 test('before the first file there are no empty panels, and it says what to do next', async () => {
-  const page = await shown(someOverview());
+  const page = await shown(somePicture());
   expect(text(page)).toContain('Copy a video into a watched folder');
   for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'stage-retrying', 'expected', 'limit', 'notes'])
     expect(page).not.toContain(`data-key="${panel}"`);
@@ -104,13 +94,13 @@ test('before the first file there are no empty panels, and it says what to do ne
 
 test('names cannot become markup, turn the text around or leave their link', async () => {
   const path = '/in/<img src=x onerror=alert(1)>"\u202Egpj.mp4';
-  const page = await shown(someOverview({ now: { files: [someNowFile({ id: '"><b>', path })], more: 0 } }));
+  const page = await shown(somePicture({ now: { files: [someNowFile({ id: '"><b>', path })], more: 0 } }));
   expect(page).not.toMatch(/<img|<b>|\u202E/);
 });
 
 test.each([0, 1, 999, 1_000, 5_000])('the gauge stays in its frame with %i requests of 1,000', async (used) => {
-  const budget = { used, limit: 1_000, others: 900, blocked_until: null, frees: [] };
-  const page = await shown(someOverview({ budget }));
+  const budget = { used, limit: 1_000, others: 900, blocked_until: null, total: 0, frees: [] };
+  const page = await shown(somePicture({ budget }));
   const widths = [...page.matchAll(/class="(?:own|others)" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toHaveLength(2);
   for (const width of widths) expect(width).toBeLessThanOrEqual(100);
@@ -119,7 +109,7 @@ test.each([0, 1, 999, 1_000, 5_000])('the gauge stays in its frame with %i reque
 test('the hosts of a fleet have a panel; a single host has none unless it is drained', async () => {
   const panel = async (...hosts: readonly Host[]) => {
     const views = hosts.map((host) => hostView({ ...host, heardAt: noon }, 'a'));
-    return text(await shown(someOverview({ fleet: { away_since: null, away: null, hosts: views } })));
+    return text(await shown(somePicture({ fleet: { away_since: null, away: null, hosts: views } })));
   };
   const draining = { since: noon - 60_000, by: 'ana' };
   const fleet = await panel(someHost('a'), someHost('b<script>', { draining, version: '0.4.0' }));
@@ -130,5 +120,5 @@ test('the hosts of a fleet have a panel; a single host has none unless it is dra
   expect(fleet).toContain('The hosts run different versions: 0.3.0 (a), 0.4.0');
   expect(await panel(someHost('a'))).not.toContain('Hosts');
   expect(await panel(someHost('a', { draining }))).toContain('drained by ana');
-  expect(text(await shown(someOverview()))).not.toContain('Hosts');
+  expect(text(await shown(somePicture()))).not.toContain('Hosts');
 });

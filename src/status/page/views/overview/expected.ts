@@ -3,11 +3,11 @@ import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { expectationWords } from '../../../../daemon/expectations/expectation-words.ts';
 import type { ExpectationView } from '../../../../pipeline/expectation.ts';
-import type { OverviewView } from '../../../../daemon/overview/overview-view.ts';
+import type { Picture } from '../../../../daemon/picture/picture.ts';
 import { filesAddress } from '../../files/address.ts';
 
 /** What folders expect of today, and what has come of it. */
-export function expectedPanel({ expectations }: Pick<OverviewView, 'expectations'>, now: number): Html | '' {
+export function expectedPanel({ expectations }: Pick<Picture, 'expectations'>, now: number): Html | '' {
   if (expectations.length === 0) return '';
   return html`<section class="card" data-key="expected" aria-labelledby="expected">
     <div class="head"><h2 id="expected">Expected</h2></div>

@@ -3,11 +3,11 @@ import { badge, fileSize, grouped, named, span, table, unseen, visibleText } fro
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { rate } from '../../../../view/words/amounts.ts';
-import type { NowFile, OverviewView } from '../../../../daemon/overview/overview-view.ts';
+import type { NowFile, Picture } from '../../../../daemon/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
 /** Files under way, in the order in which they came in: rows stay where they are. */
-export function nowPanel({ files, more }: OverviewView['now'], now: number): Html | '' {
+export function nowPanel({ files, more }: Picture['now'], now: number): Html | '' {
   if (files.length === 0) return '';
   return html`<section class="card" data-key="now">
     <div class="head"><h2>Now</h2></div>

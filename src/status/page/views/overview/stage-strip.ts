@@ -1,11 +1,11 @@
 import { badge, grouped, span, time, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { OverviewView, StageView } from '../../../../daemon/overview/overview-view.ts';
+import type { Picture, StageView } from '../../../../daemon/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
 /** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */
-export function stageStrip({ stages, retrying }: OverviewView, now: number): Html {
+export function stageStrip({ stages, retrying }: Picture, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
     <ol>
       ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
@@ -15,7 +15,7 @@ export function stageStrip({ stages, retrying }: OverviewView, now: number): Htm
 }
 
 /** From any stage, and in none of them: with these the sum is right. */
-function retryingLink({ files, next_at: next }: OverviewView['retrying'], now: number): Html {
+function retryingLink({ files, next_at: next }: Picture['retrying'], now: number): Html {
   return html`<a href="/files?state=retrying" class="stage aside">
     <span class="name">retrying</span>
     <strong>${grouped(files)}</strong>

@@ -1,14 +1,17 @@
 import { badge, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { OverviewView } from '../../../../daemon/overview/overview-view.ts';
+import type { Picture } from '../../../../daemon/picture/picture.ts';
 import { whyWords } from '../../../../view/waits.ts';
 import { moment } from '../../moment.ts';
 
 /** Panel of waits, folders that are not simply watched, and notification targets that take no messages. */
-export function troublePanel({ waits, folders, deaf_targets: targets }: OverviewView, now: number): Html | '' {
+export function troublePanel(
+  { waits, folders, deaf_targets: targets }: Pick<Picture, 'waits' | 'folders' | 'deaf_targets'>,
+  now: number,
+): Html | '' {
   const listed = waits.filter(({ cause }) => cause !== 'database');
-  const others = folders.filter(({ state }) => state !== 'frozen');
+  const others = folders.filter(({ state }) => state === 'scanning');
   if (listed.length + others.length + targets.length === 0) return '';
   return html`<section class="card" data-key="trouble">
     <ul class="causes">

@@ -1,5 +1,8 @@
 import { stageOfState } from '../../../src/view/stages.ts';
-import type { NowFile, OverviewView, StageName } from '../../../src/daemon/overview/overview-view.ts';
+import type { LivePicture, NowFile, StageName } from '../../../src/daemon/picture/picture.ts';
+import type { FolderStatus } from '../../../src/intake/watched-folder.ts';
+import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { emptyPicture } from '../../../src/daemon/picture/take-picture.ts';
 
 export const noon = new Date('2026-11-22T12:10:00').getTime();
 const minute = 60_000;
@@ -7,7 +10,7 @@ const minute = 60_000;
 const stageNames: readonly StageName[] = ['settling', 'queued', 'uploading', 'processing', 'publishing', 'live'];
 
 /** A daemon to which no file ever came, with what the test wants otherwise. */
-export function someOverview(other: Partial<OverviewView> = {}): OverviewView {
+export function somePicture(other: Partial<LivePicture> = {}): LivePicture {
   const slots = Array.from({ length: 48 }, (_, n) => ({
     at: noon - 10 * minute - (47 - n) * 30 * minute,
     done: 0,
@@ -15,31 +18,47 @@ export function someOverview(other: Partial<OverviewView> = {}): OverviewView {
     bytes: 0,
   }));
   return {
-    v: 1,
+    ...emptyPicture,
     at: noon,
-    started_at: noon - 60 * minute,
+    daemon: { running: true, pid: 4_711, started_at: noon - 60 * minute },
+    config: '/etc/dropcast/dropcast.yaml',
     sentence: { level: 'ok', text: 'No file has come yet.' },
-    stages: stageNames.map((name) => ({
-      name,
-      states: [],
-      files: 0,
-      last_hour: 0,
-      oldest_since: null,
-      bottleneck: null,
-    })),
+    stages: stagesWith({}),
     retrying: { files: 0, next_at: null },
     outlook: { limited_by: 'nothing', why: 'no file waits', done_at: null },
     needs_you: { files: 0, causes: [], more: { causes: 0, files: 0 } },
     now: { files: [], more: 0 },
-    budget: { used: 0, limit: 1_000, others: 0, blocked_until: null, frees: [] },
+    budget: { used: 0, limit: 1_000, others: 0, blocked_until: null, total: 0, frees: [] },
     day: { slots, done: 0, failed: 0, bytes: 0, today: { done: 0, failed: 0, bytes: 0 } },
-    feeds: [],
-    folders: [],
-    pauses: [],
-    waits: [],
-    expectations: [],
-    deaf_targets: [],
-    fleet: null,
+    ...other,
+  };
+}
+
+/** Stages with these numbers of files. */
+export function stagesWith(files: Partial<Record<StageName, number>>): LivePicture['stages'] {
+  const nothing = { states: [], retrying: 0, last_hour: 0, oldest_since: null, bottleneck: null };
+  return stageNames.map((name) => ({ ...nothing, name, files: files[name] ?? 0 }));
+}
+
+export function someFolder(other: Partial<FolderStatus> = {}): FolderStatus {
+  return {
+    path: '/srv/in',
+    state: 'watching',
+    why: null,
+    paths: { seen: 9, settling: 0, offered: 9, ignored: 0, refused: 0 },
+    accounts: sumOfAccounts([]),
+    refused: null,
+    refused_paths: [],
+    left_out: { files: 0, media: 0, extensions: [], paths: [] },
+    by: 'events',
+    last_event_at: null,
+    last_scan_at: null,
+    last_scan_ms: null,
+    next_scan_at: null,
+    is_scanning: false,
+    done_marker: null,
+    without_marker: 0,
+    lone_sidecars: { files: 0, first: [] },
     ...other,
   };
 }
@@ -64,8 +83,8 @@ export function someNowFile(other: Partial<NowFile> = {}): NowFile {
 }
 
 /** A daemon in the middle of its day: something of everything. */
-export function busyOverview(): OverviewView {
-  const quiet = someOverview();
+export function busyPicture(): LivePicture {
+  const quiet = somePicture();
   const files = { settling: 1, queued: 12, uploading: 2, processing: 3, publishing: 1, live: 214 };
   return {
     ...quiet,
@@ -76,6 +95,7 @@ export function busyOverview(): OverviewView {
     stages: quiet.stages.map((stage) => ({
       ...stage,
       files: files[stage.name],
+      retrying: stage.name === 'uploading' ? 2 : 0,
       last_hour: 18,
       oldest_since: stage.name === 'queued' ? noon - 14 * minute : null,
       bottleneck:
@@ -130,6 +150,7 @@ export function busyOverview(): OverviewView {
           path: '/srv/in/radio.wav',
           kind: 'audio',
           state: 'retrying',
+          stage: 'uploading',
           sent: null,
           sent_at: null,
           ready_at: null,
@@ -144,6 +165,7 @@ export function busyOverview(): OverviewView {
       limit: 1_000,
       others: 120,
       blocked_until: null,
+      total: 9_000,
       frees: [{ at: noon + 4 * minute, requests: 15 }],
     },
     day: {
@@ -163,7 +185,10 @@ export function busyOverview(): OverviewView {
         failure: 'the service knows no feed feed_sport',
       },
     ],
-    folders: [{ path: '/mnt/nas', state: 'frozen', why: 'nothing is mounted there since 11:55' }],
+    folders: [
+      someFolder({ path: '/mnt/nas', state: 'frozen', why: 'nothing is mounted there since 11:55' }),
+      someFolder(),
+    ],
     expectations: [
       {
         key: 'evening',
@@ -180,14 +205,6 @@ export function busyOverview(): OverviewView {
       },
     ],
     deaf_targets: [{ name: 'ops', type: 'webhook', why: 'answered 503', since: noon - 20 * minute, waiting: 3 }],
-    pauses: [
-      {
-        what: '/srv/late',
-        why: 'paused by anna since 11:00 until 18:00',
-        since: noon - 70 * minute,
-        until: noon + 350 * minute,
-      },
-    ],
     waits: [
       {
         cause: 'paused',

@@ -1,5 +1,5 @@
 import type { ExpectationView } from '../../pipeline/expectation.ts';
-import type { DaySlot, Sentence } from './overview-view.ts';
+import type { DaySlot, Sentence } from './picture.ts';
 
 /** What the sentence of health is made of. */
 export interface Health {
@@ -33,6 +33,12 @@ export function sentenceOf(health: Health): Sentence {
   return { level, text: `${restOf(health)}${more(trouble)}.` };
 }
 
+/** Pure: the same while no daemon runs on this host. */
+export function sentenceWithoutDaemon({ needsYou, isFleet }: { needsYou: number; isFleet: boolean }): Sentence {
+  const trouble = troubleOf({ needsYou, frozenFolders: 0, unmet: 0 });
+  return { level: 'stopped', text: `dropcast is not running${isFleet ? ' on this host' : ''}${more(trouble)}.` };
+}
+
 /** Pure: whether a person has to act. The level of the overview and the exit code of `dropcast status` follow from it. */
 export function needsPerson({
   needsYou,
@@ -57,7 +63,11 @@ function more(trouble: readonly string[]): string {
   return trouble.map((words) => `; ${words}`).join('');
 }
 
-function troubleOf({ needsYou, frozenFolders, unmet }: Health): readonly string[] {
+function troubleOf({
+  needsYou,
+  frozenFolders,
+  unmet,
+}: Pick<Health, 'needsYou' | 'frozenFolders' | 'unmet'>): readonly string[] {
   return [
     ...(frozenFolders > 0 ? [frozenFolders === 1 ? '1 folder is frozen' : `${frozenFolders} folders are frozen`] : []),
     ...(unmet > 0 ? [unmetWords(unmet)] : []),

@@ -3,7 +3,7 @@ import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { FileView } from '../files/file-view.ts';
-import type { NowFile, OverviewView } from './overview-view.ts';
+import type { NowFile, Picture } from './picture.ts';
 
 /** More are counted. */
 const mostShown = 12;
@@ -62,7 +62,7 @@ function kindOf({ path, source_url: source }: FileView): NowFile['kind'] {
 }
 
 /** Files under way that are not shown. */
-export function moreUnderWay(counts: Readonly<Record<string, number>>, shown: number): OverviewView['now']['more'] {
+export function moreUnderWay(counts: Readonly<Record<string, number>>, shown: number): Picture['now']['more'] {
   const states = ['creating', 'uploading', 'processing', 'awaiting publish', 'retrying'];
   return Math.max(0, states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) - shown);
 }

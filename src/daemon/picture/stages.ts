@@ -1,8 +1,9 @@
+import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { statesIn } from '../../view/stages.ts';
+import { stageWord, statesIn } from '../../view/stages.ts';
 import { shownState } from '../files/step-states.ts';
-import type { StageName, StageView } from './overview-view.ts';
+import type { OutlookView, StageName, StageView } from './picture.ts';
 
 /** What the stages are counted from. */
 export interface StageWorld {
@@ -12,9 +13,11 @@ export interface StageWorld {
   /** The first files of each state, in the order in which they came in. */
   readonly working: readonly Facts[];
   readonly held: readonly string[];
+  /** Those that wait for another try, by the stage that they will resume. */
+  readonly retrying: LedgerSnapshot['retrying'];
   /** Files that came into a state within the last hour. */
   readonly passed: (state: string) => number;
-  readonly outlook: { readonly limitedBy: Limit; readonly why: string };
+  readonly outlook: OutlookView;
 }
 
 /** Pure: where files are on their way, and where they wait most. */
@@ -22,13 +25,14 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
   const narrow = bottleneckOf(world);
   const oldest = oldestOf(world);
   return stages.map(({ name, enters, since }) => {
-    const states = statesIn[name === 'live' ? 'done' : name];
+    const states = statesIn[stageWord(name)];
     const files =
       name === 'settling' ? world.settling : states.reduce((sum, state) => sum + (world.counts[state] ?? 0), 0);
     return {
       name,
       states,
       files,
+      retrying: name === 'settling' || name === 'live' ? 0 : world.retrying[name],
       last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
       oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
       // What waits elsewhere, as for a channel, is no work for it.
@@ -37,14 +41,14 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
   });
 }
 
-interface Stage {
+interface StageOfLife {
   readonly name: StageName;
   /** States into which a file goes from here. */
   readonly enters: readonly string[];
   readonly since?: (oldest: Oldest) => number | null;
 }
 
-const stages: readonly Stage[] = [
+const stages: readonly StageOfLife[] = [
   { name: 'settling', enters: ['queued'] },
   {
     name: 'queued',
@@ -85,7 +89,7 @@ function earliest(files: readonly (Facts | undefined)[], at: (facts: Facts) => n
 }
 
 /** Requests are short where files wait for one. */
-function bottleneckOf({ counts, outlook: { limitedBy } }: StageWorld): StageName | null {
+function bottleneckOf({ counts, outlook: { limited_by: limitedBy } }: StageWorld): StageName | null {
   if (limitedBy !== 'request budget') return places[limitedBy];
   if ((counts['queued'] ?? 0) + (counts['creating'] ?? 0) > 0) return 'queued';
   return (counts['processing'] ?? 0) > 0 ? 'processing' : 'publishing';

@@ -3,7 +3,7 @@ import type { SnapshotStore } from '../../ledger/snapshot.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
-import type { FeedView } from './overview-view.ts';
+import type { FeedView } from './picture.ts';
 
 /** Which feed was published when, and why the last try of one failed. */
 export interface FeedTimes {

@@ -1,6 +1,6 @@
 import type { SnapshotStore } from '../../ledger/snapshot.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
-import type { DaySlot, DayView } from './overview-view.ts';
+import type { DaySlot, DayView } from './picture.ts';
 
 /** What ended in the last 24 hours, by half hours. */
 export interface Day {

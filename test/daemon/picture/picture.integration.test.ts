@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { waitsOf } from '../../../src/view/waits.ts';
-import { createOverview } from '../../../src/daemon/overview/overview.ts';
+import { overviewView } from '../../../src/daemon/picture/documents.ts';
+import { createPictures } from '../../../src/daemon/picture/take-picture.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { created, failure, ready, someFacts, uploaded } from '../../pipeline/some-facts.ts';
+import { someFolder } from './some-picture.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 // The view of a file looks at the clock of the machine.
 const noon = new Date('2099-11-22T12:10:00').getTime();
 const minute = 60_000;
 
-/** A ledger with these rows, and an overview of it whose daemon works on some. */
-async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object = {}) {
+/** A ledger with these rows, and pictures of it whose daemon works on some. */
+async function pictureOf(rows: readonly Partial<Facts>[], daemonOther: object = {}) {
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
   const ledger = stack.use(await openLedger(scratch.path));
@@ -35,8 +37,10 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     fleet: null,
     conductor: {
       pause: () => null,
-      pauses: { all: () => null, list: () => [] },
+      pauses: { all: () => null, list: () => [], holds: () => null },
       createsWaitUntil: () => null,
+      comparison: () => null,
+      names: { unknown: () => [] },
       feedsWaiting: () => [{ feed: 'feed_news', files: 2, latestAt: noon + minute, failure: null, nextTryAt: null }],
       pollTrouble: () => null,
       nextPollAt: () => noon + 40_000,
@@ -62,12 +66,12 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     folders: {
       countSettling: () => 4,
       status: () => [
-        { path: '/inbox', state: 'watching', why: null },
-        { path: '/mnt/nas', state: 'frozen', why: 'not mounted' },
+        someFolder({ path: '/inbox' }),
+        someFolder({ path: '/mnt/nas', state: 'frozen', why: 'not mounted' }),
       ],
     },
-    times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
-    outlook: async () => ({ limitedBy: 'upload slots', why: 'all 4 are in use', doneAt: noon + minute }),
+    times: { startAt: () => null, limit: () => null, limitUntil: () => null, mayStart: () => true, later: () => [] },
+    pauses: { holds: () => null },
     config: () => ({
       poll: { intervalMs: 15_000 },
       uploads: { concurrency: 4 },
@@ -87,7 +91,7 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     fleet: null,
   };
   daemon.waits = () => waitsOf(ports, world.now);
-  const overview = createOverview(daemon, {
+  const picture = createPictures(daemon, {
     events: { listen: (listener) => (listeners.push(listener), () => true) },
     clock: { now: () => world.now, elapsed: () => world.elapsed },
   });
@@ -95,7 +99,7 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     for (const listener of listeners) listener(event);
   };
   const parts = stack.move();
-  return { overview, world, tell, ledger, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return { picture, world, tell, ledger, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 const failed = {
@@ -114,9 +118,9 @@ const rows: readonly Partial<Facts>[] = [
 ];
 
 test('each file is in one stage; the stage where all wait most says why', async () => {
-  await using opened = await overviewOf(rows);
+  await using opened = await pictureOf(rows);
   opened.world.held = ['f_1'];
-  const { stages, retrying, sentence } = await opened.overview();
+  const { stages, retrying, sentence } = await opened.picture();
   expect(stages.map(({ name, files, oldest_since }) => [name, files, oldest_since])).toEqual([
     ['settling', 4, null],
     ['queued', 1, noon - 60 * minute],
@@ -126,7 +130,7 @@ test('each file is in one stage; the stage where all wait most says why', async 
     ['live', 1, null],
   ]);
   expect(stages.filter(({ bottleneck }) => bottleneck !== null)).toMatchObject([
-    { name: 'uploading', bottleneck: 'all 4 are in use' },
+    { name: 'processing', bottleneck: 'a video takes it about 10 min' },
   ]);
   expect(retrying).toEqual({ files: 1, next_at: noon + minute });
   expect(sentence).toEqual({
@@ -136,9 +140,9 @@ test('each file is in one stage; the stage where all wait most says why', async 
 });
 
 test('files under way say when they are ready or looked at, in the order in which they came', async () => {
-  await using opened = await overviewOf(rows);
+  await using opened = await pictureOf(rows);
   opened.world.held = ['f_1'];
-  const { now } = await opened.overview();
+  const { now } = await opened.picture();
   expect(now.files.map(({ id, state }) => [id, state])).toEqual([
     ['f_1', 'uploading'],
     ['f_2', 'processing'],
@@ -154,13 +158,14 @@ test('files under way say when they are ready or looked at, in the order in whic
 });
 
 test('budget, feeds, folders in trouble and what needs somebody are there', async () => {
-  await using opened = await overviewOf(rows);
-  const { budget, feeds, folders, needs_you: needsYou } = await opened.overview();
+  await using opened = await pictureOf(rows);
+  const { budget, feeds, folders, needs_you: needsYou } = overviewView(await opened.picture());
   expect(budget).toEqual({
     used: 412,
     limit: 1_000,
     others: 7,
     blocked_until: null,
+    total: 9,
     frees: [{ at: noon + minute, requests: 15 }],
   });
   expect(feeds).toEqual([
@@ -173,7 +178,7 @@ test('budget, feeds, folders in trouble and what needs somebody are there', asyn
 
 test('the last day is 48 half hours with what ended in each; today begins at midnight', async () => {
   const at = (hours: number): number => noon - hours * 60 * minute;
-  await using opened = await overviewOf([
+  await using opened = await pictureOf([
     { end: 'done', endedAt: noon - minute },
     { end: 'done', endedAt: at(11) },
     { end: 'done', endedAt: at(13) },
@@ -181,47 +186,47 @@ test('the last day is 48 half hours with what ended in each; today begins at mid
     { ...failed, endedAt: at(1) },
     { ...failed, end: 'held', endedAt: at(1) },
   ]);
-  const { day } = await opened.overview();
+  const { day } = await opened.picture();
   expect(day.slots).toHaveLength(48);
   expect(day.slots.at(-1)).toEqual({ at: noon - 10 * minute, done: 1, failed: 0, bytes: 5_000 });
   expect(day).toMatchObject({ done: 3, failed: 2, bytes: 15_000, today: { done: 2, failed: 2, bytes: 10_000 } });
 });
 
 test('what changes later is counted: only the half hours in which something ended are asked for again', async () => {
-  await using opened = await overviewOf([{ end: 'done', endedAt: noon - minute }]);
-  expect((await opened.overview()).day.done).toBe(1);
+  await using opened = await pictureOf([{ end: 'done', endedAt: noon - minute }]);
+  expect((await opened.picture()).day.done).toBe(1);
   const facts = someFacts({ id: 'f_late', end: 'done', endedAt: noon - 2 * minute, path: 'late.mp4' });
   await opened.ledger.insert(facts);
-  expect((await opened.overview()).day.done).toBe(1);
+  expect((await opened.picture()).day.done).toBe(1);
   opened.tell({ type: 'file', before: null, facts, note: null });
-  expect((await opened.overview()).day.done).toBe(2);
+  expect((await opened.picture()).day.done).toBe(2);
 });
 
 test('rows are read again only after one was written, and rarely while many are', async () => {
-  await using opened = await overviewOf(rows);
-  const { overview, world, tell } = opened;
-  for (let n = 0; n < 5; n += 1) await overview();
+  await using opened = await pictureOf(rows);
+  const { picture, world, tell } = opened;
+  for (let n = 0; n < 5; n += 1) await picture();
   expect(world.reads).toBe(1);
   tell({ type: 'file', before: null, facts: someFacts(), note: null });
-  await overview();
+  await picture();
   expect(world.reads).toBe(1);
   // What is shown is out of date: there is something to look at again, but not at once.
-  expect(overview.isBehind()).toBe(false);
+  expect(picture.isBehind()).toBe(false);
   world.elapsed += 10 * minute;
-  expect(overview.isBehind()).toBe(true);
-  await overview();
-  expect(overview.isBehind()).toBe(false);
-  await overview();
+  expect(picture.isBehind()).toBe(true);
+  await picture();
+  expect(picture.isBehind()).toBe(false);
+  await picture();
   expect(world.reads).toBe(2);
 });
 
 test('a stage counts the files that left it in the last hour, those of before the start too', async () => {
-  await using opened = await overviewOf([{}]);
-  const { overview, tell, world } = opened;
+  await using opened = await pictureOf([{}]);
+  const { picture, tell, world } = opened;
   const before = someFacts({ ...uploaded, id: 'f_x' });
   tell({ type: 'file', before, facts: { ...before, readyAt: noon }, note: null });
   tell({ type: 'file', before, facts: { ...before, readyAt: noon, end: 'done', endedAt: noon }, note: null });
-  const counts = async () => Object.fromEntries((await overview()).stages.map(({ name, last_hour: n }) => [name, n]));
+  const counts = async () => Object.fromEntries((await picture()).stages.map(({ name, last_hour: n }) => [name, n]));
   expect(await counts()).toMatchObject({ processing: 2, publishing: 1, live: 1 });
   world.now += 61 * minute;
   expect(await counts()).toMatchObject({ processing: 0, publishing: 0, live: 0 });
@@ -229,18 +234,20 @@ test('a stage counts the files that left it in the last hour, those of before th
 
 test('when nothing can be sent, the sentence says why and when it is tried again', async () => {
   const pause = { kind: 'offline', holds: 'everything', why: 'no answer', since: noon, nextProbeAt: noon + minute };
-  await using opened = await overviewOf([], {
+  await using opened = await pictureOf([], {
     conductor: {
       pause: () => pause,
-      pauses: { all: () => null, list: () => [] },
+      pauses: { all: () => null, list: () => [], holds: () => null },
       createsWaitUntil: () => null,
+      comparison: () => null,
+      names: { unknown: () => [] },
       feedsWaiting: () => [],
       uploads: () => [],
       nextPollAt: () => null,
       pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
     },
   });
-  const { sentence, pauses } = await opened.overview();
+  const { sentence, pauses } = overviewView(await opened.picture());
   expect(sentence).toMatchObject({
     level: 'stopped',
     text: 'Waiting for the service: nothing new is sent; 1 folder is frozen.',
@@ -252,11 +259,17 @@ test('when nothing can be sent, the sentence says why and when it is tried again
 
 test('a pause that a person set says who, until when, and how it ends', async () => {
   const byAnna = { folder: null, since: noon - 10 * minute, until: noon + 60 * minute, by: 'anna' };
-  await using opened = await overviewOf([], {
+  await using opened = await pictureOf([], {
     conductor: {
       pause: () => null,
-      pauses: { all: () => byAnna, list: () => [byAnna, { ...byAnna, folder: '/inbox', until: null }] },
+      pauses: {
+        all: () => byAnna,
+        list: () => [byAnna, { ...byAnna, folder: '/inbox', until: null }],
+        holds: () => byAnna,
+      },
       createsWaitUntil: () => null,
+      comparison: () => null,
+      names: { unknown: () => [] },
       feedsWaiting: () => [],
       uploads: () => [],
       nextPollAt: () => null,
@@ -264,7 +277,7 @@ test('a pause that a person set says who, until when, and how it ends', async ()
     },
     folders: { countSettling: () => 0, status: () => [] },
   });
-  const { sentence, pauses } = await opened.overview();
+  const { sentence, pauses } = overviewView(await opened.picture());
   expect(sentence.text).toBe('Paused by anna since 12:00 until 13:10: nothing new is sent.');
   expect(pauses.map(({ what, why, until }) => [what, why, until])).toEqual([
     ['everything', 'paused by anna since 12:00 until 13:10; `dropcast resume --all` ends it', noon + 60 * minute],

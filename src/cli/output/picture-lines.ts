@@ -1,0 +1,329 @@
+import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
+import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
+import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
+import { deafWords } from '../../daemon/message-targets.ts';
+import { limitSentence } from '../../daemon/outlook/limit-words.ts';
+import type { NowFile, Picture, Sentence } from '../../daemon/picture/picture.ts';
+import { stageWord } from '../../view/stages.ts';
+import type { FileView } from '../../daemon/files/file-view.ts';
+import type { FolderStatus } from '../../intake/watched-folder.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { waitLines } from '../../view/waits.ts';
+import { clockTime } from '../../view/words/clock-time.ts';
+import { leftOutWords } from '../../watch/left-out.ts';
+import { accountsLine } from './accounts-line.ts';
+import { causeLines, sharedCauses } from './cause-lines.ts';
+import { counted, emptyRecords, formatBytes, formatCount } from './format.ts';
+import { formatDuration, formatPercent, formatRate, formatRelative } from './format.ts';
+import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
+
+/** A picture on its way to a terminal. */
+export interface Frame {
+  readonly picture: Picture;
+  /** Columns of the terminal; `Infinity` in a file or pipe. */
+  readonly width: number;
+  readonly colour: boolean;
+  /** Lists each file that needs a person, where a line for all that have the same cause says more. */
+  readonly isAll?: boolean;
+}
+
+interface Line {
+  readonly text: string;
+  readonly style?: Style;
+}
+
+/** Pure: the picture as lines of text, none wider than the terminal: `dropcast status`, and `dropcast top` again and again. */
+export function pictureLines({ picture, width, colour, isAll = false }: Frame): readonly string[] {
+  const lines: readonly Line[] = [
+    { text: picture.sentence.text, style: looks[picture.sentence.level] },
+    ...running(picture),
+    ...trouble(picture),
+    ...stages(picture, width),
+    ...limits(picture),
+    ...needsYou(picture, width, isAll),
+    ...now(picture, width),
+    ...hosts(picture),
+    ...section([...budget(picture), ...feeds(picture), ...day(picture)]),
+    ...section([...folders(picture), ...expectations(picture), ...notes(picture)]),
+  ];
+  return lines.map(({ text, style }) => {
+    const shown = cutEnd(escapeControls(text), width);
+    return style === undefined || shown === '' ? shown : paint(style, shown, colour);
+  });
+}
+
+const looks: Readonly<Record<Sentence['level'], Style>> = {
+  ok: 'green',
+  busy: 'bold',
+  attention: 'yellow',
+  stopped: 'red',
+};
+
+/** Lines under an empty one; nothing when there are none. */
+function section(lines: readonly Line[], title?: string): readonly Line[] {
+  if (lines.length === 0) return [];
+  return [{ text: '' }, ...(title === undefined ? [] : [{ text: title, style: 'bold' as const }]), ...lines];
+}
+
+const attention = (text: string): Line => ({ text, style: 'yellow' });
+
+function running({ daemon, config, at }: Picture): readonly Line[] {
+  if (!daemon.running) return [];
+  const since = daemon.started_at === null ? '' : `, started ${formatRelative(daemon.started_at, at)}`;
+  return [{ text: `dropcast is running (pid ${daemon.pid ?? '?'}${since}) with ${config ?? '?'}` }];
+}
+
+function trouble({
+  waits,
+  folders: all,
+  expectations: due,
+  deaf_targets: targets,
+  fleet,
+  at,
+}: Picture): readonly Line[] {
+  return [
+    ...waitLines(waits, at),
+    ...all.filter(({ state }) => state === 'scanning').map(({ path, state }) => `${state}  ${path}`),
+    ...due
+      .filter(({ state }) => state === 'missing' || state === 'late')
+      .map((each) => `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`),
+    ...targets.map((each) => `not told  ${deafWords(each, at)}`),
+    ...(fleet === null ? [] : fleetTroubles(fleet, at)),
+  ].map(attention);
+}
+
+/** In one line where there is room: `settling 1 → queued 12 → [uploading 2] → …`, the slowest in brackets. */
+function stages({ stages: all, retrying, at }: Picture, width: number): readonly Line[] {
+  if (all.length === 0) return [];
+  const parts = all.map(({ name, files, retrying: resuming, bottleneck }) => {
+    const words = `${stageWord(name)} ${formatCount(files + resuming)}`;
+    return bottleneck === null ? words : `[${words}]`;
+  });
+  const line = parts.join(' → ');
+  const next =
+    retrying.next_at === null || retrying.next_at < at ? '' : `, the next at ${clockTime(retrying.next_at, at)}`;
+  return section([
+    ...(displayWidth(line) <= width ? [line] : parts).map((text) => ({ text, style: 'bold' as const })),
+    ...(retrying.files === 0
+      ? []
+      : [
+          {
+            text: `${formatCount(retrying.files)} of them ${retrying.files === 1 ? 'waits' : 'wait'} for another try${next}`,
+          },
+        ]),
+  ]);
+}
+
+/** What holds the backlog up, unless a wait above says it, and the limit of all uploads. */
+function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
+  const words = outlook === null || outlook.limited_by === 'pause' ? null : limitSentence(outlook);
+  const done =
+    outlook === null || outlook.done_at === null ? '' : ` All done at about ${clockTime(outlook.done_at, at)}.`;
+  const { bytes_per_second: limit = null, until = null } = uploads ?? {};
+  const end = until === null ? '' : ` until ${clockTime(until, at)}`;
+  const whose = fleet === null ? 'together' : 'of this host together';
+  return [
+    ...(words === null ? [] : [{ text: `${words}.${done}` }]),
+    ...(limit === null && until === null
+      ? []
+      : [{ text: `Limit of all uploads ${whose}: ${limit === null ? 'unlimited' : formatRate(limit)}${end}` }]),
+  ];
+}
+
+const mostCauses = 5;
+
+/** Two lines for all files of one cause, and one for each of the others. */
+function needsYou(
+  { needs_you: { files, causes }, needing, at }: Picture,
+  width: number,
+  isAll: boolean,
+): readonly Line[] {
+  const shared = isAll ? [] : sharedCauses(causes).slice(0, mostCauses);
+  const alone = needing.filter(({ cause }) => !shared.some(({ key }) => key === cause));
+  const rest = files - shared.reduce((sum, cause) => sum + cause.files, 0) - alone.length;
+  const hints = ['Details: `dropcast show ID`. Try again: `dropcast retry ID`.'];
+  if (shared.length > 0) hints.unshift('Each of them: `dropcast status --all`.');
+  return section(
+    [
+      ...shared.flatMap((cause) => causeLines(cause, at)).map(attention),
+      ...fileRows(alone, width, (file) => [file.id, file.stage, file.why ?? '']),
+      ...(rest > 0 ? [{ text: `… and ${formatCount(rest)} more` }] : []),
+      ...(shared.length + alone.length === 0 ? [] : [{ text: hints.join(' ') }]),
+    ],
+    'Needs you',
+  );
+}
+
+function now({ now: { files, more }, at }: Picture, width: number): readonly Line[] {
+  return section(
+    [
+      ...fileRows(files, width, (file) => [pad(file.stage, 10), meters(file, at)]),
+      ...(more === 0 ? [] : [{ text: `… and ${formatCount(more)} more` }]),
+    ],
+    'Now',
+  );
+}
+
+/** Names of files, all as wide as the longest, and what there is to say of each. */
+function fileRows<T extends Pick<FileView, 'path'>>(
+  files: readonly T[],
+  width: number,
+  cellsOf: (file: T) => readonly string[],
+): readonly Line[] {
+  const names = files.map(({ path }) => escapeControls(path.slice(path.lastIndexOf('/') + 1)));
+  const longest = Math.max(...names.map(displayWidth));
+  const room = Math.min(longest, Math.max(12, Math.floor(Math.min(width, 160) * 0.35)));
+  return files.map((file, n) => ({
+    text: [pad(cutMiddle(names[n] ?? '', room), room), ...cellsOf(file)].join('  ').trimEnd(),
+  }));
+}
+
+function meters(file: NowFile, at: number): string {
+  const {
+    state,
+    sent,
+    size,
+    bytes_per_second: speed,
+    ready_at: ready,
+    sent_at: sentAt,
+    next_look_at: look,
+    why,
+    host,
+  } = file;
+  const isSending = state === 'uploading' && sent !== null;
+  const next = state === 'retrying' ? 'next try' : 'next check';
+  return [
+    ...(isSending ? [`${pad(formatPercent(sent, size), 4, 'right')} of ${formatBytes(size)}`] : []),
+    ...(isSending && speed !== null ? [formatRate(speed)] : []),
+    ...(ready !== null
+      ? [`ready at ${clockTime(ready, at)}`]
+      : sentAt === null
+        ? []
+        : [`sent at ${clockTime(sentAt, at)}`]),
+    ...(look !== null && look > at ? [`${next} in ${formatDuration(Math.ceil((look - at) / 1_000) * 1_000)}`] : []),
+    ...(why === null ? [] : [why]),
+    ...(host === null ? [] : [`on ${host}`]),
+  ].join('  ');
+}
+/** Of several hosts, what each of them does; of one, only what is wrong. */
+function hosts({ fleet, at }: Picture): readonly Line[] {
+  if (fleet === null) return [];
+  const isWorthTelling = fleet.hosts.length > 1 || fleet.hosts.some(({ state }) => state !== 'running');
+  if (!isWorthTelling) return [];
+  const longest = Math.max(...fleet.hosts.map(({ name }) => displayWidth(escapeControls(name))));
+  return section(
+    fleet.hosts.map((host) => {
+      const { name, here, state, version, heard_at: heardAt, bytes_per_second: speed } = host;
+      const isHeard = !here && state !== 'silent' && state !== 'stopped';
+      const about = `(${here ? 'this one, ' : ''}${version}${isHeard ? `, heard ${formatRelative(heardAt, at)}` : ''})`;
+      const words = `${hostWords(host, at)}${speed === null ? '' : `  ${formatRate(speed)}`}`;
+      const text = `${pad(escapeControls(name), longest)}  ${words}  ${about}`;
+      return state === 'running' ? { text } : attention(text);
+    }),
+    'Hosts',
+  );
+}
+
+const gaugeWidth = 24;
+
+function budget({ budget: requests, at }: Picture): readonly Line[] {
+  if (requests === null) return [];
+  const { used, limit, others, blocked_until: blocked, frees } = requests;
+  const full = Math.min(gaugeWidth, Math.round((gaugeWidth * (used + others)) / Math.max(1, limit)));
+  const [first] = frees;
+  const free =
+    first === undefined || used === 0
+      ? ''
+      : `; ${formatCount(first.requests)} free again at ${clockTime(first.at, at)}`;
+  const rest = blocked === null ? free : `; rate limited until ${clockTime(blocked, at)}`;
+  const theirs = others === 0 ? '' : `, others about ${formatCount(others)}`;
+  const gauge = `${'█'.repeat(full)}${'░'.repeat(gaugeWidth - full)}`;
+  return [{ text: `API requests  ${gauge}  ${formatCount(used)} of ${formatCount(limit)} used${theirs}${rest}` }];
+}
+
+function feeds({ feeds: all, at }: Picture): readonly Line[] {
+  return all.map(({ feed, published_at: published, waiting, next_at: next, failure }) => {
+    const last = published === null ? 'not published yet' : `published ${clockTime(published, at)}`;
+    const wait =
+      waiting === 0
+        ? ''
+        : `, ${formatCount(waiting)} newer${next === null || next < at ? '' : ` by ${clockTime(next, at)}`}`;
+    const failed = failure === null ? '' : `, failed: ${failure}`;
+    return { text: `Feed ${feed}  ${last}${wait}${failed}`, ...(failure !== null && { style: 'red' as const }) };
+  });
+}
+
+function day({ day: { done, failed, bytes } }: Picture): readonly Line[] {
+  const wrong = failed === 0 ? '' : `, ${formatCount(failed)} failed or held`;
+  return [{ text: `Last 24 hours  ${formatCount(done)} done (${formatBytes(bytes)})${wrong}` }];
+}
+
+/** Those that need attention first: there may be many. */
+function folders({ folders: all, accounts, waits }: Picture): readonly Line[] {
+  const sum = accountsLine(accounts);
+  return [
+    ...all
+      .toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)))
+      .flatMap((folder) =>
+        folderLines(
+          folder,
+          waits.some(({ what }) => what === folder.path),
+        ),
+      ),
+    ...(sum === null ? [] : [{ text: `All folders: ${sum}` }]),
+  ];
+}
+
+/** @param isTold whether the waits say why its files wait */
+function folderLines(folder: FolderStatus, isTold: boolean): readonly Line[] {
+  const { path, state, why, paths, accounts, refused, left_out: leftOut } = folder;
+  const { files: sidecars, first } = folder.lone_sidecars;
+  const left = [
+    accounts.unaccounted === 0 ? '' : `, ${accounts.unaccounted} in no state`,
+    paths.ignored > leftOut.files ? `, ${paths.ignored - leftOut.files} ignored` : '',
+    leftOut.files > 0 ? `, ${leftOutWords(leftOut)}` : '',
+    paths.refused > 0 ? `, ${paths.refused} refused` : '',
+    refused === null ? '' : `: "${refused.path}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
+  ];
+  const text = `Folder ${path}: ${state}${why === null || isTold ? '' : `: ${why}`} (${paths.offered} known${left.join('')})`;
+  const names = `${first.join(', ')}${sidecars > first.length ? ', …' : ''}`;
+  return [
+    accounts.unaccounted === 0 && isFine(folder) ? { text } : attention(text),
+    ...(sidecars === 0
+      ? []
+      : [{ text: `  ${counted(sidecars, 'sidecar')} ${sidecars === 1 ? 'belongs' : 'belong'} to no video: ${names}` }]),
+  ];
+}
+
+function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
+  return state === 'watching';
+}
+
+/** Those that are missing or late are above. */
+function expectations({ expectations: all, at }: Picture): readonly Line[] {
+  return all
+    .filter(({ state }) => state !== 'missing' && state !== 'late')
+    .map((each) => ({ text: `Expected ${each.folder}/${each.match}: ${expectationWords(each, at)}` }));
+}
+
+function notes({ adoption: { files, compared, comparing }, deletions, suspects, at }: Picture): readonly Line[] {
+  const next =
+    compared === files
+      ? '`dropcast adopt` says which the service has already'
+      : comparing === null
+        ? 'not compared with the service yet'
+        : comparisonWords(comparing);
+  const soon =
+    deletions.next_at === null ? 'when the disk is full' : `the next ${formatRelative(deletions.next_at, at)}`;
+  return [
+    ...(files === 0
+      ? []
+      : [
+          `${counted(files, 'file')} ${files === 1 ? 'was' : 'were'} there before dropcast watched the folder: ${next}.`,
+        ]),
+    ...(deletions.files === 0 ? [] : [`${counted(deletions.files, 'local file')} will be deleted later, ${soon}.`]),
+    ...(suspects === 0 ? [] : [`${emptyRecords(suspects)}.`]),
+  ].map((text) => ({ text }));
+}

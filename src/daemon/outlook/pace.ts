@@ -1,0 +1,44 @@
+import type { Config } from '../../config/config.ts';
+import type { FleetView } from '../../fleet/fleet-view.ts';
+import type { Gate } from '../../host/gate.ts';
+import { roomOf } from '../../host/request-room.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { Pace } from '../../pipeline/estimate.ts';
+import { mayTake } from '../fleet/host-view.ts';
+import type { UploadTimes } from './upload-times.ts';
+
+/** Parts that say how fast it goes, and what is allowed. */
+export interface PaceWorld {
+  readonly conductor: Pick<Conductor, 'pace'>;
+  readonly gate: Pick<Gate, 'snapshot'>;
+  readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
+  /** Null: this host has its ledger for itself. */
+  readonly fleet: FleetView | null;
+  config(): Config;
+}
+
+/** How fast it goes, and what is allowed. */
+export function paceOf(world: PaceWorld): Pace {
+  const { conductor, gate, times } = world;
+  // A method of the daemon: taken out of it, it would not find its own.
+  const { uploads, poll, publish } = world.config();
+  return {
+    ...conductor.pace(),
+    // Of this host: what the others allow themselves is in what was measured.
+    bandwidth: world.fleet === null ? times.limit() : null,
+    mayStart: times.mayStart(),
+    later: times.later(),
+    slots: slotsOf(world.fleet, uploads.concurrency),
+    room: roomOf(gate.snapshot()),
+    pollMs: poll.intervalMs,
+    quietMs: publish.quietMs,
+    atMostMs: publish.atMostMs,
+  };
+}
+
+/** Upload slots of all hosts that take up files. */
+function slotsOf(fleet: FleetView | null, here: number): number {
+  if (fleet === null) return here;
+  const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));
+  return others.reduce((sum, { doing }) => sum + doing.slots, here);
+}

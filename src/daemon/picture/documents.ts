@@ -1,0 +1,83 @@
+import type { FolderStatus } from '../../intake/watched-folder.ts';
+import { whyWords } from '../../view/waits.ts';
+import type { WaitCause } from '../../view/waits.ts';
+import type { BudgetView, LivePicture, Picture } from './picture.ts';
+
+const inStatus = [
+  ...(['daemon', 'config', 'fleet', 'counts', 'settling', 'waits', 'paused', 'waiting', 'unknown'] as const),
+  ...(['outlook', 'uploads', 'folders', 'expectations', 'deaf_targets', 'accounts', 'working'] as const),
+  ...(['suspects', 'adoption', 'deletions', 'creates_wait_until'] as const),
+] as const;
+
+/** `dropcast status --json` and `/status.json`. */
+export interface StatusView extends Pick<Picture, (typeof inStatus)[number]> {
+  readonly v: 1;
+  readonly requests: Omit<BudgetView, 'frees'> | null;
+  readonly needs_you: Picture['needing'];
+  readonly causes: Picture['needs_you'];
+}
+
+/** Pure. */
+export function statusView(picture: Picture): StatusView {
+  const { budget, needing, needs_you: causes } = picture;
+  const { frees: _, ...requests } = budget ?? { frees: [] };
+  return {
+    v: 1,
+    ...pick(picture, inStatus),
+    requests: budget === null ? null : (requests as Omit<BudgetView, 'frees'>),
+    needs_you: needing,
+    causes,
+  };
+}
+
+const inOverview = [
+  ...(['at', 'sentence', 'stages', 'retrying', 'outlook', 'needs_you', 'now', 'budget', 'day', 'feeds'] as const),
+  ...(['waits', 'expectations', 'deaf_targets', 'fleet'] as const),
+] as const;
+
+/** `dropcast top --json`. */
+export interface OverviewView extends Pick<LivePicture, (typeof inOverview)[number]> {
+  readonly v: 1;
+  readonly started_at: number;
+  /** Folders that are not simply watched. */
+  readonly folders: readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[];
+  readonly pauses: readonly PauseView[];
+}
+
+interface PauseView {
+  /** The scope: `everything`, `uploads`, `new files`, or a folder. */
+  readonly what: string;
+  /** Includes until when. */
+  readonly why: string;
+  readonly since: number | null;
+  readonly until: number | null;
+}
+
+/** Pure. */
+export function overviewView(picture: LivePicture): OverviewView {
+  const { at, daemon, waits } = picture;
+  return {
+    v: 1,
+    ...pick(picture, inOverview),
+    started_at: daemon.started_at,
+    folders: troubledFolders(picture).map(({ path, state, why }) => ({ path, state, why })),
+    pauses: waits
+      .filter(({ cause }) => listedAsPause.has(cause))
+      .map((wait) => ({ what: wait.what, why: whyWords(wait, at), since: wait.since, until: wait.until })),
+  };
+}
+
+/** Folders that are not simply watched. */
+export function troubledFolders({ folders }: Pick<Picture, 'folders'>): readonly FolderStatus[] {
+  return folders.filter(({ state }) => state === 'frozen' || state === 'scanning');
+}
+
+/** Causes that `pauses` of the document lists; `waits` has all. */
+const listedAsPause: ReadonlySet<WaitCause> = new Set<WaitCause>([
+  ...(['key', 'account', 'service', 'upload host', 'machine'] as const),
+  ...(['paused', 'unanswered creates', 'upload window'] as const),
+]);
+
+function pick<T, Key extends keyof T>(from: T, keys: readonly Key[]): Pick<T, Key> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as unknown as Pick<T, Key>;
+}

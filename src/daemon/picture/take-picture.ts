@@ -1,0 +1,386 @@
+import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { Folders } from '../../intake/folders.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
+import type { LedgerView } from '../../ledger/view.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { Pause } from '../../pipeline/events.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Clock } from '../../pipeline/file/ports.ts';
+import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
+import { briefly, pausedBy, stopOf } from '../../view/waits.ts';
+import type { Wait } from '../../view/waits.ts';
+import { pauseWords } from '../../view/words/pause-words.ts';
+import { sumOfAccounts } from '../../watch/accounts.ts';
+import type { EventStream } from '../events.ts';
+import type { Expectations } from '../expectations/expectations.ts';
+import { asHeld, viewOf, viewsOf } from '../files/file-view.ts';
+import type { LiveDaemon, OfFleet } from '../files/file-view.ts';
+import { countSteps } from '../files/step-states.ts';
+import type { StepCounts } from '../files/step-states.ts';
+import { suspectsOf } from '../files/suspects.ts';
+import type { SuspectLedger } from '../files/suspects.ts';
+import { fleetStatusOf } from '../fleet/host-view.ts';
+import { deafTargetViews } from '../message-targets.ts';
+import type { MessageTargets } from '../message-targets.ts';
+import { outlookOf } from '../outlook/outlook.ts';
+import type { OutlookWorld, Waiting } from '../outlook/outlook.ts';
+import type { UploadTimes } from '../outlook/upload-times.ts';
+import { createDay } from './day.ts';
+import { troubledFolders } from './documents.ts';
+import { createFeedTimes } from './feeds.ts';
+import { needsYouOf } from './needs-you.ts';
+import { moreUnderWay, nowFile, underWay } from './now.ts';
+import { createPassed } from './passed.ts';
+import type { BudgetView, LivePicture, Picture } from './picture.ts';
+import { countUnmet, sentenceOf, sentenceWithoutDaemon } from './sentence.ts';
+import { stagesOf } from './stages.ts';
+
+/** Rows listed in a picture at most; `ls` lists all. */
+const mostListed = 20;
+
+/** Rows listed when all are asked for: some hundred kilobytes. */
+export const mostOfAll = 1_000;
+
+/** Lines of the history that are looked through for the hour before the start. */
+const mostLines = 5_000;
+
+/** Rows are kept this many times as long as reading them took: however many clients ask, reading costs one twentieth of a core. */
+const restFactor = 20;
+const leastRestMs = 400;
+
+/** The picture of an installation in which nothing was ever done. */
+export const emptyPicture: Picture = {
+  at: 0,
+  daemon: { running: false, pid: null, started_at: null },
+  config: null,
+  fleet: null,
+  sentence: sentenceWithoutDaemon({ needsYou: 0, isFleet: false }),
+  waits: [],
+  paused: [],
+  waiting: null,
+  unknown: [],
+  counts: {},
+  settling: 0,
+  stages: [],
+  retrying: { files: 0, next_at: null },
+  outlook: null,
+  uploads: null,
+  budget: null,
+  needs_you: { files: 0, causes: [], more: { causes: 0, files: 0 } },
+  needing: [],
+  working: [],
+  now: { files: [], more: 0 },
+  day: { slots: [], done: 0, failed: 0, bytes: 0, today: { done: 0, failed: 0, bytes: 0 } },
+  feeds: [],
+  folders: [],
+  accounts: sumOfAccounts([]),
+  expectations: [],
+  deaf_targets: [],
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  creates_wait_until: null,
+};
+
+type PictureLedger = Pick<LedgerView, 'before' | 'lines' | 'backlog'> &
+  SuspectLedger &
+  OfFleet &
+  Pick<
+    Ledger,
+    | ('snapshot' | 'deletions' | 'countToAdopt' | 'pauses' | 'selection')
+    | ('ended' | 'latestLines' | 'latestPublished' | 'news')
+  >;
+
+/** Parts of the running daemon that a picture shows. */
+export interface PicturedDaemon extends LiveDaemon, OutlookWorld {
+  readonly startedAt: number;
+  readonly ledger: PictureLedger;
+  readonly conductor: LiveDaemon['conductor'] &
+    OutlookWorld['conductor'] &
+    Pick<Conductor, 'nextPollAt' | 'comparison' | 'createsWaitUntil' | 'names'>;
+  readonly times: LiveDaemon['times'] & Pick<UploadTimes, 'limitUntil' | 'startAt'>;
+  readonly folders: Pick<Folders, 'countSettling' | 'status'>;
+  readonly pauses: Pick<OperatorPauses, 'holds'>;
+  readonly expectations: Pick<Expectations, 'list'>;
+  readonly messageTargets: Pick<MessageTargets, 'deaf'>;
+}
+
+export interface TakePicture {
+  /**
+   * Rejects when the ledger cannot be read.
+   *
+   * @param how.isFresh reads the ledger even when it was read a moment ago
+   * @param how.listed rows that need a person, and paths of each folder, at most
+   */
+  (how?: { readonly isFresh?: boolean; readonly listed?: number }): Promise<LivePicture>;
+  /** Whether the last picture was out of date, and the next one is not. */
+  isBehind(): boolean;
+}
+
+/**
+ * The ledger is read only after a row was written, and rarely while rows are written all the time. How far uploads are is in memory, and
+ * always new.
+ */
+export function createPictures(
+  daemon: PicturedDaemon,
+  world: { readonly events: Pick<EventStream, 'listen'>; readonly clock: Clock },
+): TakePicture {
+  const { events, clock } = world;
+  const { ledger } = daemon;
+  const passed = createPassed(clock);
+  const day = createDay(ledger);
+  const feeds = createFeedTimes(ledger);
+  let written = 0;
+  let readBefore: Promise<void> | null = null;
+  let kept: { readonly key: string; readonly until: number; readonly rows: RowsRead } | null = null;
+  let wasOld = false;
+  events.listen((event) => {
+    if (event.type === 'file' || event.type === 'elsewhere') written += 1;
+    passed.told(event);
+    day.told(event);
+    feeds.told(event, clock.now());
+  });
+
+  const read = async (isFresh: boolean, listed: number): Promise<RowsRead> => {
+    const startedAt = clock.elapsed();
+    // Noted from before: what is written while rows are read is read the next time.
+    const key = `${written} ${daemon.rows.held().join()}`;
+    if (!isFresh && kept !== null && (kept.key === key || startedAt < kept.until)) {
+      wasOld = kept.key !== key;
+      return kept.rows;
+    }
+    wasOld = false;
+    const rows = await readRows(ledger, daemon, listed);
+    const tookMs = clock.elapsed() - startedAt;
+    kept = { key, rows, until: startedAt + Math.max(leastRestMs, restFactor * tookMs) };
+    return rows;
+  };
+
+  const hourBefore = async (): Promise<void> => {
+    const lines = await ledger.latestLines(mostLines);
+    passed.before(lines.filter(({ at }) => at < daemon.startedAt));
+  };
+
+  const take = async ({
+    isFresh = false,
+    listed = mostListed,
+  }: Parameters<TakePicture>[0] = {}): Promise<LivePicture> => {
+    await (readBefore ??= hourBefore());
+    const rows = await read(isFresh, listed);
+    const at = clock.now();
+    return compose(daemon, rows, {
+      at,
+      listed,
+      passed: (state) => passed.of(state),
+      paused: await ledger.pauses(),
+      day: await day.view(at),
+      feeds: await feeds.views(daemon.config(), daemon.conductor.feedsWaiting()),
+      deaf_targets: await deafTargetViews(daemon.messageTargets, ledger),
+      fleet: daemon.fleet === null ? null : await fleetStatusOf(daemon.fleet, ledger),
+    });
+  };
+  const isBehind = (): boolean => wasOld && clock.elapsed() >= (kept?.until ?? 0);
+  return Object.assign(take, { isBehind });
+}
+
+/** The picture while no daemon runs. @param how.listed rows that need a person, at most */
+export async function pictureWithoutDaemon(
+  ledger: PictureLedger,
+  { listed = mostListed }: { readonly listed?: number } = {},
+): Promise<Picture> {
+  const at = Date.now();
+  const rows = await readRows(ledger, null, listed);
+  const paused = await ledger.pauses();
+  const { fleet = null } = ledger;
+  const day = await createDay(ledger).view(at);
+  return {
+    ...emptyPicture,
+    ...rows.shown,
+    at,
+    fleet: fleet && (await fleetStatusOf(fleet, ledger)),
+    sentence: sentenceWithoutDaemon({ needsYou: rows.shown.needs_you.files, isFleet: fleet !== null }),
+    waits: pausedBy(paused, at),
+    paused,
+    stages: stagesOf({
+      ...rows.snapshot,
+      settling: 0,
+      counts: { ...rows.shown.counts, done: day.done },
+      passed: () => 0,
+      outlook: { limited_by: 'nothing', why: '', done_at: null },
+    }),
+    day,
+  };
+}
+
+/** The content of the ledger at one moment. */
+interface RowsRead {
+  readonly snapshot: LedgerSnapshot;
+  readonly waiting: Waiting;
+  readonly asShown: StepCounts;
+  /** Members of the picture that come from the ledger alone. */
+  readonly shown: Pick<
+    Picture,
+    'counts' | 'retrying' | 'needs_you' | 'needing' | 'working' | 'suspects' | 'adoption' | 'deletions'
+  >;
+}
+
+async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, listed: number): Promise<RowsRead> {
+  const pause = daemon?.conductor.pause() ?? null;
+  const snapshot = await ledger.snapshot({
+    held: () => daemon?.rows.held() ?? [],
+    // Reading a thousand rows takes 20 ms, which only the search for refused ones is worth.
+    working: isLongRefusal(pause) ? 1_000 : mostListed,
+    needing: listed,
+  });
+  const { working, needing, held, counts, nextTryAt } = snapshot;
+  const live = daemon && asHeld(daemon, held);
+  const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
+  const deletions = await ledger.deletions();
+  const isPaused = daemon !== null && daemon.conductor.pauses.list().length > 0;
+  return {
+    snapshot,
+    waiting: { backlog: await ledger.backlog(), lines: isPaused ? await ledger.lines([]) : [] },
+    asShown,
+    shown: {
+      counts: asShown(counts),
+      retrying: { files: counts['retrying'] ?? 0, next_at: nextTryAt },
+      needs_you: needsYouOf(snapshot),
+      needing: await viewsOf(ledger, live, [...needing, ...refusedFor(working, pause)].slice(0, listed)),
+      working: await viewsOf(ledger, live, firstOf(working, held)),
+      suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+      adoption: { ...(await ledger.countToAdopt()), comparing: null },
+      deletions: { files: deletions.files, next_at: deletions.nextAt },
+    },
+  };
+}
+
+interface Found extends Pick<Picture, 'at' | 'paused' | 'day' | 'feeds' | 'deaf_targets' | 'fleet'> {
+  /** Rows and paths listed at most. */
+  readonly listed: number;
+  /** Files that came into a state within the last hour. */
+  readonly passed: (state: string) => number;
+}
+
+function compose(daemon: PicturedDaemon, rows: RowsRead, { passed, listed, ...found }: Found): LivePicture {
+  const { conductor, times } = daemon;
+  const { snapshot, shown, asShown } = rows;
+  const { counts } = shown;
+  const { at, day } = found;
+  const live = asHeld(daemon, snapshot.held);
+  const pause = conductor.pause();
+  const settling = daemon.folders.countSettling();
+  const folders = foldersOf(daemon, asShown, listed);
+  const expectations = daemon.expectations.list();
+  const outlook = outlookOf(daemon, rows.waiting, at);
+  const waits = daemon.waits();
+  const under = underWay(snapshot);
+  const nextPollAt = conductor.nextPollAt();
+  return {
+    ...shown,
+    ...found,
+    daemon: { running: true, pid: process.pid, started_at: daemon.startedAt },
+    config: daemon.config().file,
+    waits,
+    waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
+    unknown: conductor.names.unknown(),
+    settling,
+    stages: stagesOf({
+      settling,
+      counts: { ...counts, done: day.done },
+      working: snapshot.working,
+      held: snapshot.held,
+      retrying: snapshot.retrying,
+      passed,
+      outlook,
+    }),
+    outlook,
+    uploads: { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() },
+    budget: budgetOf(daemon, at),
+    now: {
+      files: under.map((facts) => nowFile(viewOf(live, facts), nextPollAt)),
+      more: moreUnderWay(counts, under.length),
+    },
+    folders,
+    accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
+    expectations,
+    adoption: { ...shown.adoption, comparing: conductor.comparison() },
+    creates_wait_until: conductor.createsWaitUntil(),
+    sentence: sentenceOf({
+      ...workIn(counts, settling),
+      stopped: stoppedBy(waits),
+      needsYou: shown.needs_you.files,
+      frozenFolders: troubledFolders({ folders }).filter(({ state }) => state === 'frozen').length,
+      unmet: countUnmet(expectations),
+      today: day.today,
+    }),
+  };
+}
+
+function stoppedBy(waits: readonly Wait[]): string | null {
+  const stop = stopOf(waits);
+  return stop === null ? null : briefly(stop);
+}
+
+/** Pure: files by what the sentence says of them. */
+function workIn(counts: Picture['counts'], settling: number) {
+  const of = (...states: readonly string[]): number => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+  return {
+    uploading: of('uploading'),
+    waiting: settling + of('queued', 'creating', 'awaiting upload'),
+    following: of('processing', 'awaiting publish') - of('without feed'),
+    retrying: of('retrying') - of('without channel'),
+    live: of('done'),
+  };
+}
+
+function budgetOf({ gate }: PicturedDaemon, now: number): BudgetView {
+  const { used, limit, others, total, blockedUntil, frees } = gate.snapshot();
+  return {
+    used,
+    limit,
+    others,
+    total,
+    blocked_until: blockedUntil > now ? blockedUntil : null,
+    frees: frees.slice(0, 60).map(([inMs, requests]) => ({ at: Math.round(now + inMs), requests })),
+  };
+}
+
+/** @param listed files that `include` does not select, of each folder */
+function foldersOf(daemon: PicturedDaemon, asShown: StepCounts, listed: number): readonly FolderStatus[] {
+  return daemon.folders.status().map((folder) => ({
+    ...folder,
+    why: folder.why ?? whyHeld(daemon, folder.path),
+    left_out: { ...folder.left_out, paths: folder.left_out.paths.slice(0, listed) },
+    accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
+  }));
+}
+
+/** A person paused the folder, or everything. */
+function whyHeld({ pauses }: PicturedDaemon, folder: string): string | null {
+  const held = pauses.holds(folder);
+  return held && pauseWords(held, Date.now());
+}
+
+/** In the order in which they came in; those that a step works on before all others. */
+function firstOf(working: readonly Facts[], held: readonly string[]): readonly Facts[] {
+  const others = working.filter(({ id }) => !held.includes(id)).slice(0, Math.max(0, mostListed - held.length));
+  const shown = new Set([...held, ...others.map(({ id }) => id)]);
+  return working.filter(({ id }) => shown.has(id));
+}
+
+/** An upload host that takes nothing for an hour may never do so: its files need a person, and dropcast keeps trying. */
+const longRefusalMs = 3_600_000;
+
+function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {
+  return pause?.holds === 'uploads' && Date.now() - pause.since >= longRefusalMs;
+}
+
+/** Files that their upload host has not taken for a long time. */
+export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds' | 'since'> | null): readonly Facts[] {
+  if (!isLongRefusal(pause)) return [];
+  return working.filter(
+    ({ notBefore, uploadUrl, uploadedAt, lastFailure }) =>
+      notBefore !== null && uploadUrl !== null && uploadedAt === null && lastFailure?.kind === 'offline',
+  );
+}
