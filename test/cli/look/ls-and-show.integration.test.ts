@@ -129,7 +129,11 @@ describe('show takes every name that ls prints', () => {
       size: 5,
       why: 'unchanged for 1 of 5 s',
     }));
-    const daemon = { folders: { settling: () => settling }, rows: { held: () => [] }, waits: () => [] } as unknown as Daemon;
+    const daemon = {
+      folders: { settling: () => settling },
+      rows: { held: () => [] },
+      waits: () => [],
+    } as unknown as Daemon;
     await using ledger = await openLedger(scratch.file('state'));
     const found = async (name: string) => (await foundOf(ledger, daemon, name)).settling.map(({ path }) => path);
     for (const { path } of settling) {
