@@ -17,7 +17,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   ledger: { uses: ['pipeline', 'disk', 'log'] },
   fleet: { uses: ['pipeline', 'ledger', 'watch', 'host'], types: ['config', 'log'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
-  view: { uses: ['pipeline', 'watch', 'log'], types: ['host', 'intake'] },
+  view: { uses: ['config', 'pipeline', 'watch', 'host', 'ledger', 'log'], types: ['intake', 'fleet'] },
   status: {
     uses: ['http', 'daemon', 'view', 'config', 'log'],
     types: ['pipeline', 'host', 'intake', 'ledger', 'fleet'],

@@ -1,15 +1,9 @@
 import type { DeafTarget } from '../fleet/fleet-view.ts';
-import { clockTime } from '../view/words/clock-time.ts';
 
 /** A notification target, as configured. */
 export interface TargetName {
   readonly name: string;
   readonly type: string;
-}
-
-/** The same, with the messages that wait for it. */
-export interface DeafTargetView extends DeafTarget {
-  readonly waiting: number;
 }
 
 /** What came of sending to the targets of one type, since the start. */
@@ -54,22 +48,4 @@ export function createMessageTargets(): MessageTargets {
     deaf: () => [...deaf.values()],
     counts: (type) => counts.get(type) ?? none,
   };
-}
-
-/** @param ledger is asked only when a target takes nothing */
-export async function deafTargetViews(
-  targets: Pick<MessageTargets, 'deaf'>,
-  ledger: { readonly news: { countWaiting(): Promise<ReadonlyMap<string, number>> } },
-): Promise<readonly DeafTargetView[]> {
-  const deaf = targets.deaf();
-  if (deaf.length === 0) return [];
-  const waiting = await ledger.news.countWaiting();
-  return deaf.map((each) => ({ ...each, waiting: waiting.get(each.name) ?? 0 }));
-}
-
-/** `ntfy "phone" takes nothing since 14:32: answered 401; 3 messages wait` */
-export function deafWords({ name, type, why, since, waiting }: DeafTargetView, now: number): string {
-  const who = name === type ? type : `${type} "${name}"`;
-  const wait = waiting === 0 ? '' : `; ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}`;
-  return `${who} takes nothing since ${clockTime(since, now)}: ${why}${wait}`;
 }

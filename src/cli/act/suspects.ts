@@ -1,5 +1,6 @@
 import { suspectsOf } from '../../daemon/files/suspects.ts';
-import type { Dismissed, SuspectsView } from '../../daemon/files/suspects.ts';
+import type { SuspectsView } from '../../daemon/files/suspects.ts';
+import type { Dismissed } from '../../daemon/commands/dismiss.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemon, queryDaemonOrLedger } from '../control.ts';
 import { renderFitting, shortPath } from '../output/file-table.ts';

@@ -1,7 +1,7 @@
 import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
 import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
 import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
-import { deafWords } from '../../daemon/message-targets.ts';
+import { deafWords } from '../../view/deaf-targets.ts';
 import { limitSentence } from '../../daemon/outlook/limit-words.ts';
 import type { NowFile, Picture, Sentence } from '../../daemon/picture/picture.ts';
 import { stageWord } from '../../view/stages.ts';

@@ -6,7 +6,7 @@ import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
 import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
 import type { FleetView } from '../../fleet/fleet-view.ts';
-import { workerOf } from '../fleet/all-hosts.ts';
+import { workerOf } from '../fleet/host-view.ts';
 import { noneTakesWords, waitsElsewhere } from '../fleet/elsewhere-words.ts';
 import { fileWaitWords } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';

@@ -1,9 +1,14 @@
 import type { LedgerView } from '../../ledger/view.ts';
 import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
 import type { SettlingFile } from '../../watch/ports.ts';
-import type { Daemon } from '../daemon.ts';
+import type { Folders } from '../../intake/folders.ts';
 import { viewsOf } from './file-view.ts';
-import type { FileView, OfFleet } from './file-view.ts';
+import type { FileView, LiveDaemon, OfFleet } from './file-view.ts';
+
+/** Parts of the running daemon that lists of files show. */
+export interface ListedDaemon extends LiveDaemon {
+  readonly folders: Pick<Folders, 'settling'>;
+}
 
 export interface SettlingView {
   /** Absolute. */
@@ -43,7 +48,7 @@ export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> &
  */
 export async function filesOf(
   ledger: FilesLedger,
-  daemon: Daemon | null,
+  daemon: ListedDaemon | null,
   asked: {
     readonly selection: FileSelection;
     readonly range: FileRange;
@@ -72,12 +77,12 @@ export async function filesOf(
 }
 
 /** Only the running daemon knows which files a step works on. */
-export function shownNow(daemon: Daemon | null, selection: FileSelection): FileSelection {
+export function shownNow(daemon: ListedDaemon | null, selection: FileSelection): FileSelection {
   return { ...selection, working: daemon?.rows.held() ?? [] };
 }
 
 /** What settles has a folder, a path, and nothing else to select by. */
-function settlingOf(daemon: Daemon | null, selection: FileSelection): readonly SettlingFile[] {
+function settlingOf(daemon: ListedDaemon | null, selection: FileSelection): readonly SettlingFile[] {
   const { ids, states, folder, host, channel, feed, cause, text, needsPerson } = selection;
   const isRowWanted = [ids, host, channel, feed, cause, needsPerson].some((value) => value !== undefined);
   if (daemon === null || isRowWanted || states?.includes('settling') === false) return [];

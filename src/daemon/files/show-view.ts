@@ -2,11 +2,10 @@ import { printedName } from '../../ledger/printed-name.ts';
 import type { HistoryLine, LedgerView } from '../../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import type { Daemon } from '../daemon.ts';
 import { viewsOf } from './file-view.ts';
 import type { FileView, OfFleet } from './file-view.ts';
 import { settlingView } from './files-view.ts';
-import type { SettlingView } from './files-view.ts';
+import type { ListedDaemon, SettlingView } from './files-view.ts';
 import { spansOf } from './spans.ts';
 import type { Span } from './spans.ts';
 
@@ -29,7 +28,7 @@ export interface FoundView {
 
 export async function foundOf(
   ledger: Pick<LedgerView, 'find' | 'history' | 'before' | 'lines'> & OfFleet,
-  daemon: Daemon | null,
+  daemon: ListedDaemon | null,
   name: string,
 ): Promise<FoundView> {
   const found = await showAll(ledger, daemon, await ledger.find(name));
@@ -38,7 +37,7 @@ export async function foundOf(
 
 export async function showAll(
   ledger: Pick<LedgerView, 'history' | 'before' | 'lines'> & OfFleet,
-  daemon: Daemon | null,
+  daemon: ListedDaemon | null,
   files: readonly Facts[],
 ): Promise<readonly ShowView[]> {
   const views = await viewsOf(ledger, daemon, files);
@@ -57,7 +56,7 @@ export async function showAll(
 }
 
 /** By path, file name, or one of them as `ls` prints it. */
-function settlingNamed(daemon: Daemon | null, name: string): readonly SettlingView[] {
+function settlingNamed(daemon: ListedDaemon | null, name: string): readonly SettlingView[] {
   const printed = printedName(name);
   const isNamed = (path: string): boolean =>
     path === name || path.endsWith(name.startsWith('/') ? name : `/${name}`) || printed?.isOf(path) === true;

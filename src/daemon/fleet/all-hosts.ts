@@ -5,7 +5,7 @@ import type { Turn } from '../../pipeline/rounds/turn.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { MessageTargets } from '../message-targets.ts';
 import { roundsOf } from './doing.ts';
-import { isAtWork } from './host-view.ts';
+import { othersAtWork } from './host-view.ts';
 
 interface Here {
   readonly rows: Rows;
@@ -69,21 +69,6 @@ function roundsOfFleet(here: Here, fleet: FleetView): HostRounds {
 /** Uploads that run in this process: a stop waits for no others. */
 export function uploadsHere({ conductor }: { readonly conductor: Pick<Conductor, 'uploads'> }): readonly LiveUpload[] {
   return conductor.uploads().filter(({ host }) => host === undefined);
-}
-
-/** The host that works on a file now, as far as this one knows; null: none does. */
-export function workerOf(fleet: FleetView, id: string): string | null {
-  const works = othersAtWork(fleet).find(({ doing }) => doing.work.some((work) => work.id === id));
-  return works?.name ?? null;
-}
-
-/** The other host that does now what only one does for all; null: this one does, or none. */
-export function withTurn(fleet: FleetView): string | null {
-  return othersAtWork(fleet).find(({ doing }) => doing.rounds !== undefined)?.name ?? null;
-}
-
-function othersAtWork(fleet: FleetView) {
-  return fleet.known().filter((host) => host.name !== fleet.self && isAtWork(host));
 }
 
 /** A file that was taken over a moment ago is in the rows of two hosts: the first counts. */

@@ -1,6 +1,5 @@
 import type { FleetView, Host } from '../../fleet/fleet-view.ts';
-import { workerOf } from './all-hosts.ts';
-import { isAtWork, mayTake } from './host-view.ts';
+import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
 /** Why nothing was done with a file whose row somebody holds. */
 export function heldWords(fleet: FleetView | null, id: string): string {

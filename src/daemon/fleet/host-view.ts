@@ -111,3 +111,19 @@ async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLed
   const counts = await Promise.all(alone.map((folder) => ledger.selection.count({ folder, states: needBytes })));
   return counts.reduce((sum, files) => sum + files, 0);
 }
+
+/** The host that works on a file now, as far as this one knows; null: none does. */
+export function workerOf(fleet: FleetView, id: string): string | null {
+  const works = othersAtWork(fleet).find(({ doing }) => doing.work.some((work) => work.id === id));
+  return works?.name ?? null;
+}
+
+/** The other host that does now what only one does for all; null: this one does, or none. */
+export function withTurn(fleet: FleetView): string | null {
+  return othersAtWork(fleet).find(({ doing }) => doing.rounds !== undefined)?.name ?? null;
+}
+
+/** The other hosts whose work is known. */
+export function othersAtWork(fleet: FleetView) {
+  return fleet.known().filter((host) => host.name !== fleet.self && isAtWork(host));
+}

@@ -5,13 +5,13 @@ import { roomOf } from '../../host/request-room.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { mayTake } from '../fleet/host-view.ts';
-import type { UploadTimes } from './upload-times.ts';
+import type { UploadHours } from '../../pipeline/sending-time.ts';
 
 /** Parts that say how fast it goes, and what is allowed. */
 export interface PaceWorld {
   readonly conductor: Pick<Conductor, 'pace'>;
   readonly gate: Pick<Gate, 'snapshot'>;
-  readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
+  readonly times: { limit(): number | null; mayStart(): boolean; later(): readonly UploadHours[] };
   /** Null: this host has its ledger for itself. */
   readonly fleet: FleetView | null;
   config(): Config;

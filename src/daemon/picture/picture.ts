@@ -8,7 +8,7 @@ import type { Wait } from '../../view/waits.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import type { FileView } from '../files/file-view.ts';
 import type { FleetStatus } from '../fleet/host-view.ts';
-import type { DeafTargetView } from '../message-targets.ts';
+import type { DeafTargetView } from '../../view/deaf-targets.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /**

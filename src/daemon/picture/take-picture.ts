@@ -1,10 +1,12 @@
+import type { DeafTarget } from '../../fleet/fleet-view.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
 import type { Folders } from '../../intake/folders.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
-import type { Pause } from '../../pipeline/events.ts';
+import type { DropcastEvent, Pause } from '../../pipeline/events.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
@@ -12,8 +14,6 @@ import { briefly, pausedBy, stopOf } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
 import { pauseWords } from '../../view/words/pause-words.ts';
 import { sumOfAccounts } from '../../watch/accounts.ts';
-import type { EventStream } from '../events.ts';
-import type { Expectations } from '../expectations/expectations.ts';
 import { asHeld, viewOf, viewsOf } from '../files/file-view.ts';
 import type { LiveDaemon, OfFleet } from '../files/file-view.ts';
 import { countSteps } from '../files/step-states.ts';
@@ -21,11 +21,9 @@ import type { StepCounts } from '../files/step-states.ts';
 import { suspectsOf } from '../files/suspects.ts';
 import type { SuspectLedger } from '../files/suspects.ts';
 import { fleetStatusOf } from '../fleet/host-view.ts';
-import { deafTargetViews } from '../message-targets.ts';
-import type { MessageTargets } from '../message-targets.ts';
+import { deafTargetViews } from '../../view/deaf-targets.ts';
 import { outlookOf } from '../outlook/outlook.ts';
 import type { OutlookWorld, Waiting } from '../outlook/outlook.ts';
-import type { UploadTimes } from '../outlook/upload-times.ts';
 import { createDay } from './day.ts';
 import { troubledFolders } from './documents.ts';
 import { createFeedTimes } from './feeds.ts';
@@ -99,11 +97,15 @@ export interface PicturedDaemon extends LiveDaemon, OutlookWorld {
   readonly conductor: LiveDaemon['conductor'] &
     OutlookWorld['conductor'] &
     Pick<Conductor, 'nextPollAt' | 'comparison' | 'createsWaitUntil' | 'names'>;
-  readonly times: LiveDaemon['times'] & Pick<UploadTimes, 'limitUntil' | 'startAt'>;
+  readonly times: LiveDaemon['times'] & { limitUntil(): number | null; startAt(): number | null };
   readonly folders: Pick<Folders, 'countSettling' | 'status'>;
   readonly pauses: Pick<OperatorPauses, 'holds'>;
-  readonly expectations: Pick<Expectations, 'list'>;
-  readonly messageTargets: Pick<MessageTargets, 'deaf'>;
+  readonly expectations: { list(): readonly ExpectationView[] };
+  readonly messageTargets: { deaf(): readonly DeafTarget[] };
+}
+
+interface Events {
+  listen(listener: (event: DropcastEvent) => void): unknown;
 }
 
 export interface TakePicture {
@@ -124,7 +126,7 @@ export interface TakePicture {
  */
 export function createPictures(
   daemon: PicturedDaemon,
-  world: { readonly events: Pick<EventStream, 'listen'>; readonly clock: Clock },
+  world: { readonly events: Events; readonly clock: Clock },
 ): TakePicture {
   const { events, clock } = world;
   const { ledger } = daemon;

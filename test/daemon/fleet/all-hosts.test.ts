@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ofAllHosts, uploadsHere, workerOf } from '../../../src/daemon/fleet/all-hosts.ts';
+import { ofAllHosts, uploadsHere } from '../../../src/daemon/fleet/all-hosts.ts';
+import { workerOf } from '../../../src/daemon/fleet/host-view.ts';
 import { createHostNews } from '../../../src/daemon/fleet/host-news.ts';
 import { viewOf } from '../../../src/daemon/files/file-view.ts';
 import type { LiveDaemon } from '../../../src/daemon/files/file-view.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { deafWords } from '../../../daemon/message-targets.ts';
-import type { DeafTargetView } from '../../../daemon/message-targets.ts';
+import { deafWords } from '../../../view/deaf-targets.ts';
+import type { DeafTargetView } from '../../../view/deaf-targets.ts';
 import type { NotifyTarget } from '../../../config/notify-config.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine } from '../command-line.ts';

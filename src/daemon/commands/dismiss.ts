@@ -1,0 +1,43 @@
+import { unbound, withoutToken } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Rows } from '../../pipeline/file/rows.ts';
+import { suspectsOf } from '../files/suspects.ts';
+import type { SuspectLedger } from '../files/suspects.ts';
+
+/** What a dismissal did. */
+export interface Dismissed {
+  readonly v: 1;
+  readonly dismissed: readonly string[];
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+/**
+ * Forgets suspects because a person has looked after them. Nothing is deleted on the service.
+ *
+ * @param names as the list gives them, or `all`
+ */
+export async function dismiss(
+  { ledger, rows }: { readonly ledger: SuspectLedger; readonly rows: Pick<Rows, 'isHeld' | 'claim'> },
+  { names }: { readonly names: readonly string[] },
+): Promise<Dismissed> {
+  const { suspects } = await suspectsOf(ledger, { rows });
+  const wanted = names.includes('all') ? suspects.map(({ name }) => name) : names;
+  const dismissed: string[] = [];
+  const refused: { name: string; why: string }[] = [];
+  for (const name of wanted) {
+    const suspect = suspects.find((each) => each.name === name);
+    if (suspect === undefined) refused.push({ name, why: 'unknown: `dropcast suspects` lists the names' });
+    else if (
+      (await rows.claim(suspect.file, (row) => row.write(without(row.facts, name), `${name} dismissed`))) === null
+    )
+      refused.push({ name, why: 'busy: a step is working on its file' });
+    else dismissed.push(name);
+  }
+  return { v: 1, dismissed, refused };
+}
+
+/** Pure: a row that knows nothing more of a token or of its video. */
+function without(facts: Facts, name: string): Partial<Facts> {
+  const asked = withoutToken(facts, name);
+  return facts.videoId === name ? { ...unbound, ...asked } : asked;
+}
