@@ -76,7 +76,7 @@ function report(error: unknown, { isJson }: { readonly isJson: boolean }): numbe
   const exit = usage ?? (error instanceof CommandError ? error.exitCode : exitCodes.failed);
   if (exit === exitCodes.fine) return exit;
   const text = error instanceof CommandError || usage !== null ? messageOf(error) : sentenceOf(error);
-  // Of wrong usage the parser has said it already.
+  // The parser has already reported wrong usage.
   if (usage === null) sayError(text);
   if (isJson) printJson(errorDocument(text, exit), process.stdout);
   return exit;

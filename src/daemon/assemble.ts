@@ -143,7 +143,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
   return { rows, conductor, folders, contents };
 }
 
-/** What the conductor goes by. */
+/** Settings of the conductor. */
 export function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,

@@ -1,118 +1,92 @@
 import type { DropcastEvent } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
-import { channelRefusal, isIgnored } from '../pipeline/file/reasons.ts';
-import { isHeldByRules } from '../pipeline/file/reasons.ts';
+import { channelRefusal } from '../pipeline/file/reasons.ts';
 import { awayCode } from '../pipeline/file/store-errors.ts';
 import type { Logger } from '../log/logger.ts';
-
-/** States that say nothing new, or that the failure before them has said already. */
-const silent = new Set<string>(['queued', 'retrying', 'failed', 'held', 'skipped']);
+import { eventWords } from '../view/words/events.ts';
+import type { NewsLevel } from '../view/words/events.ts';
 
 /** Writes the news to the log, so that it tells the way of each file to its end, and why anything waits. */
 export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   return (event) => {
-    switch (event.type) {
-      case 'arrival': {
-        const { path, size, as, heldBecause } = event;
-        if (heldBecause === null) return logger.info('A file came in', { path, as, size });
-        return logger.warn('A file came in and is held', { path, as, size, why: heldBecause });
-      }
-      case 'file':
-        return logFile(event, logger);
-      case 'failure':
-        return logFailure(event, logger);
-      case 'feed':
-        if (event.failure !== null)
-          logger.warn('A feed was not published', { feed: event.feed, failure: event.failure });
-        return undefined;
-      case 'request':
-      case 'elsewhere':
-        return undefined; // where it happened, with its id
-      case 'paused':
-        return logger[isOutage(event.pause) ? 'debug' : 'warn']('Paused', {
-          kind: event.pause.kind,
-          why: event.pause.why,
-          code: event.pause.code,
-          next: new Date(event.pause.nextProbeAt).toISOString(),
-        });
-      case 'resumed':
-        return logger[isOutage(event.pause) ? 'debug' : 'info']('Resumed', { after: event.pause.why });
-      case 'name': {
-        const { kind, name } = event;
-        if (event.isKnown) return logger.info('The service has a channel or feed again', { kind, name });
-        return logger.error('The service has no such channel or feed; what goes there waits', { kind, name });
-      }
-      case 'operator-pause': {
-        const { folder, by, until } = event.pause;
-        const place = { ...(folder !== null && { folder }) };
-        if (event.is === 'over')
-          return logger.info('A pause ended', { ...place, ...(event.by !== null && { by: event.by }) });
-        return logger.info('Work was paused', {
-          ...place,
-          by,
-          ...(until !== null && { until: new Date(until).toISOString() }),
-        });
-      }
-      case 'refusal': {
-        const { id, folder, path } = event.facts;
-        return logger.warn('Not done', { file: id, path: `${folder}/${path}`, why: event.why });
-      }
-      case 'folder': {
-        const { folder, state, why } = event;
-        return logger[state === 'watching' ? 'info' : 'warn'](folderNews[state], {
-          folder,
-          state,
-          ...(why !== null && { why }),
-        });
-      }
+    const words = eventWords(event, Date.now());
+    const fields = words && fieldsOf(event, words.level);
+    if (words !== null && fields !== null) logger[levelOf(event, words.level)](words.title, fields);
+  };
+}
+
+/** `dropcast once` prints errors above its progress: of these it needs only what no table of files shows. */
+function levelOf(event: DropcastEvent, level: NewsLevel): NewsLevel | 'debug' {
+  // The database of a fleet is away: whoever connects to it tells when that begins and ends.
+  if ((event.type === 'paused' || event.type === 'resumed') && event.pause.code === awayCode) return 'debug';
+  // The ledger and the failure log have each try of a file.
+  if (event.type === 'failure' && event.isRepeated && event.facts.end === null) return 'debug';
+  return level === 'error' && event.type !== 'name' ? 'warn' : level;
+}
+
+/** Null: the log has a line of its own where it happened, or the event is no step on the way of a file. */
+function fieldsOf(event: DropcastEvent, level: NewsLevel) {
+  switch (event.type) {
+    case 'arrival': {
+      const { path, size, as, heldBecause: why } = event;
+      return { path, as, size, ...(why !== null && { why }) };
     }
-  };
+    case 'file':
+      return ofFile(event, level);
+    case 'failure': {
+      const { kind, code, message: why } = event.failure;
+      return { ...nameOf(event), class: kind, code, why, next: event.next };
+    }
+    case 'feed':
+      return event.failure && { feed: event.feed, failure: event.failure };
+    case 'request':
+    case 'elsewhere':
+      return null;
+    case 'paused': {
+      const { kind, why, code, nextProbeAt } = event.pause;
+      return { kind, why, code, next: new Date(nextProbeAt).toISOString() };
+    }
+    case 'resumed':
+      return { after: event.pause.why };
+    case 'name':
+      return { kind: event.kind, name: event.name };
+    case 'operator-pause':
+      return ofOperatorPause(event);
+    case 'refusal':
+      return { ...nameOf(event), why: event.why };
+    case 'folder': {
+      const { folder, state, why } = event;
+      return { folder, state, ...(why !== null && { why }) };
+    }
+    default:
+      return event satisfies never;
+  }
 }
 
-const folderNews = {
-  watching: 'A folder is watched',
-  scanning: 'A folder is scanned: its events are incomplete',
-  frozen: 'A folder cannot be used; its files wait',
-} as const;
+type Of<Type extends DropcastEvent['type']> = Extract<DropcastEvent, { type: Type }>;
 
-/** A row that stays in its state is only written, amended or put away: no news. */
-function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, logger: Logger): void {
-  const { id, folder, path, videoId, disposal, why } = facts;
-  if (disposal === 'refused' && before?.disposal !== 'refused')
-    logger.warn('The local file is kept', { file: id, path: `${folder}/${path}`, why });
-  const refusal = channelRefusal(facts);
-  if (refusal !== null && before !== null && channelRefusal(before) !== refusal)
-    logger.warn('Not done', { file: id, path: `${folder}/${path}`, why: refusal });
-  if (isIgnored(facts) && before !== null && !isIgnored(before))
-    return logger.info('A file was ignored', { file: id, path: `${folder}/${path}`, why });
+function nameOf({ facts: { id, folder, path } }: { readonly facts: Of<'refusal'>['facts'] }) {
+  return { file: id, path: `${folder}/${path}` };
+}
+
+/** The arrival of a file and its return to the queue are lines of others. */
+function ofFile(event: Of<'file'>, level: NewsLevel) {
+  const { before, facts } = event;
   const state = stateOf(facts);
-  // What comes in held, or comes back so, is an arrival.
-  const wasOnItsWay = before !== null && before.end !== 'held' && before.end !== 'vanished';
-  if (wasOnItsWay && isHeldByRules(facts)) logger.warn('A file is held', { file: id, path: `${folder}/${path}`, why });
-  if (silent.has(state) || (before !== null && stateOf(before) === state)) return;
-  const fields = { file: id, state, path: `${folder}/${path}`, ...(videoId !== null && { video: videoId }) };
-  logger.info('A file moved on', fields);
-}
-
-/** A file that is tried again and again for the same reason is one line: the ledger and the failure log have each try. */
-function logFailure(
-  { facts, failure, next, isRepeated }: Extract<DropcastEvent, { type: 'failure' }>,
-  logger: Logger,
-): void {
-  const fields = {
-    file: facts.id,
-    path: `${facts.folder}/${facts.path}`,
-    class: failure.kind,
-    code: failure.code,
-    why: failure.message,
-    next,
+  const isStep = before !== null && stateOf(before) !== state && state !== 'queued';
+  if (before === null || (level === 'info' && !isStep)) return null;
+  const { videoId, why } = facts;
+  return {
+    ...nameOf(event),
+    state,
+    ...(videoId !== null && { video: videoId }),
+    ...(level === 'warn' && { why: channelRefusal(facts) ?? why }),
   };
-  if (failure.kind === 'duplicate' || failure.kind === 'vanished') logger.info('A file ended', fields);
-  else if (isRepeated && facts.end === null) logger.debug('A step failed again', fields);
-  else logger.warn('A step failed', fields);
 }
 
-/** The database of a fleet is away: whoever connects to it tells when that begins and ends. */
-function isOutage({ code }: { readonly code: string }): boolean {
-  return code === awayCode;
+function ofOperatorPause({ pause, is, by: endedBy }: Of<'operator-pause'>) {
+  const { folder, by, until } = pause;
+  const place = folder !== null && { folder };
+  if (is === 'over') return { ...place, ...(endedBy !== null && { by: endedBy }) };
+  return { ...place, by, ...(until !== null && { until: new Date(until).toISOString() }) };
 }

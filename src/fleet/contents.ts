@@ -130,7 +130,7 @@ export class Contents implements AsyncDisposable {
       try {
         await this.#read(id);
       } catch (err) {
-        this.#world.logger.warn('The content of a file cannot be told to another host', { file: id, err });
+        this.#world.logger.warn('Cannot send the hash of a file to another host', { file: id, err });
       }
       this.#toRead.delete(id);
     }

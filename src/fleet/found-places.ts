@@ -72,7 +72,7 @@ export class FoundPlaces implements AsyncDisposable {
   /** Asks, answers, and takes what was proved. Never rejects. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look()
-      .catch((err: unknown) => this.#world.logger.warn('Whether folders are shared cannot be looked at', { err }))
+      .catch((err: unknown) => this.#world.logger.warn('Cannot check which folders are shared', { err }))
       .finally(() => {
         this.#looking = null;
       }));

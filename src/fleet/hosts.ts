@@ -187,7 +187,7 @@ class BeatingMember implements Member {
   #take(read: Read): void {
     const { logger } = this.#world;
     if (this.#isOurs && !read.isOurs)
-      logger.error('Another host has the name of this one: it takes up nothing more', { name: this.self });
+      logger.error('Another host uses the name of this host; taking no new work', { name: this.self });
     if (!this.#isOurs && read.isOurs) logger.info('The name of this host is its own again', { name: this.self });
     this.#isOurs = read.isOurs;
     this.#aheadMs = aheadOf(read);

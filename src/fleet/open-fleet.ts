@@ -169,7 +169,8 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
 /** Once for an outage: whatever fails meanwhile says nothing new. */
 function toldTo(logger: Logger): Outage {
   return {
-    began: (why) => logger.warn('PostgreSQL does not answer: uploads in flight go on, everything else waits', { why }),
+    began: (why) =>
+      logger.warn('PostgreSQL does not answer: uploads in flight continue, everything else waits', { why }),
     ended: (since) => logger.info('PostgreSQL answers again', { awaySince: new Date(since).toISOString() }),
   };
 }

@@ -165,7 +165,7 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
     world,
   );
   if (now === null || !isSameVersion(now.version, arrival.version)) return 'busy';
-  // Mended in place, perhaps, with its times put back.
+  // The file may have been repaired in place with its timestamps restored.
   return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 

@@ -73,7 +73,7 @@ export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   /** What is remembered of the folders themselves. */
   readonly roots: RootStore;
   readonly logger: Logger;
-  /** In whose name the folders are marked; null: not at all. */
+  /** Owner written into the marks of the folders; null: no marks. */
   readonly owner: FolderClaimant | null;
   readonly leftBehind: LeftBehind;
   readonly stoppedFiles: StoppedFiles;
@@ -200,7 +200,11 @@ export class WatchedFolder implements AsyncDisposable {
     await this.#first.end();
     const { path, existing } = this.router.folder;
     if (left > 0)
-      this.#logger.info('Files that were there before are left alone', { folder: path, existing, files: left });
+      this.#logger.info('Ignoring files that existed before dropcast watched the folder', {
+        folder: path,
+        existing,
+        files: left,
+      });
   }
 
   /** @returns whether it was there before */
@@ -368,7 +372,7 @@ export class WatchedFolder implements AsyncDisposable {
     const lost = this.watcher.unaccounted();
     const [path] = lost;
     if (path === undefined) return;
-    this.#logger.error('Files are in no state: they are looked at again', {
+    this.#logger.error('Lost track of files; rescanning them (this is a bug)', {
       folder: this.path,
       path,
       count: lost.length,

@@ -50,7 +50,7 @@ export interface RequestRoom {
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 
-/** What all that waits waits for most. */
+/** The narrowest limit of the backlog. */
 export type Limit =
   | 'upload bandwidth'
   | 'upload slots'

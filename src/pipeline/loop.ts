@@ -3,7 +3,7 @@ import { failureOfMachine } from './file/failure.ts';
 import { createWakeUp } from './wake-up.ts';
 import type { WakeUp } from './wake-up.ts';
 
-/** The longest it sleeps. What can be done earlier rings: this is for what nobody foresaw, as a wall clock that was set. */
+/** The longest sleep of the loop. Known work rings earlier; this is a safety net for the unforeseen, such as a clock change. */
 const tickMs = 1_000;
 
 /** On a database that many hosts ask, while nothing was heard of for some time. What others do is heard of, mostly. */

@@ -82,7 +82,7 @@ export interface PartsContext {
   hostBack(): void;
 }
 
-/** Builds the parts and ties them together: what one of them finds out, the others are told. */
+/** Builds the parts and wires them so that each learns what the others find. */
 export function createParts(world: ConductorWorld, context: PartsContext): Parts {
   const { loop, settings, stopping } = context;
   const retry = (): RetryPolicy => settings().retry;
@@ -106,7 +106,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     if (facts.uploadedAt !== null && facts.end !== null) rounds.fell(facts.id);
     if (facts.notBefore !== null) retries.waits(facts.notBefore);
     if (failure === null) breaker.succeeded();
-    // What a host had a part in was judged already.
+    // Failures that involve a host were already classified.
     else if (failure.kind === 'suspended') breaker.failed(failure);
   };
 

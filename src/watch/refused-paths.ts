@@ -56,13 +56,13 @@ export class RefusedPaths {
 
   #log(path: string, why: string): void {
     this.#found += 1;
-    if (this.#found <= MOST_LINES) this.#logger.warn('A path is left alone', { folder: this.#folder, path, why });
+    if (this.#found <= MOST_LINES) this.#logger.warn('Ignoring path', { folder: this.#folder, path, why });
   }
 
   #logRest(): void {
     const count = this.#found - MOST_LINES;
     this.#found = 0;
-    if (count > 0) this.#logger.warn('Further paths are left alone', { folder: this.#folder, count });
+    if (count > 0) this.#logger.warn('Ignoring further paths', { folder: this.#folder, count });
   }
 }
 

@@ -119,7 +119,7 @@ export class RootClaim implements AsyncDisposable {
         this.#lacksRoom = false;
         return null;
       }
-      // It was ours, and somebody else is at it: taking it back would go to and fro.
+      // Another instance took the folder from this one. Taking it back would start a tug-of-war.
       if (verdict.is === 'stale' && this.#isMarked)
         return `the dropcast with the state directory ${verdict.owner.stateDir} took it over; restart this one to take it back`;
       const above = await whyInside(this.#path, this.#owner);
@@ -204,7 +204,7 @@ export function whyBehind(folder: string, isAlone = true): string {
 const mayNotWrite: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 const mostTurns = 10;
-/** Whoever is at the mark is through by then, or the next turn waits again. */
+/** Long enough for another writer of the mark to finish; otherwise the next round waits again. */
 const takenMs = 50;
 
 /** What a folder without a mark is not protected from. */

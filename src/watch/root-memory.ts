@@ -41,7 +41,7 @@ export class RootMemory {
       await roots.save(path, record);
       this.#saved = text;
     } catch (error) {
-      logger.warn('Which directory the folder is could not be noted', { folder: path, err: error });
+      logger.warn('Cannot save the identity of the folder', { folder: path, err: error });
     }
   }
 }

@@ -31,7 +31,7 @@ export interface RootOptions {
 }
 
 export interface Missing {
-  /** Paths that were given up shortly before and are still gone. */
+  /** Paths that were recently given up and are still missing. */
   readonly before: readonly string[];
   /** How many files are missing, those given up before included. */
   readonly lost: number;

@@ -45,7 +45,7 @@ export interface WatchFolderOptions {
   readonly known: KnownFiles;
   readonly logger: Logger;
   readonly clock?: MonotonicClock;
-  /** In whose name the folder is marked; null: not at all. */
+  /** Owner written into the mark of the folder; null: no mark. */
   readonly owner?: FolderClaimant | null;
   /** What is remembered of the folder itself; by default nothing. */
   readonly roots?: RootStore;
@@ -207,7 +207,7 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   }
 }
 
-/** For some seconds the kernel of this machine tells from memory how long a file on a share is: the file has to be quiet for longer. */
+/** The kernel caches file sizes on a share for a few seconds, so a file there must be quiet for longer. */
 function settling(folder: WatchSettings, root: Root): WatchSettings {
   return {
     ...folder,

@@ -28,7 +28,7 @@ describe('draining a host', () => {
   test('is undone, and refused where there is nothing to drain', async () => {
     const fleet = new FakeFleet(someHost('a'), someHost('b', { draining }));
     expect(await drain(fleet, { name: 'b', by: 'ana', isUndone: true })).toMatchObject({
-      what: 'b takes up files again',
+      what: 'b accepts files again',
       host: { state: 'running' },
     });
     expect(await drain(fleet, { name: 'c', by: 'ana' })).toMatchObject({
@@ -88,7 +88,7 @@ describe('waiting for a host', () => {
     ['falls silent', { isHeard: false }, 'silent'],
     ['is stopped', { isStopped: true }, 'stopped'],
     [
-      'takes up files again',
+      'accepts files again',
       { draining: null },
       'CommandError: b is not drained any more: somebody has taken that back',
     ],

@@ -102,8 +102,8 @@ test('a file that a changed rule or sidecar holds is logged with the reason, and
   expect(lines).toEqual([
     {
       level: 'warn',
-      message: 'A file is held',
-      fields: { file: 'f_1', path: '/inbox/clip.mp4', why: 'no rule matches' },
+      message: 'Held',
+      fields: { file: 'f_1', state: 'held', path: '/inbox/clip.mp4', why: 'no rule matches' },
     },
   ]);
 });
@@ -132,9 +132,7 @@ test('a file that somebody ignores is one line', () => {
     why: 'ignored by anna',
     lastFailure: ignoredBy('anna', { end: null, lastFailure: null }),
   } as const;
-  expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual([
-    'info A file was ignored',
-  ]);
+  expect(linesOf({ type: 'file', before: facts, facts: ignored, note: 'ignored by anna' })).toEqual(['info Skipped']);
 });
 
 test('the channel of a late sidecar is refused once', () => {
@@ -146,7 +144,7 @@ test('the channel of a late sidecar is refused once', () => {
       { type: 'file', before: late, facts: refused, note: null },
       { type: 'file', before: refused, facts: changed, note: null },
     ),
-  ).toEqual(['warn Not done']);
+  ).toEqual(['warn Request refused']);
 });
 
 test('a pause that a person set is one line, and another when it is over', () => {
@@ -156,5 +154,5 @@ test('a pause that a person set is one line, and another when it is over', () =>
       { type: 'operator-pause', pause, is: 'set', by: 'anna' },
       { type: 'operator-pause', pause, is: 'over', by: null },
     ),
-  ).toEqual(['info Work was paused', 'info A pause ended']);
+  ).toEqual(['info Paused', 'info Pause ended']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createNewsLines } from '../../src/daemon/news/lines.ts';
 import type { NewsLine } from '../../src/daemon/news/lines.ts';
-import { newsOf } from '../../src/daemon/news/words.ts';
+import { newsOf } from '../../src/daemon/news/news.ts';
 import type { DropcastEvent, Pause } from '../../src/pipeline/events.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { leftFromBefore } from '../../src/pipeline/file/reasons.ts';
@@ -84,11 +84,11 @@ test.each<[string, DropcastEvent, string | null]>([
     { type: 'feed', feed: 'feed_a', files: 1, failure: failure('permanent') },
     'warn Feed feed_a was not published with 1 video: it was permanent',
   ],
-  ['a pause', { type: 'paused', pause }, 'warn All work waits: no answer from video.example.com; next try at 17:02'],
+  ['a pause', { type: 'paused', pause }, 'warn Everything waits: no answer from video.example.com; next try at 17:02'],
   [
     'an account that is refused',
     { type: 'paused', pause: { ...pause, kind: 'suspended', why: 'wrong key' } },
-    'error All work waits: wrong key; next try at 17:02',
+    'error Everything waits: wrong key; next try at 17:02',
   ],
   ...(
     [
@@ -115,7 +115,7 @@ test.each<[string, DropcastEvent, string | null]>([
   [
     'a folder that is away',
     { type: 'folder', folder: '/in', state: 'frozen', why: 'it is empty' },
-    'error The folder cannot be used; its files wait: it is empty',
+    'error The folder waits: it is empty',
   ],
 ])('%s is told in words', (_, event, line) => {
   const news = newsOf(event, now);

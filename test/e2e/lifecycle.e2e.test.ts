@@ -388,7 +388,7 @@ alongside('limits and surroundings', () => {
         .daemon()
         .output()
         .split('\n')
-        .filter((line) => line.includes('A file moved on') && line.endsWith('}'))
+        .filter((line) => line.includes('"state":') && line.includes('"file":') && line.endsWith('}'))
         .map((line) => (JSON.parse(line) as { state: string }).state);
     await until('the end is told', () => states().includes('done'));
     expect(states()).toEqual(['awaiting upload', 'processing', 'awaiting publish', 'done']);

@@ -159,7 +159,7 @@ test('a file that nothing stands for is an error in the log, shows in the status
   await folder.watcher.rescan();
   const errors = logger.lines.filter(({ level }) => level === 'error');
   expect(errors).toMatchObject([
-    { message: expect.stringContaining('in no state'), fields: { path: 'a.mp4', count: 1 } },
+    { message: expect.stringContaining('Lost track of files'), fields: { path: 'a.mp4', count: 1 } },
   ]);
   await until('it is taken in again', () => asked === 2 && !folder.isSettling());
   expect(folder.accounts()).toMatchObject({ seen: 1, unaccounted: 0, known: { queued: 1 } });

@@ -302,8 +302,11 @@ describe('an unreachable service', () => {
     await until(() => conductor.isIdle());
     expect(new Set(store.states())).toEqual(new Set(['done']));
     expect(Math.max(...store.rows.map(({ attempts }) => attempts))).toBe(0);
-    const news = logger.lines.map(({ message }) => message).filter((message) => message !== 'A step failed');
-    expect(news.filter((message) => message !== 'A file moved on')).toEqual(['Paused', 'Resumed']);
+    const news = logger.lines.filter(({ fields }) => fields['file'] === undefined);
+    expect(news.map(({ message }) => message)).toEqual([
+      'Everything waits for the service',
+      'The service is reachable again',
+    ]);
   });
 
   test('a refused key: one probe every five minutes, and at once when a person asks', async () => {
@@ -385,7 +388,7 @@ describe('create requests without an answer', () => {
     await until(() => service.count('create') > inFirstHour, 5_000);
     expect(clock.now()).toBeGreaterThanOrEqual(goesOnAt);
     await until(() => conductor.createsWaitUntil() === null, 5_000);
-    expect(logger.lines.map(({ message }) => message)).toContain('Create requests go on');
+    expect(logger.lines.map(({ message }) => message)).toContain('Create requests resumed');
   });
 
   test('are still capped after a restart', async () => {
@@ -592,7 +595,7 @@ test('two feeds that cannot be published are no outage', async () => {
   service.failing.set('publish feed_news', broken).set('publish feed_tv', broken);
   await until(() => conductor.isIdle());
   expect(service.count('publish feed_news')).toBe(3);
-  expect(logger.lines.map(({ message }) => message)).not.toContain('Paused');
+  expect(logger.lines.map(({ message }) => message)).not.toContainEqual(expect.stringContaining('waits'));
 });
 
 describe('the loop sleeps', () => {
@@ -668,7 +671,9 @@ describe('a ledger that takes no writes', () => {
     await until(() => clock.elapsed() > 3_600_000, 1_000);
     // A probe each half minute, and after each one look; in the daemon the request budget sends neither.
     expect(service.count(request)).toBeLessThanOrEqual(121);
-    expect(new Set(logger.lines.map(({ message }) => message))).toEqual(new Set(['Paused', 'Resumed']));
+    expect(new Set(logger.lines.map(({ message }) => message))).toEqual(
+      new Set(['Everything waits for this machine', 'This machine works again']),
+    );
     isFull = false;
     await until(() => conductor.isIdle());
     expect(store.states()).toEqual(['done']);

@@ -22,11 +22,11 @@ test.each(['before the start', 'while it runs'])(
       expect(inbox.watcher.counts()).toMatchObject({ refused: count, offered: 1 });
     });
     await inbox.watcher.rescan();
-    const lines = inbox.log.filter(({ message }) => message.includes('left alone'));
+    const lines = inbox.log.filter(({ message }) => message.startsWith('Ignoring'));
     // Twenty and a number for each scan that came in between.
     expect(lines.length).toBeLessThan(100);
     const further = lines.flatMap(({ fields }) => (typeof fields['count'] === 'number' ? [fields['count']] : []));
-    const named = lines.filter(({ message }) => message === 'A path is left alone').length;
+    const named = lines.filter(({ message }) => message === 'Ignoring path').length;
     expect(named + further.reduce((sum, n) => sum + n, 0)).toBeGreaterThanOrEqual(count);
     expect(inbox.paths).toEqual(['film.mp4']);
   },

@@ -512,7 +512,7 @@ describe('what is never offered', () => {
     server.close();
     expect(inbox.paths).toEqual(['real.mp4']);
     expect(inbox.watcher.counts()).toEqual({ seen: 9, settling: 0, offered: 1, ignored: 0, refused: 8 });
-    const refusals = inbox.log.filter((line) => line.message === 'A path is left alone').map((line) => line.fields);
+    const refusals = inbox.log.filter((line) => line.message === 'Ignoring path').map((line) => line.fields);
     expect(refusals).toHaveLength(8);
     expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: expect.stringContaining('pipe') });
   });
@@ -541,10 +541,10 @@ describe('what is never offered', () => {
     await inbox.watcher.start();
     await inbox.watcher.rescan();
     expect(inbox.watcher.counts()).toMatchObject({ seen: 1, refused: 1 });
-    expect(inbox.log.filter((line) => line.message === 'A path is left alone')).toEqual([
+    expect(inbox.log.filter((line) => line.message === 'Ignoring path')).toEqual([
       {
         level: 'warn',
-        message: 'A path is left alone',
+        message: 'Ignoring path',
         fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: expect.stringContaining('UTF-8') },
       },
     ]);

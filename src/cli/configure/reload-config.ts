@@ -6,7 +6,7 @@ import type { Problem } from '../../config/problem.ts';
 import { namesUsed, unknownNames } from '../../config/unknown-names.ts';
 import type { ControlPorts, Reloaded } from '../../daemon/control/routes.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
-import type { News } from '../../daemon/news/words.ts';
+import type { News } from '../../daemon/news/news.ts';
 import { planReload } from '../../daemon/rules/plan-reload.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { SecretValues } from '../../log/redaction.ts';

@@ -8,7 +8,7 @@ import type { KeptLine, NewsLine } from '../../daemon/news/lines.ts';
 import { pastLines, pastPage, shownHost, whyNoCursor } from '../../daemon/news/past-lines.ts';
 import type { PastPage, PastRows } from '../../daemon/news/past-lines.ts';
 import { isAtLeast, isIn } from '../../daemon/news/selection.ts';
-import type { NewsLevel } from '../../daemon/news/words.ts';
+import type { NewsLevel } from '../../view/words/events.ts';
 import type { NewsHead } from '../../daemon/control/routes/events.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';

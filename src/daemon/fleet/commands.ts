@@ -43,7 +43,7 @@ export async function drain(fleet: Fleet | null, { name, by, isUndone = false }:
   if (host === null) return refused(unknownWords(fleet, name));
   const view = hostView(host, fleet.self);
   const rest = fleet.known().some(mayTake) ? '' : `. ${noneTakes}`;
-  return { v: 1, ok: true, what: isUndone ? `${name} takes up files again` : `${drainWords(view)}${rest}`, host: view };
+  return { v: 1, ok: true, what: isUndone ? `${name} accepts files again` : `${drainWords(view)}${rest}`, host: view };
 }
 
 export async function forget(fleet: Fleet | null, { name }: { readonly name: string }): Promise<HostChanged> {

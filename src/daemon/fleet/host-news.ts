@@ -1,5 +1,5 @@
 import type { FleetView, Host } from '../../fleet/fleet-view.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { heardWords, silentWords } from '../../view/words/events.ts';
 import type { NewsLines } from '../news/lines.ts';
 import { hostView } from './host-view.ts';
 import type { HostView } from './host-view.ts';
@@ -12,7 +12,8 @@ export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): 
     news.add({ level, type: 'host', file: null, folder: null, path: null, state: null, text });
   return () => {
     const isAway = fleet.awaySince() !== null;
-    if (isAway && !wasAway) say('warn', 'PostgreSQL does not answer: uploads in flight go on, everything else waits');
+    if (isAway && !wasAway)
+      say('warn', 'PostgreSQL does not answer: uploads in flight continue, everything else waits');
     if (!isAway && wasAway) say('info', 'PostgreSQL answers again');
     wasAway = isAway;
     const after = statesOf(fleet.known(), fleet.self);
@@ -31,7 +32,7 @@ function statesOf(hosts: readonly Host[], self: string): ReadonlyMap<string, Hos
 function changeWords({ name, state, version, heard_at: heardAt, draining }: HostView, was?: HostView['state']): string {
   switch (state) {
     case 'silent':
-      return `${name} is silent: last heard at ${clockTime(heardAt, Date.now())}`;
+      return silentWords({ name, heardAt }, Date.now());
     case 'stopped':
       return `${name} was stopped`;
     case 'draining':
@@ -39,7 +40,7 @@ function changeWords({ name, state, version, heard_at: heardAt, draining }: Host
     case 'drained':
       return `${name} is drained: nothing runs there`;
     default:
-      if (was === 'draining' || was === 'drained') return `${name} takes up files again`;
-      return was === 'silent' ? `${name} is heard again` : `${name} has joined (dropcast ${version})`;
+      if (was === 'draining' || was === 'drained') return `${name} accepts files again`;
+      return was === 'silent' ? heardWords(name) : `${name} has joined (dropcast ${version})`;
   }
 }

@@ -43,7 +43,7 @@ export function fleetTroubles(fleet: FleetStatus, now: number): readonly string[
 
 /** Pure. @param why see `FleetStatus.away` */
 export function awayWords(why: string): string {
-  return `${why}. Uploads in flight go on; everything else waits.`;
+  return `${why}. Uploads in flight continue; everything else waits.`;
 }
 
 const noneWords = 'No host takes up files: each is draining, stopped or silent.';

@@ -1,7 +1,7 @@
 import type { DropcastEvent, EventRow } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import type { News } from './words.ts';
-import { newsOf } from './words.ts';
+import type { News } from './news.ts';
+import { newsOf } from './news.ts';
 
 /** One line of news. */
 export interface NewsLine extends News {

@@ -4,8 +4,8 @@ import type { KeptEvent } from '../../ledger/event-rows.ts';
 import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { capitalised } from '../../view/words/capitalised.ts';
+import { stateWords } from '../../view/words/events.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
-import type { NewsLevel } from './words.ts';
 
 /** @returns the host whose lines are shown; null: all of them, since the only host may have had another name before */
 export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostName'>): string | null {
@@ -26,7 +26,7 @@ export async function pastLines(
   { host, limit, now }: { readonly host: string | null; readonly limit: number; readonly now: number },
 ): Promise<readonly NewsLine[]> {
   const kept = await rows.events(host, now, limit);
-  const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(states), limit);
+  const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(stateWords), limit);
   const lines = await linesOf(rows, merged(kept, passages, start).slice(-limit));
   return lines.map((each, index) => {
     const { cursor: _, ...line } = each;
@@ -102,7 +102,7 @@ async function passagesSince(
   const found: Passage[] = [];
   for (let from = after; from < last && found.length < limit; from += mostLookedAt) {
     const within = { since, until: Math.min(last, from + mostLookedAt) };
-    found.push(...(await rows.passages(from, Object.keys(states), limit - found.length, within)));
+    found.push(...(await rows.passages(from, Object.keys(stateWords), limit - found.length, within)));
     await setImmediate();
   }
   return found;
@@ -163,21 +163,7 @@ function lineOf(files: ReadonlyMap<string, Facts>, { id, at, state, note }: Pass
   const facts = files.get(id);
   if (facts === undefined) return null;
   const { folder, path } = facts;
-  const [level, words] = states[state] ?? ['info', capitalised(state)];
+  const [level, words] = stateWords[state] ?? ['info', capitalised(state)];
   const text = note === null ? words : `${words}: ${note}`;
   return { v: 1, at, level, type: 'file', file: id, folder, path, state, text };
 }
-
-const states: Readonly<Record<string, readonly [NewsLevel, string]>> = {
-  queued: ['info', 'Waiting for its turn'],
-  'awaiting upload': ['info', 'Record created'],
-  processing: ['info', 'Uploaded; the service processes it'],
-  'awaiting publish': ['info', 'Ready; waiting to be published'],
-  retrying: ['warn', 'Retrying'],
-  done: ['info', 'Done'],
-  failed: ['error', 'Failed'],
-  held: ['warn', 'Held'],
-  skipped: ['info', 'Skipped'],
-  vanished: ['info', 'The file is no longer there'],
-  superseded: ['info', 'The file changed; its new content is a file of its own'],
-};

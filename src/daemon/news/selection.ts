@@ -1,5 +1,5 @@
 import type { NewsLine } from './lines.ts';
-import type { NewsLevel } from './words.ts';
+import type { NewsLevel } from '../../view/words/events.ts';
 
 /** From the least to the most severe. */
 export const newsLevels: readonly NewsLevel[] = ['info', 'warn', 'error'];

@@ -195,7 +195,7 @@ const whileHere = {
 /** A person deletes the half video: its row names it. */
 const halfVideo = { guard: 'wasSentInPart', actions: 'reopen' } as const;
 
-/** Once its bytes may have left, the service has the say. Before, an empty record is given back (docs/decisions/0035). */
+/** Once bytes may have been sent, the service decides. Before that, an empty record is given back (docs/decisions/0035). */
 const ignore = {
   target: 'skipped',
   actions: ['reopen', { type: 'leaveOut', params: ({ event: { by } }: { event: { by: string } }) => ({ by }) }],

@@ -181,7 +181,7 @@ export function createSweep(world: SweepWorld): Sweep {
     listFailure = result.listFailure;
     if (listFailure === null) logger.info('The service lists videos again');
     else
-      logger.warn('The service does not list videos: each is asked for by its id, which takes longer', {
+      logger.warn('Listing videos failed; polling each video by its id, which is slower', {
         failure: listFailure,
       });
   };

@@ -195,7 +195,7 @@ async function applyEvent(
   return 'applied';
 }
 
-/** What a person says of a file is no failure of it, and what it was held for before was told before. */
+/** A decision of a person is not a failure of the file, and the earlier hold was already reported. */
 const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE']);
 
 function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {

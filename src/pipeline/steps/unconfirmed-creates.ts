@@ -50,7 +50,7 @@ export function createUnconfirmedCreates(world: {
           most: mostPerHour,
           until: new Date(until).toISOString(),
         });
-      if (until === null && before !== null) logger.info('Create requests go on');
+      if (until === null && before !== null) logger.info('Create requests resumed');
       return until === null;
     },
     waitUntil: () => until,

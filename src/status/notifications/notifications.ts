@@ -26,13 +26,13 @@ export interface NotificationsWorld extends NewsDeskWorld {
   readonly send?: Send;
 }
 
-/** Every how often it is looked whether there is news. */
+/** How often to check for news. */
 const everyMs = 5_000;
 
-/** A ledger that refuses for so long is told by heartbeat; a moment is nothing. */
+/** How long the ledger must refuse before the heartbeat reports it. */
 const refusedMs = 60_000;
 
-/** Every how often it is tried, where there is a heartbeat. */
+/** How often to try a write to the ledger where a heartbeat depends on it. */
 const proofEveryMs = 60_000;
 
 /**

@@ -1,5 +1,5 @@
 import { wholeSentence } from '../../view/words/capitalised.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { feedFailed, feedIsBack, heardWords, nameIsThere, silentWords } from '../../view/words/events.ts';
 import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
 import { headingOf, lastingWords, ofFolder, ofName, ofPause } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
@@ -102,15 +102,14 @@ function ofSome(
   return [{ ...trouble, title: `${names}: ${trouble.title}` }];
 }
 
-function ofSilent({ name, heardAt }: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
-  const who = escapeControls(name);
+function ofSilent(host: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
   return {
-    cause: `silent ${name}:`,
+    cause: `silent ${host.name}:`,
     kind: 'host_silent',
     holdMs: minuteMs,
-    title: `${who} is silent: last heard at ${clockTime(heardAt, now)}`,
+    title: escapeControls(silentWords(host, now)),
     body: 'Files of folders that other hosts watch too are taken over; those of its own folders wait for it. Look at the machine: systemctl status dropcast. If it is gone for good: dropcast hosts forget.',
-    overTitle: `${who} is heard again`,
+    overTitle: escapeControls(heardWords(host.name)),
   };
 }
 
@@ -142,7 +141,7 @@ function ofUnknown(unknown: UnknownName, now: number): Trouble {
     kind: 'needs_you',
     holdMs: minuteMs,
     ...wordsOf(ofName(unknown), now),
-    overTitle: `The service has the ${kind} ${escapeControls(name)} now`,
+    overTitle: escapeControls(nameIsThere(unknown)),
   };
 }
 
@@ -162,9 +161,9 @@ function ofFeed(feed: string, { kind, message }: Failure): Trouble {
     kind: 'feed_failed',
     // What asking again cannot help is told at once.
     holdMs: kind === 'permanent' || kind === 'gone' ? 0 : 5 * minuteMs,
-    title: `The feed ${escapeControls(feed)} is not published`,
+    title: escapeControls(feedFailed(feed)),
     body: sentence(message),
-    overTitle: `The feed ${escapeControls(feed)} is published again`,
+    overTitle: escapeControls(feedIsBack(feed)),
   };
 }
 

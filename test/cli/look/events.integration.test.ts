@@ -9,7 +9,7 @@ import { serveControl } from '../../../src/daemon/control/server.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createNewsLines } from '../../../src/daemon/news/lines.ts';
 import type { NewsLine, NewsLines } from '../../../src/daemon/news/lines.ts';
-import type { News } from '../../../src/daemon/news/words.ts';
+import type { News } from '../../../src/daemon/news/news.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
@@ -108,7 +108,7 @@ test('events selects by level and folder, and says which folders there are', asy
   news.add(about('news/a.mp4', { level: 'error' }));
   news.add(about('b.mp4', { level: 'warn' }));
   news.add(about('news/c.mp4'));
-  news.add(about('', { folder: null, path: null, level: 'warn', text: 'All work waits' }));
+  news.add(about('', { folder: null, path: null, level: 'warn', text: 'Everything waits' }));
   const seen = async (options: object) => jsonLines(await place.run({ json: true, ...options })).map(({ seq }) => seq);
   expect(await seen({ level: 'warn' })).toEqual([1, 2, 4]);
   expect(await seen({ folder: '/srv/in/news' })).toEqual([1, 3, 4]);

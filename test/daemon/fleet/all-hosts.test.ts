@@ -168,12 +168,12 @@ test('the news say what becomes of the other hosts, each change once', () => {
   expect(told).toEqual([
     'info: b is drained by ana: it finishes what runs and starts nothing new',
     'info: b is drained: nothing runs there',
-    'info: b takes up files again',
+    'info: b accepts files again',
     expect.stringMatching(/^warn: b is silent: last heard at /),
     'info: b is heard again',
     'info: b was stopped',
     'info: c has joined (dropcast 0.4.0)',
-    'warn: PostgreSQL does not answer: uploads in flight go on, everything else waits',
+    'warn: PostgreSQL does not answer: uploads in flight continue, everything else waits',
     'info: PostgreSQL answers again',
   ]);
 });

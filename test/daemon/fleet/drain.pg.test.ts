@@ -45,7 +45,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
   expect((await again.daemon.ledger.find('own.mp4'))[0]?.intent).toBeNull();
   expect(await drain(two.daemon.fleet, { name: 'one', by, isUndone: true })).toMatchObject({
     ok: true,
-    what: 'one takes up files again',
+    what: 'one accepts files again',
   });
   await until('it takes up its file', async () => (await two.daemon.ledger.counts())['done'] === 2);
 });

@@ -107,7 +107,7 @@ describe('what is wrong with a fleet', () => {
     const fleet = new FakeFleet(someHost('a'), someHost('b', { isHeard: false }));
     fleet.away = noon - minute;
     expect(fleetTroubles(await fleetStatusOf(fleet, counting(0)), noon)[0]).toBe(
-      `${awayWhy}. Uploads in flight go on; everything else waits.`,
+      `${awayWhy}. Uploads in flight continue; everything else waits.`,
     );
   });
 });

@@ -25,7 +25,7 @@ test('of an outage of PostgreSQL, however long, the journal says once that it do
 
   const said = logger.lines.slice(first).filter(({ level }) => level !== 'debug');
   expect(said.filter(({ message }) => !message.startsWith('A file ')).map(({ message }) => message)).toEqual([
-    'PostgreSQL does not answer: uploads in flight go on, everything else waits',
+    'PostgreSQL does not answer: uploads in flight continue, everything else waits',
     'PostgreSQL answers again',
   ]);
   expect(said[0]?.fields['why']).toMatch(/^PostgreSQL at [\d.]+:\d+ has not answered since [\d: -]+: ./);

@@ -386,7 +386,7 @@ describe('a service that does not list videos', () => {
     await sweep();
     clock.advance(3_600_000);
     await sweep();
-    expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('does not list videos')]);
+    expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('Listing videos failed')]);
     expect(noted).toEqual([]);
     world.list = null;
     clock.advance(3_600_000);

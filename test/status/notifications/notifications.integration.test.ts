@@ -180,7 +180,7 @@ describe('notifications', () => {
     await here.pass(3 * minute);
     expect(here.sent.map(({ type, title }) => `${type}: ${title}`)).toEqual([
       'needs_you: Files for channel ch_gone wait',
-      'recovered: The service has the channel ch_gone now',
+      'recovered: The service has the channel ch_gone',
     ]);
   });
 
@@ -438,7 +438,7 @@ describe('notifications', () => {
     here.events.emit({ type: 'feed', feed: 'feed_news', files: 2, failure: failure('permanent') });
     here.world.gate = { ...here.world.gate, used: 1000, waiting: 3 };
     await here.pass(4 * minute);
-    expect(here.titles()).toEqual(['a: The feed feed_news is not published', 'a: /in waits']);
+    expect(here.titles()).toEqual(['a: Feed feed_news was not published', 'a: /in waits']);
     await here.pass(2 * minute);
     expect(here.titles().slice(2)).toEqual(['a: Everything waits for the service']);
     await here.pass(30 * minute);
@@ -453,7 +453,7 @@ describe('notifications', () => {
     await here.pass(10 * minute);
     expect(here.titles().slice(5).toSorted()).toEqual([
       'a: /in is back',
-      'a: The feed feed_news is published again',
+      'a: Feed feed_news published again',
       'a: The service accepts the key again',
       'a: The service is reachable again',
       'a: There are requests again',

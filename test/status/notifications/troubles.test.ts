@@ -85,7 +85,7 @@ describe('what can be wrong with the daemon as a whole', () => {
         kind: 'needs_you',
         minutes: 1,
         title: 'Files for channel c wait',
-        over: 'The service has the channel c now',
+        over: 'The service has the channel c',
       },
     ],
     [
@@ -95,7 +95,7 @@ describe('what can be wrong with the daemon as a whole', () => {
         kind: 'needs_you',
         minutes: 1,
         title: 'Videos for feed f wait',
-        over: 'The service has the feed f now',
+        over: 'The service has the feed f',
       },
     ],
     ...(
@@ -111,8 +111,8 @@ describe('what can be wrong with the daemon as a whole', () => {
         {
           kind: 'feed_failed',
           minutes,
-          title: 'The feed feed_a is not published',
-          over: 'The feed feed_a is published again',
+          title: 'Feed feed_a was not published',
+          over: 'Feed feed_a published again',
         },
       ],
     ),

@@ -26,7 +26,7 @@ export function fleetCheck(probe: FleetProbe): Check {
       if (ledger === null) throw new SkippedError('this is a single host');
       const facts = await probe(ledger, hostName);
       if (typeof facts !== 'string') return fleetVerdict(facts, ledger, patient.now);
-      const why = 'while it is away, uploads in flight go on and everything else waits, on every host';
+      const why = 'while it is away, uploads in flight continue and everything else waits, on every host';
       return [{ level: 'problem', what: facts, why, fix: `psql '${ledger.url}' -c 'select 1'` }];
     },
   };

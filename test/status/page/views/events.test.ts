@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createNewsLines } from '../../../../src/daemon/news/lines.ts';
-import type { News } from '../../../../src/daemon/news/words.ts';
+import type { News } from '../../../../src/daemon/news/news.ts';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { events } from '../../../../src/status/page/views/events.ts';
@@ -30,7 +30,7 @@ const all: readonly News[] = [
     path: 'b\u202e.mp4',
     text: 'Refused: <b>title</b>',
   }),
-  some({ type: 'resumed', text: 'All work goes on' }),
+  some({ type: 'resumed', text: 'Everything goes on' }),
 ];
 
 function show(query: Record<string, string> = {}, lines = all) {
@@ -50,25 +50,25 @@ function show(query: Record<string, string> = {}, lines = all) {
 
 const told = async (query: Record<string, string>): Promise<string[]> => {
   const words = await wordsOf(show(query));
-  return ['Came in', 'Scans only', 'Refused', 'All work'].filter((text) => words.includes(text));
+  return ['Came in', 'Scans only', 'Refused', 'Everything'].filter((text) => words.includes(text));
 };
 
 test('the newest is first, with its time, level, place and words', async () => {
   const words = await wordsOf(show());
-  expect(words).toMatch(/All work goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Came in, 3 MB/);
+  expect(words).toMatch(/Everything goes on .*Refused: <b>title<\/b> .*Scans only .*news\/a\.mp4 Came in, 3 MB/);
   expect(words).toMatch(/14:02:11 error b\[U\+202E\]\.mp4 Refused/);
 });
 
 test.each<[Record<string, string>, string[]]>([
-  [{}, ['Came in', 'Scans only', 'Refused', 'All work']],
+  [{}, ['Came in', 'Scans only', 'Refused', 'Everything']],
   [{ level: 'warn' }, ['Scans only', 'Refused']],
   [{ level: 'error' }, ['Refused']],
   [{ type: 'folder' }, ['Scans only']],
   // What concerns everything concerns each folder.
-  [{ folder: '/srv/in' }, ['Came in', 'Refused', 'All work']],
+  [{ folder: '/srv/in' }, ['Came in', 'Refused', 'Everything']],
   [{ text: 'NEWS/A' }, ['Came in']],
   [{ text: 'f_2', level: 'error' }, ['Refused']],
-  [{ level: 'unheard of', type: '' }, ['Came in', 'Scans only', 'Refused', 'All work']],
+  [{ level: 'unheard of', type: '' }, ['Came in', 'Scans only', 'Refused', 'Everything']],
 ])('asked for %j it shows these', async (query, texts) => {
   expect(await told(query)).toEqual(texts);
 });

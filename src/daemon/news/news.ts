@@ -1,0 +1,70 @@
+import type { DropcastEvent } from '../../pipeline/events.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import { eventWords } from '../../view/words/events.ts';
+import type { EventWords } from '../../view/words/events.ts';
+
+/** Contract (`events --json`). `missed` replaces lines that a slow reader did not get. */
+export type NewsType =
+  | 'arrival'
+  | 'expectation'
+  | 'failure'
+  | 'feed'
+  | 'file'
+  | 'folder'
+  | 'host'
+  | 'missed'
+  | 'name'
+  | 'operator-pause'
+  | 'paused'
+  | 'refusal'
+  | 'reload'
+  | 'resumed'
+  | 'started';
+
+/** What happened, for a person. */
+export interface News extends Pick<EventWords, 'level' | 'text'> {
+  readonly type: NewsType;
+  /** Id of the file; null: it concerns a folder, a feed or everything. */
+  readonly file: string | null;
+  /** Absolute. */
+  readonly folder: string | null;
+  /** Relative to the folder. */
+  readonly path: string | null;
+  readonly state: string | null;
+}
+
+/**
+ * Pure: an event as a line that a tired operator understands; null when it is no news, or when another event says it.
+ *
+ * @param now epoch milliseconds
+ */
+export function newsOf(event: DropcastEvent, now: number): News | null {
+  const subject = subjectOf(event);
+  const words = subject && eventWords(event, now);
+  return words && { ...aboutNothing, level: words.level, ...subject, text: words.text };
+}
+
+const aboutNothing = { file: null, folder: null, path: null, state: null } as const;
+
+function subjectOf(event: DropcastEvent): (Pick<News, 'type'> & Partial<News>) | null {
+  switch (event.type) {
+    // The row says it, with its id; or the host where it happened.
+    case 'arrival':
+    case 'request':
+    case 'elsewhere':
+      return null;
+    case 'file':
+    case 'failure':
+    case 'refusal': {
+      const { id: file, folder, path } = event.facts;
+      const type = event.type === 'file' && event.before === null ? 'arrival' : event.type;
+      return { type, file, folder, path, state: stateOf(event.facts) };
+    }
+    case 'operator-pause':
+      return { type: event.type, folder: event.pause.folder };
+    case 'folder':
+      return { type: event.type, folder: event.folder, state: event.state };
+    default:
+      return { type: event.type };
+  }
+}
