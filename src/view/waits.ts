@@ -12,7 +12,6 @@ import { pauseWords, resumeCommand } from './words/pause-words.ts';
 
 /** Why something waits. The order is that of `waitsOf`. */
 export type WaitCause =
-  | 'database'
   | Obstacle
   | 'paused'
   | 'unanswered creates'
@@ -61,7 +60,8 @@ export function waitsOf({ conductor, gate, times, folders, fleet }: WaitPorts, n
   const { blockedUntil } = gate.snapshot();
   return [
     ...(away === null ? [] : [ofDatabase(away, fleet?.awaySince() ?? null)]),
-    ...(pause === null ? [] : [ofPause(pause)]),
+    // That nothing can be written while the database is away is no second cause.
+    ...(pause === null || (away !== null && obstacleOf(pause) === 'database') ? [] : [ofPause(pause)]),
     ...pausedBy(conductor.pauses.list(), now),
     ...(createsUntil === null ? [] : [ofCreates(createsUntil)]),
     ...(startAt === null ? [] : [ofWindow(startAt)]),
@@ -176,8 +176,8 @@ function subjectOf({ cause, holds, what }: Wait): string {
 /** Pure: the same without what waits, for a place that names it. */
 export function whyWords(wait: Wait, now: number): string {
   const { cause, why, since, remedy } = wait;
-  // The words of a pause have its times.
-  if (cause === 'paused') return remedy === null ? why : `${why}; ${remedy}`;
+  // Their words have the times.
+  if (cause === 'paused' || cause === 'database') return remedy === null ? why : `${why}; ${remedy}`;
   const start = since === null ? why : `${why}, since ${clockTime(since, now)}`;
   return [start, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
 }
@@ -204,10 +204,16 @@ export function isObstacle({ cause }: Wait): boolean {
   return obstacles.has(cause);
 }
 
-const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'service', 'upload host', 'machine']);
+const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
+  'database',
+  'key',
+  'account',
+  'service',
+  'upload host',
+  'machine',
+]);
 
 /** Pure: what a file waits for. The whole reason of an obstacle appears once on each surface; files refer to it: `waiting for the key`. */
 export function fileWaitWords(wait: Wait, now: number): string {
-  const isBrief = isObstacle(wait) || wait.cause === 'database';
-  return isBrief ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);
+  return isObstacle(wait) ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);
 }

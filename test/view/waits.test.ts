@@ -26,6 +26,7 @@ const key = {
   code: 'unauthorized',
   why: 'the service answered 401; new key: `sudo dropcast setup --key-file - --force`',
 } as const;
+const away = 'PostgreSQL at db:5432 has not answered since 12:09';
 const disk = { kind: 'suspended', code: 'ENOSPC', why: 'the disk of /var/lib/dropcast is full' } as const;
 const host = { holds: 'uploads', why: 'the upload host up.example.com cannot be reached' } as const;
 const all: OperatorPause = { folder: null, since: noon - 70 * minute, until: noon + 350 * minute, by: 'anna' };
@@ -206,16 +207,18 @@ const moments: readonly Shown[] = [
   },
   {
     name: 'the database of a fleet is away, which has a list of its own',
-    at: { away: 'PostgreSQL cannot be reached' },
+    at: { away, pause: { kind: 'suspended', code: 'LEDGER_AWAY', why: away } },
     brief: 'Waiting for the database',
     file: 'waiting for the database',
-    doctor: 'Everything waits: PostgreSQL cannot be reached, since 12:09',
-    once: 'Waiting: PostgreSQL cannot be reached, since 12:09',
+    doctor: 'Everything waits: PostgreSQL at db:5432 has not answered since 12:09',
+    once: 'Waiting: PostgreSQL at db:5432 has not answered since 12:09',
+    told: ['Everything waits for the database'],
+    metrics: ['paused{holds="everything"} 1'],
   },
   {
     name: 'much is wrong at once',
     at: {
-      away: 'PostgreSQL cannot be reached',
+      away,
       pause: host,
       people: [one],
       createsUntil: noon + 20 * minute,
@@ -235,10 +238,11 @@ const moments: readonly Shown[] = [
       'Files for channel channel_x wait: the service does not have the channel, since 12:05; create it there, or correct the rules and run `dropcast reload`.',
     ],
     file: 'waiting for the database',
-    doctor: 'Everything waits: PostgreSQL cannot be reached, since 12:09',
-    once: 'Waiting: PostgreSQL cannot be reached, since 12:09',
+    doctor: 'Everything waits: PostgreSQL at db:5432 has not answered since 12:09',
+    once: 'Waiting: PostgreSQL at db:5432 has not answered since 12:09',
     told: ['Uploads wait for the upload host', '/mnt/nas waits', 'Files for channel channel_x wait'],
     metrics: [
+      'paused{holds="everything"} 1',
       'paused{holds="uploads"} 1',
       'paused_by_people{holds="folder"} 1',
       'unknown_names{kind="channel"} 1',

@@ -1,12 +1,14 @@
 import type { Pause } from '../../pipeline/events.ts';
+import { awayCode } from '../../pipeline/file/store-errors.ts';
 
 /** What has to change before work resumes. */
-export type Obstacle = 'key' | 'account' | 'service' | 'upload host' | 'machine';
+export type Obstacle = 'database' | 'key' | 'account' | 'service' | 'upload host' | 'machine';
 
 type Stop = Pick<Pause, 'kind' | 'holds' | 'code'>;
 
 /** Pure: failures of this machine have the errno name of the system as their code; what the service refuses has a word of its own. */
 export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
+  if (code === awayCode) return 'database';
   if (kind === 'suspended' && /^[A-Z]/.test(code)) return 'machine';
   if (holds === 'uploads') return 'upload host';
   if (kind === 'offline') return 'service';
@@ -21,6 +23,7 @@ export function overWords(obstacle: Obstacle): string {
 }
 
 const over: Readonly<Record<Obstacle, string>> = {
+  database: 'The database answers again',
   key: 'The service accepts the key again',
   account: 'The service accepts the account again',
   service: 'The service is reachable again',
