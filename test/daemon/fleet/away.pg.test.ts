@@ -11,7 +11,7 @@ const away = /PostgreSQL at [\d.]+:\d+ has not answered since [\d: -]+: [^"]*[a-
 
 /** What is asked for, with the status of the answer and what is in it while PostgreSQL is away. */
 const asked: readonly (readonly [path: string, status: number, text: RegExp])[] = [
-  ['/status', 200, /has not answered since .*waiting\.mp4.*paused by ana/],
+  ['/status', 200, /has not answered since .*paused by ana.*waiting\.mp4.*waiting for the database/],
   ['/status?all=1', 500, away],
   ['/overview', 200, away],
   ['/files', 200, /a\.mp4/],
