@@ -76,7 +76,7 @@ export const stateWords: Readonly<Record<string, readonly [NewsLevel, string]>> 
   superseded: ['info', 'The file changed; its new content is a file of its own'],
 };
 
-/** Of an archive, each file would be a line. */
+/** Files of an archive get no lines: there may be thousands. */
 function ofArrival(facts: Facts): EventWords | null {
   if (wasThereBefore(facts)) return null;
   const what = facts.sourceUrl === null ? size(facts.version.size) : 'a link to import';
