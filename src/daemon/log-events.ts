@@ -17,7 +17,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
 
 /** `dropcast once` prints errors above its progress: of these it needs only what no table of files shows. */
 function levelOf(event: DropcastEvent, level: NewsLevel): NewsLevel | 'debug' {
-  // The database of a fleet is away: whoever connects to it tells when that begins and ends.
+  // The connection pool logs when an outage of the database begins and ends.
   if ((event.type === 'paused' || event.type === 'resumed') && event.pause.code === awayCode) return 'debug';
   // The ledger and the failure log have each try of a file.
   if (event.type === 'failure' && event.isRepeated && event.facts.end === null) return 'debug';

@@ -20,7 +20,7 @@ export interface PaceWorld {
 /** How fast it goes, and what is allowed. */
 export function paceOf(world: PaceWorld): Pace {
   const { conductor, gate, times } = world;
-  // A method of the daemon: taken out of it, it would not find its own.
+  // `config` is a method of the daemon and needs its `this`.
   const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
