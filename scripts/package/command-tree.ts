@@ -39,7 +39,8 @@ export interface OptionDocument {
 
 /** What can stand in a place, as far as a shell can complete it. */
 export type Value =
-  | { readonly kind: 'file' | 'directory' | 'text' }
+  /** `watched`: a folder of the configuration. */
+  | { readonly kind: 'file' | 'directory' | 'watched' | 'text' }
   | { readonly kind: 'one' | 'list'; readonly of: readonly string[] };
 
 /** All commands, from the same program that runs. */
@@ -92,15 +93,24 @@ function describeOption(option: Option): OptionDocument {
     description: option.description,
     standard:
       option.defaultValueDescription ?? (option.defaultValue === undefined ? null : String(option.defaultValue)),
-    value: name === null ? null : { name, ...valueOf(option.long === '--folder' ? 'folder' : name, option.argChoices) },
+    value:
+      name === null
+        ? null
+        : { name, ...valueOf(option.long === '--folder' && name === 'path' ? 'folder' : name, option.argChoices) },
   };
 }
 
 function valueOf(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { kind: 'one', of: choices };
-  if (name === 'states') return { kind: 'list', of: knownStates };
-  if (['dir', 'directory', 'folder', 'folders'].includes(name)) return { kind: 'directory' };
+  if (name === 'states') return { kind: 'list', of: plainFirst(knownStates) };
+  if (['folder', 'folders'].includes(name)) return { kind: 'watched' };
+  if (['dir', 'directory'].includes(name)) return { kind: 'directory' };
   return { kind: ['path', 'paths', 'file'].includes(name) ? 'file' : 'text' };
+}
+
+/** Words that need no quoting before those with a blank. */
+function plainFirst(words: readonly string[]): readonly string[] {
+  return words.toSorted((a, b) => Number(a.includes(' ')) - Number(b.includes(' ')));
 }
 
 /** commander keeps these texts as listeners: they are seen only as they are written. */

@@ -56,9 +56,14 @@ function isRules(path: KeyPath): boolean {
  * With the defaults of what is not written.
  *
  * @param place of a mapping: empty, or `folders[0]`
+ * @param ofMachine values of keys whose default depends on the machine
  * @returns the values in the order of the documentation; of lists of mappings (`folders`, `notify`) only what is written
  */
-export function withDefaults(written: readonly Setting[], place = ''): readonly Setting[] {
+export function withDefaults(
+  written: readonly Setting[],
+  place = '',
+  ofMachine: Readonly<Record<string, string>> = {},
+): readonly Setting[] {
   const prefix = place === '' ? '' : `${place}.`;
   return defaultsIn(place).flatMap(({ name, standard }): readonly Setting[] => {
     const key = prefix + name;
@@ -66,7 +71,8 @@ export function withDefaults(written: readonly Setting[], place = ''): readonly 
       (each) => each.key === key || each.key.startsWith(`${key}.`) || each.key.startsWith(`${key}[`),
     );
     if (own.length > 0) return own;
-    return standard === undefined ? [] : [{ key, value: shown(standard), line: null }];
+    const value = standard === undefined ? ofMachine[key] : shown(standard);
+    return value === undefined ? [] : [{ key, value, line: null }];
   });
 }
 

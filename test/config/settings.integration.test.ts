@@ -61,6 +61,13 @@ test('what is not written is there with its default', async () => {
   expect(all.get('status.hosts')).toEqual({ value: 'none', line: null });
   expect(all.get('service.base_url')).toEqual({ value: 'https://video.example.com/v1', line: 2 });
   expect([...all.keys()].filter((key) => key.startsWith('folders'))).toEqual([]);
+  const here = withDefaults(written, '', { state_dir: '/var/lib/dropcast', 'uploads.concurrency': '9' });
+  expect(here.find(({ key }) => key === 'state_dir')).toEqual({
+    key: 'state_dir',
+    value: '/var/lib/dropcast',
+    line: null,
+  });
+  expect(here.find(({ key }) => key === 'uploads.concurrency')?.value).toBe('4');
   const folder = new Map(withDefaults(written, 'folders[0]').map(({ key, value, line }) => [key, { value, line }]));
   expect(folder.get('folders[0].settle')).toEqual({ value: '9s', line: 14 });
   expect(folder.get('folders[0].on_duplicate')).toEqual({ value: 'skip', line: null });

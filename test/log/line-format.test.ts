@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatLine } from '../../src/log/line-format.ts';
 import type { LineStyle, LogRecord } from '../../src/log/line-format.ts';
@@ -37,6 +38,13 @@ test.each([
   ['debug', 7],
 ] as const)('the journal gets %s as priority %i', (level, priority) => {
   expect(format({ kind: 'journald' }, { level })).toBe(`<${priority}>upload finished file="f1"`);
+});
+
+test('the journal can be searched for the lines of a file as documented', () => {
+  const page = readFileSync(new URL('../../docs/when-something-fails.md', import.meta.url), 'utf8');
+  const pattern = /journalctl .*--grep '([^']+)'/.exec(page)?.[1]?.replace('ID', 'f1') ?? 'none';
+  expect(format({ kind: 'journald' })).toMatch(new RegExp(pattern));
+  expect(format({ kind: 'journald' }, { fields: { file: 'f12' } })).not.toMatch(new RegExp(pattern));
 });
 
 test('nested fields are dotted, texts quoted, numbers bare', () => {

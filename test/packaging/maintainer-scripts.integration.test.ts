@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { needs } from '../support/needs.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const folder = join(import.meta.dirname, '../../packaging/debian');
 
@@ -103,4 +104,21 @@ test('nothing is deleted before it is sure that the package is purged', () => {
   const guard = text.indexOf('\n[ "$1" = purge ] || exit 0\n');
   expect(guard).toBeGreaterThan(0);
   expect(text.indexOf('rm -rf')).toBeGreaterThan(guard);
+});
+
+test('a purge removes the drop-in that setup wrote, and keeps those of the administrator', async () => {
+  await using scratch = await scratchDirectory();
+  const [ours, mixed, theirs] = ['dropcast.service.d', 'dropcast@a.service.d', 'dropcast@b.service.d'] as const;
+  for (const each of [ours, mixed, theirs]) mkdirSync(scratch.file(each));
+  await scratch.write(`${ours}/folders.conf`, '# Written by dropcast for /etc/dropcast/dropcast.yaml.\n');
+  await scratch.write(`${mixed}/folders.conf`, '# Written by dropcast for /etc/dropcast/a.yaml.\n');
+  await scratch.write(`${mixed}/ledger.conf`, '[Service]\n');
+  await scratch.write(`${theirs}/folders.conf`, '[Service]\n');
+  const text = readFileSync(join(folder, 'postrm'), 'utf8')
+    .replace(/^for directory .*?^done$/ms, '')
+    .replaceAll('/etc/systemd/system', scratch.path);
+  const said = execFileSync('/bin/sh', ['-c', text, 'postrm', 'purge'], { encoding: 'utf8' });
+  const left = readdirSync(scratch.path, { recursive: true, encoding: 'utf8' }).toSorted((a, b) => a.localeCompare(b));
+  expect(left).toEqual([mixed, `${mixed}/ledger.conf`, theirs, `${theirs}/folders.conf`]);
+  expect(said.match(/is kept/g)).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 import { allCommands } from '../command-tree.ts';
 import type { CommandDocument, OptionDocument, Value } from '../command-tree.ts';
 import { flagsOf, optionsWithValue } from './flags.ts';
+import { configFiles, printFolders } from './watched-folders.ts';
 
 /** For /usr/share/bash-completion/completions; works without that package's functions too. */
 export function bashCompletion(program: CommandDocument): string {
@@ -70,6 +71,15 @@ _dropcast_files() {
   mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
 }
 
+_dropcast_folders() {
+  local file folders=''
+  for file in ${configFiles}; do
+    [[ -r $file ]] && folders=$(${printFolders}) && break
+  done
+  _dropcast_words "$folders" "$1"
+  ((\${#COMPREPLY[@]} > 0)) || _dropcast_files -d "$1"
+}
+
 _dropcast_options() {
   case $1 in
 ${commands.map(({ path, options }) => `  '${path}') echo '${options.flatMap(flagsOf).join('\n')}' ;;`).join('\n')}
@@ -114,6 +124,8 @@ function action(value: Value): string {
       return '_dropcast_files -f "$2"';
     case 'directory':
       return '_dropcast_files -d "$2"';
+    case 'watched':
+      return '_dropcast_folders "$2"';
     case 'one':
       return `_dropcast_words '${value.of.join('\n')}' "$2"`;
     case 'list':

@@ -1,6 +1,7 @@
 import { allCommands } from '../command-tree.ts';
 import type { CommandDocument, OptionDocument, Value } from '../command-tree.ts';
 import { flagsOf, optionsWithValue } from './flags.ts';
+import { configFiles, printFolders } from './watched-folders.ts';
 
 /** For /usr/share/fish/vendor_completions.d. */
 export function fishCompletion(program: CommandDocument): string {
@@ -30,6 +31,17 @@ function __dropcast_is_at
     test "$path" = "$argv[1]"
 end
 
+function __dropcast_folders
+    for file in ${configFiles}
+        test -r "$file"; or continue
+        set -l folders (${printFolders})
+        test (count $folders) -gt 0; or break
+        printf '%s\\n' $folders
+        return
+    end
+    __fish_complete_directories
+end
+
 complete -c dropcast -f
 ${commands.flatMap(commandLines).join('\n')}
 `;
@@ -42,6 +54,7 @@ function commandLines(command: CommandDocument): readonly string[] {
     ...command.commands.map((child) => `${here} -a ${child.path.split(' ').at(-1)} -d ${quoted(child.summary)}`),
     ...command.options.map((option) => `${here} ${optionWords(option)}`),
     ...(takes('file') ? [`${here} -F`] : []),
+    ...(takes('watched') ? [`${here} -a '(__dropcast_folders)'`] : []),
     ...(takes('directory') ? [`${here} -a '(__fish_complete_directories)'`] : []),
   ];
 }
@@ -57,6 +70,8 @@ function valueWords(value: Value): string {
       return '-r -F';
     case 'directory':
       return "-x -a '(__fish_complete_directories)'";
+    case 'watched':
+      return "-x -a '(__dropcast_folders)'";
     case 'one':
       return `-x -a ${quoted(value.of.join(' '))}`;
     case 'list':

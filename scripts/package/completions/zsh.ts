@@ -1,11 +1,21 @@
 import { allCommands } from '../command-tree.ts';
 import type { ArgumentDocument, CommandDocument, OptionDocument, Value } from '../command-tree.ts';
 import { flagsOf } from './flags.ts';
+import { configFiles, printFolders } from './watched-folders.ts';
 
 /** For /usr/share/zsh/vendor-completions, where compinit finds it by its first line. A function for each command. */
 export function zshCompletion(program: CommandDocument): string {
   return `#compdef dropcast
 # zsh completion for dropcast(8), made of the program itself.
+
+_dropcast_folders() {
+  local file
+  local -a folders
+  for file in ${configFiles}; do
+    [[ -r $file ]] && folders=(\${(f)"$(${printFolders})"}) && break
+  done
+  (( $#folders )) && compadd -a folders || _files -/
+}
 
 ${allCommands(program).map(commandFunction).join('\n')}
 if [[ $funcstack[1] == _dropcast ]]; then
@@ -83,6 +93,8 @@ function action(value: Value): string {
       return '_files';
     case 'directory':
       return '_files -/';
+    case 'watched':
+      return '_dropcast_folders';
     case 'one':
       return `(${value.of.join(' ')})`;
     case 'list':

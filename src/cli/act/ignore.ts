@@ -5,6 +5,7 @@ import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
+import { someNames } from '../../view/words/some-names.ts';
 import { userName } from './user-name.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
 import type { SelectionOptions } from '../query-given.ts';
@@ -29,7 +30,12 @@ export async function ignore(shell: Shell, names: readonly string[], options: Ig
   const body = { ...wanted, by: userName(shell), isUndone, isPlanned };
   const result = await commandInSlices<IgnoreResult>(config, '/ignore', body);
   if (options.json === true) printJson(result, shell.stdout);
-  else print(shell, result, isUndone);
+  else
+    shell.stdout.write(
+      ignoreLines(result, isUndone)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
   return options.json === true ? exitOf(result) : printRefusals(shell, result);
 }
 
@@ -37,14 +43,18 @@ function exitOf({ refused }: IgnoreResult): number {
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }
 
-function print(shell: Shell, result: IgnoreResult, isUndone: boolean): void {
-  const { files, done, records, planned, excludes } = result;
+/** Pure: the result for a person. `--json` has every id. */
+export function ignoreLines(result: IgnoreResult, isUndone: boolean): readonly string[] {
+  const { files, examples, records, planned, excludes } = result;
   const lines: string[] = [];
   const which = counted(files, 'file');
   if (planned)
     lines.push(`${which} would ${isUndone ? 'no longer be ignored' : 'be ignored'}, with ${costWords(result)}.`);
   else if (files === 0) lines.push(isUndone ? 'Nothing was taken back.' : 'Nothing to ignore.');
-  else lines.push(`${isUndone ? 'No longer ignored' : 'Ignored'}: ${which}: ${done.join(', ')}`);
+  else
+    lines.push(
+      `${which} ${files === 1 ? 'is' : 'are'} ${isUndone ? 'no longer ignored' : 'ignored'}: ${escapeControls(someNames(examples, files))}.`,
+    );
   if (records > 0)
     lines.push(`${counted(records, 'record')} without bytes will be deleted on the service in a minute or more.`);
   for (const { folder, key, pattern } of excludes)
@@ -52,5 +62,5 @@ function print(shell: Shell, result: IgnoreResult, isUndone: boolean): void {
       `To ignore the next ones too, add to ${key} (${escapeControls(folder)}) in the configuration:`,
       `    exclude: ["${escapeControls(pattern)}"]`,
     );
-  shell.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return lines;
 }

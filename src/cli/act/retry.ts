@@ -5,6 +5,7 @@ import { printJson } from '../output/json.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
+import { someNames } from '../../view/words/some-names.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
 import type { SelectionOptions } from '../query-given.ts';
 
@@ -43,18 +44,19 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     printJson(result, shell.stdout);
     return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
   }
-  for (const line of linesOf(result, channel)) shell.stdout.write(`${escapeControls(line)}\n`);
+  for (const line of retryLines(result, channel)) shell.stdout.write(`${escapeControls(line)}\n`);
   return printRefusals(shell, result);
 }
 
-function linesOf(result: RetryResult, channel: string | undefined): readonly string[] {
-  const { files, planned, mend, retried, waited } = result;
+/** Pure: the result for a person. `--json` has every id. */
+export function retryLines(result: RetryResult, channel?: string): readonly string[] {
+  const { files, planned, mend, examples, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;
   const lines: string[] = [];
+  if (waited !== null && !planned) lines.push(`Checking the service now; everything waits: ${waited}.`);
   if (files === 0) lines.push(waited === null ? 'Nothing to retry.' : 'No failed file needs a retry.');
   else if (planned) lines.push(`${counted(files, 'file')} would be retried${to}, with ${costWords(result)}.`);
-  else lines.push(`Retrying ${counted(files, 'file')}${to}: ${retried.join(', ')}`);
-  if (waited !== null) lines.push(`Everything was waiting: ${waited}. Checking the service now.`);
+  else lines.push(`${counted(files, 'file')} will be retried${to}: ${someNames(examples, files)}.`);
   for (const { rule, channel: said, at } of mend)
     lines.push(`The next files go to ${said} as before: correct ${rule}${at === null ? '' : ` (${at})`}.`);
   return lines;

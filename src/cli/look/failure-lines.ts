@@ -1,4 +1,4 @@
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime, dayAndTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** A line of failures.jsonl, as far as a person reads it. */
@@ -35,7 +35,7 @@ export function createFailurePrinter(print: (line: string) => void, now: () => n
   const repeated = new Set<string>();
   let attempts = 0;
   const flush = (): void => {
-    if (attempts > 0) print(`${' '.repeat(7)}same as above: ${repeatWords(repeated.size, attempts)}`);
+    if (attempts > 0) print(`${' '.repeat(18)}same as above: ${repeatWords(repeated.size, attempts)}`);
     repeated.clear();
     attempts = 0;
   };
@@ -68,7 +68,7 @@ function isSame(one: FailureRecord, other: FailureRecord): boolean {
 
 /** Pure: when, which file, why, and what happens next. */
 export function lineOf({ at, file, message, next, state, id }: FailureRecord, now: number): string {
-  const time = clockTime(Date.parse(at), now);
+  const time = dayAndTime(Date.parse(at));
   return escapeControls(`${time}  ${file}: ${withoutEnd(message)}; ${nextWords({ next, state, id }, now)}`);
 }
 

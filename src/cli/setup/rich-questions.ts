@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type * as Prompts from '@inquirer/prompts';
 import type { Shell } from '../shell.ts';
 import { InterruptedError, matching } from './questions.ts';
@@ -5,6 +6,8 @@ import type { Choice, Questions } from './questions.ts';
 
 /** Questions for a terminal: the list becomes shorter while a person types. The library is loaded with the first question. */
 export function richQuestions({ stdin, stderr, stopping }: Shell): Questions {
+  // No green tick after Enter: only then the answer is checked, and it may be refused.
+  const theme = { prefix: styleText('blue', '?', { stream: stderr }) };
   const io = { input: stdin, output: stderr, signal: stopping };
   const ask = async <T>(question: (prompts: typeof Prompts) => Promise<T>): Promise<T> => {
     try {
@@ -15,11 +18,11 @@ export function richQuestions({ stdin, stderr, stopping }: Shell): Questions {
   };
   return {
     text: (message, usual) =>
-      ask(({ input }) => input({ message, ...(usual !== undefined && { default: usual }) }, io)),
-    secret: (message) => ask(({ password }) => password({ message, mask: '*' }, io)),
+      ask(({ input }) => input({ message, theme, ...(usual !== undefined && { default: usual }) }, io)),
+    secret: (message) => ask(({ password }) => password({ message, theme, mask: '*' }, io)),
     choose: (message, choices) =>
       ask(({ search }) =>
-        search({ message, source: (typed) => named(matching(choices, typed ?? '')), pageSize: 10 }, io),
+        search({ message, theme, source: (typed) => named(matching(choices, typed ?? '')), pageSize: 10 }, io),
       ),
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: true }, io)),
     object: (why) => void stderr.write(`  ${why}\n`),

@@ -26,9 +26,10 @@ export interface Account {
 /** A person waits for the answer. */
 const longestMs = 10_000;
 
-/** Whether an address answers as the API of a video service. One request, whose key nobody has. */
+/** Whether an address answers as the API of a video service; without a scheme it is one of https. One request, whose key nobody has. */
 export async function checkAddress(text: string, signal: AbortSignal, timeoutMs = longestMs): Promise<Checked<string>> {
-  const address = parseBaseUrl(text.trim());
+  const typed = text.trim();
+  const address = parseBaseUrl(/^[a-z]+:/i.test(typed) ? typed : `https://${typed}`);
   if (!address.ok) return { ok: false, why: `the address: ${address.message}` };
   try {
     await using client = createVideoClient({ baseUrl: address.value, apiKey: unknownKey, maxRetries: 0, timeoutMs });
@@ -36,6 +37,7 @@ export async function checkAddress(text: string, signal: AbortSignal, timeoutMs 
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isApi = [UnauthorizedError, ForbiddenError, RateLimitedError].some((each) => error instanceof each);
+    if (error instanceof NotFoundError) return { ok: false, why: `${address.value} ${notTheApi}` };
     if (!isApi) return { ok: false, why: `${address.value} ${whatItIs(error)}: ${why(error)}` };
   }
   return { ok: true, value: address.value };
@@ -82,14 +84,16 @@ function choiceOf({ id, name }: { readonly id: string; readonly name?: string | 
 
 function why(error: ServiceError): string {
   const { status } = error;
-  const message = escapeControls(error.message);
-  if (error instanceof NotFoundError)
-    return `${message}; the address usually ends with a version, like https://video.example.com/v1`;
+  // Some services end their messages with a full stop.
+  const message = escapeControls(error.message).replace(/\.$/, '');
+  if (error instanceof NotFoundError) return `the service ${notTheApi}`;
   if (error instanceof RateLimitedError) return `the service asks for a pause (429); try again ${pause(error)}`;
   if (status !== undefined && status >= 500) return `the service has a problem of its own (${status}); try again later`;
   if (isPassing(error)) return `${message}; check the address, or try again later`;
   return message;
 }
+
+const notTheApi = 'answers, but this is not its API (404). Is the version missing, like /v1?';
 
 function pause({ retryAfterMs }: RateLimitedError): string {
   return retryAfterMs === undefined ? 'later' : `in ${formatDuration(retryAfterMs)}`;

@@ -3,6 +3,7 @@ import type { FolderConfig } from '../../config/config.ts';
 import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
+import { firstNames } from '../../view/words/some-names.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords } from '../fleet/elsewhere-words.ts';
 import { diskHangs, Patience } from './patience.ts';
@@ -19,6 +20,8 @@ export interface IgnoreWanted extends WantedFiles {
 export interface IgnoreResult extends CommandResult {
   /** Ids of the files that are ignored now, or no longer. */
   readonly done: readonly string[];
+  /** Paths of the first of them, relative to their folders. */
+  readonly examples: readonly string[];
   /** Records without bytes that are deleted on the service. */
   readonly records: number;
   /** Patterns that leave out the next files of the same kind, for `exclude:` of their folders. */
@@ -54,6 +57,7 @@ export async function ignore(
     requests: empty * requestsPerRecord,
     records: isUndone ? 0 : empty,
     done: done.map(({ id }) => id),
+    examples: firstNames(done).map(({ path }) => path),
     refused: answers.refused,
     left: answers.left,
     excludes: isUndone ? [] : await excludesOf(daemon, done),

@@ -5,6 +5,7 @@ import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/f
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
 import { isUnsure } from '../../pipeline/steps/bury.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
+import { firstNames } from '../../view/words/some-names.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
 import { diskHangs, Patience } from './patience.ts';
@@ -14,6 +15,8 @@ import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './w
 /** What a retry did with each file. */
 export interface RetryResult extends CommandResult {
   readonly retried: readonly string[];
+  /** Paths of the first of them, relative to their folders. */
+  readonly examples: readonly string[];
   /** Why everything was paused, or null. The service is asked again at once. */
   readonly waited: string | null;
   /** The rules whose channel was not taken, and where they are (`file:line`). */
@@ -53,6 +56,7 @@ export async function retry(
     files: done.length,
     requests: requestsFor(daemon, done),
     retried: done.map(({ id }) => id),
+    examples: firstNames(done).map(({ path }) => path),
     refused: answers.refused,
     left: answers.left,
     waited,

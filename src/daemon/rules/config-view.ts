@@ -33,7 +33,11 @@ export function configView(config: Config, shown: { readonly from: number; reado
   return {
     file: config.file,
     warnings: warnings.map(({ line, column, key, message }) => `${line}:${column} ${key}: ${message}`),
-    settings: withDefaults(written),
+    settings: withDefaults(written, '', {
+      state_dir: config.stateDir,
+      ledger: 'SQLite in state_dir',
+      host_name: config.hostName,
+    }),
     folders: config.folders.slice(shown.from, shown.to).map((folder) => folderView(folder, config)),
   };
 }

@@ -99,7 +99,7 @@ export function toTell(
 }
 
 /** While one of these lasts, nothing is sent, whatever else is over. */
-const stopping: ReadonlySet<NewsKind> = new Set(['paused', 'key_refused']);
+export const stopping: ReadonlySet<NewsKind> = new Set(['paused', 'key_refused']);
 
 function messageOf(condition: Condition, now: number, stoppers: readonly Condition[]): Message | null {
   const { trouble, isOn, changedAt, told, tellings } = condition;

@@ -31,6 +31,8 @@ export interface DeliveryWorld {
   readonly id: string;
   /** Name of this one. */
   readonly host: string;
+  /** Address of its page, if other machines know one. */
+  readonly page?: string | undefined;
   /** Leaves what is not sent in the outbox. */
   readonly signal: AbortSignal;
 }
@@ -68,6 +70,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
         now: world.now(),
         id: world.id,
         host: world.host,
+        page: world.page,
       });
       await rows.markTried(seqs, world.now());
       const sent = await world.send(target, envelope, signal);

@@ -24,6 +24,7 @@ export interface Batch {
  * @param world.dropped older messages that the outbox could not keep
  * @param world.id of the ledger, for ids that differ from machine to machine
  * @param world.host that sends it
+ * @param world.page address of its page, if other machines know one
  */
 export function nextBatch(
   rows: readonly OutboxRow[],
@@ -33,9 +34,10 @@ export function nextBatch(
     readonly now: number;
     readonly id: string;
     readonly host: string;
+    readonly page?: string | undefined;
   },
 ): Batch {
-  const { quiet, dropped, now, id, host } = world;
+  const { quiet, dropped, now, id, host, page } = world;
   const causes = rows.map(({ message }) => (message as Message).cause);
   const isOfQuiet = quiet !== null && rows.some(({ at }) => isInWindow(quiet, at));
   const areOfOneCause = new Set(causes).size < causes.length;
@@ -55,6 +57,7 @@ export function nextBatch(
       ...message,
       body: withDropped(message.body, dropped),
       host,
+      ...(page !== undefined && { page }),
       id: [id, oldest.seq, ...seqs.slice(1).slice(-1)].join('-'),
       isRepeat,
     },

@@ -22,6 +22,8 @@ export interface Message {
 export interface Envelope extends Message {
   /** Name of the host that sends it: of letters, digits, `.`, `_` and `-`. In a fleet, one host sends what happened on all. */
   readonly host: string;
+  /** Address of the status page, where it has a name that other machines know. */
+  readonly page?: string;
   /** The same whenever it is sent: who gets it twice may know. */
   readonly id: string;
   /** It was sent before, and nobody knows whether it arrived. */

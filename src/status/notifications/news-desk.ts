@@ -17,6 +17,7 @@ import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
 import { post } from './post.ts';
 import { hostOfCause, troublesOf } from './troubles.ts';
+import { withWaitingFiles } from './waiting-files.ts';
 
 /** Finds out what there is to tell, and posts it. */
 export interface NewsDesk extends Disposable {
@@ -134,7 +135,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
     const names = isNews
       ? await post(outbox, targets, {
-          messages: next.messages,
+          messages: withWaitingFiles(next.messages, await daemon.ledger.counts()),
           remember: { [memory.conditions]: next.conditions },
           now: at,
         })

@@ -143,6 +143,11 @@ function gone(before: Config['notify'], targets: readonly MessageTarget[]): read
   return before.flatMap(({ name }) => (targets.some((target) => target.name === name) ? [] : [name]));
 }
 
+/** A proxy serves the page under this name; the address that dropcast listens on leads nowhere from another machine. */
+function pageOf({ hosts: [name] }: Config['status']): string | undefined {
+  return name === undefined ? undefined : `https://${name}/`;
+}
+
 /** The ways to all targets. */
 function createOutgoing(world: NotificationsWorld & { readonly send: Send; readonly signal: AbortSignal }): {
   change(targets: readonly MessageTarget[]): Promise<void>;
@@ -161,6 +166,7 @@ function createOutgoing(world: NotificationsWorld & { readonly send: Send; reado
       rows,
       id: daemon.ledger.id.slice(0, 8),
       host: daemon.config().hostName,
+      page: pageOf(daemon.config().status),
       signal: AbortSignal.any([signal, end.signal]),
     });
     return { ...delivery, end };

@@ -14,7 +14,8 @@ export const FILES_STYLE = `
 .notice-bar { background: var(--ready-soft); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
 .newer { text-align: center; padding: 6px; border-bottom: 1px solid var(--line); }
 .many input[type='checkbox'] { width: 24px; height: 24px; }
-.many fieldset { padding: 11px 16px; }
+.many fieldset { padding: 11px 16px; position: sticky; top: 0; z-index: 1; background: var(--surface); border-bottom: 1px solid var(--line); }
+@media (scripting: none) { .many .scripted { display: none; } }
 .many label { flex-direction: row; align-items: center; gap: 6px; }
 .summary { display: flex; gap: 16px; align-items: flex-start; padding: 14px 16px; }
 .summary .reason { overflow-wrap: anywhere; margin-bottom: 8px; }

@@ -40,22 +40,26 @@ function printed(...lines: readonly string[]): string[] {
 
 describe('a failure for a person', () => {
   test.each<[string, Wanted, string]>([
-    ['that is tried again', {}, '14:32  /in/a.mp4: the service answered 503; next try at 14:33'],
+    ['that is tried again', {}, '2026-11-22 14:32  /in/a.mp4: the service answered 503; next try at 14:33'],
     [
       'that needs somebody',
       { state: 'failed', next: 'failed', message: 'title is missing.' },
-      '14:32  /in/a.mp4: title is missing; needs you: dropcast show f_1',
+      '2026-11-22 14:32  /in/a.mp4: title is missing; needs you: dropcast show f_1',
     ],
     [
       'that is tried again at once',
       { next: 'tried again' },
-      '14:32  /in/a.mp4: the service answered 503; tried again soon',
+      '2026-11-22 14:32  /in/a.mp4: the service answered 503; tried again soon',
     ],
-    ['of a duplicate', { state: 'skipped', next: 'skipped', message: 'a copy' }, '14:32  /in/a.mp4: a copy; skipped'],
+    [
+      'of a duplicate',
+      { state: 'skipped', next: 'skipped', message: 'a copy' },
+      '2026-11-22 14:32  /in/a.mp4: a copy; skipped',
+    ],
     [
       'of a hostile name',
       { file: '/in/\u001b[2J\n.mp4' },
-      String.raw`14:32  /in/\x1b[2J\n.mp4: the service answered 503; next try at 14:33`,
+      String.raw`2026-11-22 14:32  /in/\x1b[2J\n.mp4: the service answered 503; next try at 14:33`,
     ],
     [
       'of another day',
@@ -71,10 +75,10 @@ describe('a failure for a person', () => {
     expect(
       printed(line(), ...files, line({ message: 'other' }), line({ message: 'other' }), line({ message: 'other' })),
     ).toEqual([
-      '14:32  /in/a.mp4: the service answered 503; next try at 14:33',
-      '       same as above: 3 files',
-      '14:32  /in/a.mp4: other; next try at 14:33',
-      '       same as above: 2 times, 1 file',
+      '2026-11-22 14:32  /in/a.mp4: the service answered 503; next try at 14:33',
+      '                  same as above: 3 files',
+      '2026-11-22 14:32  /in/a.mp4: other; next try at 14:33',
+      '                  same as above: 2 times, 1 file',
     ]);
   });
 
@@ -113,7 +117,7 @@ test('failures of the last hours are shown, those of the older file first, and n
   await writeFile(here.log, `${line({ at, message: 'new' })}\n{"torn`);
   await failures(here.shell, { since: 3_600_000 });
   expect(here.shell.out.text).toMatch(
-    /^\S+( \S+)?  \/in\/a.mp4: old; next try at .*\n\S+  \/in\/a.mp4: new; next try at .*\n$/,
+    /^\S+ \S+  \/in\/a.mp4: old; next try at .*\n\S+ \S+  \/in\/a.mp4: new; next try at .*\n$/,
   );
 });
 

@@ -93,13 +93,18 @@ test('a key from the environment is named, and stored nowhere', async () => {
 });
 
 test.each<[string, InitOptions | ((here: Place) => InitOptions | Promise<InitOptions>), string]>([
-  ['no address', { service: 'video.example.com' }, '--service: the address: not a web address'],
+  ['no address', { service: 'video example' }, '--service: the address: not a web address'],
+  ['no scheme', { service: '127.0.0.1:9' }, 'https://127.0.0.1:9 '],
   ['nobody there', { service: 'http://127.0.0.1:9/v1' }, 'nothing listens there'],
-  ['no version', () => ({ service: sandbox.baseUrl.replace('/v1', '') }), 'usually ends with a version'],
+  [
+    'no version',
+    () => ({ service: sandbox.baseUrl.replace('/v1', '') }),
+    'answers, but this is not its API (404). Is the version missing, like /v1?',
+  ],
   [
     'another website',
     () => ({ service: sandbox.adminUrl.replace('_sandbox', 'nothing') }),
-    'does not answer as the API',
+    'answers, but this is not its API (404)',
   ],
   [
     'a wrong key',

@@ -43,7 +43,7 @@ test.each([
   const enter = term === 'dumb' ? '\n' : '\r';
   const done = init(shell, {});
   const talk = converse(shell, [
-    ['Address of the API', `nonsense${enter}`],
+    ['Address of the API', `non sense${enter}`],
     ['not a web address', ''],
     ['Address of the API', `${sandbox.baseUrl}${enter}`],
     ['API key', `wrong${enter}`],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
@@ -46,6 +46,15 @@ function run(shell: string, args: readonly string[]): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
+const configuration = `service: { base_url: https://video.example.com/v1 }
+folders:
+  - path: /srv/media/in # of all
+    rules: [{ match: "**", channel: ch_main }]
+  - path: "/srv/my videos"
+    rules: []
+  - path: '/srv/sport'
+`;
+
 describe.each([
   ['bash', bash],
   ['fish', fish],
@@ -75,6 +84,20 @@ describe.each([
     for (const words of [['ls', '--folder'], ['pause'], ['resume'], ['setup', '--folder']])
       expect(complete('dropcast', ...words, 'med')).toEqual([expect.stringMatching(/^media\/?$/)]);
     expect(complete('dropcast', 'ignore', 'media/')).toHaveLength(1);
+  });
+
+  test('offers the watched folders of the configuration, and any directory for another one', needs(shell), async () => {
+    const file = join(folder, 'dropcast.yaml');
+    await writeFile(file, configuration);
+    const plain = (words: readonly string[]): readonly string[] => words.map((word) => word.replaceAll('\\', ''));
+    try {
+      for (const words of [['ls', '--folder'], ['pause'], ['resume'], ['adopt']])
+        expect(plain(complete('dropcast', ...words, ''))).toEqual(['/srv/media/in', '/srv/my videos', '/srv/sport']);
+      expect(complete('dropcast', 'pause', '/srv/s')).toEqual(['/srv/sport']);
+      expect(complete('dropcast', 'setup', '--folder', 'med')).toEqual([expect.stringMatching(/^media\/?$/)]);
+    } finally {
+      await rm(file);
+    }
   });
 
   test('knows which options take a value', needs(shell), () => {

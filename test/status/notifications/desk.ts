@@ -97,7 +97,7 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
         },
         turn: { signal: () => world.turn },
         messageTargets,
-        config: () => ({ notify: world.notify }),
+        config: () => ({ notify: world.notify, status: { hosts: [] } }),
       } as unknown as NotificationsWorld['daemon'],
       logger,
       now: () => world.now,

@@ -121,6 +121,15 @@ describe('the views of files in Chromium', needs('chromium'), () => {
     expect(await tab.getByRole('button', { name: 'Retry: 2 files' }).count()).toBe(1);
   });
 
+  test('one tick selects all files of the page, and one takes them all back', async () => {
+    const tab = await enter('/files?state=failed');
+    const ticked = (): Promise<number> => tab.locator('input[name=id]:checked').count();
+    await tab.getByRole('checkbox', { name: 'tick all of this page' }).check();
+    expect(await ticked()).toBe(await tab.locator('input[name=id]').count());
+    await tab.getByRole('checkbox', { name: 'tick all of this page' }).uncheck();
+    expect(await ticked()).toBe(0);
+  });
+
   test('an unknown file is a page that says so', async () => {
     const tab = await enter('/files/f_none');
     await tab.getByText('No file has this id.').waitFor();

@@ -160,6 +160,12 @@ document.addEventListener('click', async ({ target }) => {
   }
 });
 
+document.addEventListener('change', ({ target }) => {
+  const { ticks } = target.dataset;
+  if (ticks === undefined) return;
+  for (const box of target.form.elements) if (box.type === 'checkbox' && box.name === ticks) box.checked = target.checked;
+});
+
 document.addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, textarea, select') !== null || event.ctrlKey || event.metaKey || event.altKey;
   const field = document.querySelector('input[type=search]');

@@ -60,12 +60,12 @@ function mailOf(message: Envelope): {
   messageId: string;
   headers: Record<string, string>;
 } {
-  const { title, body, id, isRepeat, host } = message;
+  const { title, body, id, isRepeat, host, page } = message;
   const repeat = isRepeat ? ['', 'This message may be a repeat: the mail server did not confirm the first one.'] : [];
   return {
     // nodemailer sends an encoded word (RFC 2047) in a name as it is, and the reader's program would decode it.
     subject: `[dropcast ${host}] ${title}`.replaceAll('=?', '=\u200B?'),
-    text: [body === '' ? title : body, ...repeat].join('\n'),
+    text: [body === '' ? title : body, ...(page === undefined ? [] : ['', page]), ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
     // RFC 3834: nobody on vacation answers it.
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -1,8 +1,8 @@
 import type { Envelope } from '../message.ts';
 
-/** The text of a message, with the host that sends it as its last line. */
-export function textOf({ title, body, host }: Envelope): string {
-  return `${body === '' ? title : body}\ndropcast on ${host}`;
+/** The text of a message, with the host that sends it and the address of its page as the last line. */
+export function textOf({ title, body, host, page }: Envelope): string {
+  return `${body === '' ? title : body}\ndropcast on ${host}${page === undefined ? '' : `: ${page}`}`;
 }
 
 const ZERO_WIDTH_SPACE = '\u200B';

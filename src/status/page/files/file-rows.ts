@@ -21,6 +21,7 @@ export function fileRows(
     cell: ({ id, path }) =>
       html`<input type="checkbox" name="id" value="${id}" aria-label="Select ${visibleText(basename(path))}" />`,
   };
+  const reasons = reasonsOf(files, now);
   return table({
     label: 'Files',
     items: files,
@@ -32,13 +33,28 @@ export function fileRows(
       ...(files.some(({ host }) => host !== null) ? [hostColumn] : []),
       {
         heading: 'Why, and what is next',
-        cell: (file) => html`<span class="reason">${visibleText(reasonWords(file, now))}</span>`,
+        cell: ({ id }) => html`<span class="reason">${reasons.get(id) ?? ''}</span>`,
       },
       { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
       { heading: 'When', kind: 'minor', cell: ({ times }) => moment(times.ended ?? times.discovered, now) },
     ],
   });
 }
+
+/** Id → reason. One that many files in a row share is written once. */
+function reasonsOf(files: readonly FileView[], now: number): ReadonlyMap<string, Html | string> {
+  const words = files.map((file) => reasonWords(file, now));
+  return new Map(
+    files.map(({ id }, at) => {
+      const reason = words[at] ?? '';
+      const isRepeated = reason.length > longestRepeated && reason === words[at - 1];
+      return [id, isRepeated ? html`<span class="muted">as above</span>` : visibleText(reason)];
+    }),
+  );
+}
+
+/** Characters of a reason that fits on one line. */
+const longestRepeated = 60;
 
 /** Of a fleet alone. */
 const hostColumn: Column<FileView> = {

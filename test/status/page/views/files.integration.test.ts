@@ -123,7 +123,9 @@ describe('the view of files', () => {
   test('has ticks and buttons for who may change something, and none for others', async () => {
     expect((await show(files, ask(''))).document.querySelector('input[type=checkbox], button[name=do]')).toBeNull();
     const shown = await show(files, ask('state=failed'), true);
-    expect(shown.document.querySelectorAll('input[type=checkbox]')).toHaveLength(20);
+    expect(shown.document.querySelectorAll('input[name=id]')).toHaveLength(20);
+    const order = [...shown.document.querySelectorAll('form.many > fieldset, form.many > .scroll')];
+    expect(order.map(({ localName }) => localName)).toEqual(['fieldset', 'div']);
     expect(shown.words).toContain('all 20 files that match');
   });
 });

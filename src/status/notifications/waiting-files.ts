@@ -1,0 +1,30 @@
+import { counted } from '@dropcast/pages';
+import { statesIn } from '../../view/stages.ts';
+import { stopping } from './conditions.ts';
+import type { Message } from './message.ts';
+
+/**
+ * Pure: a message that all work waits also says how many files do.
+ *
+ * @param counts of `LedgerView.counts`
+ */
+export function withWaitingFiles(
+  messages: readonly Message[],
+  counts: Readonly<Record<string, number>>,
+): readonly Message[] {
+  const files = unfinished.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+  if (files === 0) return messages;
+  const line = files === 1 ? '1 file waits.' : `${counted(files, 'file')} wait.`;
+  return messages.map((message) => {
+    const isStop = message.type !== 'test' && message.type !== 'digest' && stopping.has(message.type);
+    return isStop ? { ...message, body: `${message.body}\n${line}`.trim() } : message;
+  });
+}
+
+const unfinished: readonly string[] = [
+  ...statesIn.queued,
+  ...statesIn.uploading,
+  ...statesIn.processing,
+  ...statesIn.publishing,
+  'retrying',
+];
