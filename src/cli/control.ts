@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { hostView, isAtWork } from '../daemon/fleet/host-view.ts';
+import { hostView, isAtWork } from '../view/hosts/host-view.ts';
 import { openLedgerToRead } from '../daemon/state/ledger-to-read.ts';
 import type { LedgerPlace, LedgerToRead } from '../daemon/state/ledger-to-read.ts';
 import { basename, join } from 'node:path';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { queryWords, readQuery } from '../daemon/files/query.ts';
-import type { FileQuery, QueryWord } from '../daemon/files/query.ts';
+import { queryWords, readQuery } from '../view/files/query.ts';
+import type { FileQuery, QueryWord } from '../view/files/query.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import type { FileSelection } from '../pipeline/file/selection.ts';
 import { CommandError, exitCodes } from './shell.ts';

@@ -24,7 +24,7 @@ import type { Rows } from '../pipeline/file/rows.ts';
 import { OpenWriters } from '../watch/open-writers.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import type { EventStream } from './events.ts';
-import { workerOf } from './fleet/host-view.ts';
+import { workerOf } from '../view/hosts/host-view.ts';
 import { keptOff } from './foreign-folders.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import type { State } from './state/open-state.ts';

@@ -18,8 +18,8 @@ import type { Events } from '../pipeline/events.ts';
 import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import { howToRenewKey } from './renew-key.ts';
-import { keepLimit, uploadTimes } from './outlook/upload-times.ts';
-import type { UploadTimes } from './outlook/upload-times.ts';
+import { keepLimit, uploadTimes } from './upload-times.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** The way to the hosted service: client, request budget and bandwidth, as the configuration says. */
 export interface ServiceConnection extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { LivePicture } from '../daemon/picture/picture.ts';
+import type { LivePicture } from '../view/picture/picture.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Notice, Notifier } from './notifier.ts';
 import { startingText, statusText, stoppingText } from './status-text.ts';

@@ -1,5 +1,5 @@
 import { filesIn } from '../view/stages.ts';
-import type { LivePicture } from '../daemon/picture/picture.ts';
+import type { LivePicture } from '../view/picture/picture.ts';
 import { mainWait, waitWords } from '../view/waits.ts';
 
 /** Status until the first scan of every folder has ended. */

@@ -14,7 +14,7 @@ import { show } from '../../src/cli/look/show.ts';
 import { status } from '../../src/cli/look/status.ts';
 import { exitCodes } from '../../src/cli/shell.ts';
 import { systemClock } from '../../src/daemon/daemon.ts';
-import type { FilesView } from '../../src/daemon/files/files-view.ts';
+import type { FilesView } from '../../src/view/files/files-view.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
 import { emptyWindow, usageOf } from '../../src/host/budget-window.ts';
 import { openFleetToRead } from '../../src/fleet/read-fleet.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf } from '../../src/daemon/files/files-view.ts';
-import { createPictures, pictureWithoutDaemon } from '../../src/daemon/picture/take-picture.ts';
+import { filesOf } from '../../src/view/files/files-view.ts';
+import { createPictures, pictureWithoutDaemon } from '../../src/view/picture/take-picture.ts';
 import { systemClock } from '../../src/daemon/daemon.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { suspectsOf } from '../../src/daemon/files/suspects.ts';
+import { suspectsOf } from '../../src/view/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorWorld } from '../../src/pipeline/parts.ts';
 import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf } from '../../src/daemon/files/files-view.ts';
-import type { FilesLedger } from '../../src/daemon/files/files-view.ts';
+import { filesOf } from '../../src/view/files/files-view.ts';
+import type { FilesLedger } from '../../src/view/files/files-view.ts';
 
 test('files that settle count in their folder too: the folders of `ls --counts` add up to the total', async () => {
   const facets = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { dismiss } from '../../src/daemon/commands/dismiss.ts';
-import { suspectsOf } from '../../src/daemon/files/suspects.ts';
+import { suspectsOf } from '../../src/view/files/suspects.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { rowsOf } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';

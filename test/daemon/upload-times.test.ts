@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseBandwidthHours } from '../../src/config/bandwidth-hours.ts';
 import type { Config } from '../../src/config/config.ts';
 import { parseUploadWindow } from '../../src/config/day-window.ts';
-import { keepLimit, uploadTimes } from '../../src/daemon/outlook/upload-times.ts';
+import { keepLimit, uploadTimes } from '../../src/daemon/upload-times.ts';
 
 const zone = process.env['TZ'];
 beforeEach(() => {

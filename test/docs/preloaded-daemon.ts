@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { startSandbox } from '@dropcast/sandbox';
 import { callDaemon } from '../../src/daemon/control/client.ts';
-import type { StatusView } from '../../src/daemon/picture/documents.ts';
+import type { StatusView } from '../../src/view/picture/documents.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { callDaemon } from '../../src/daemon/control/client.ts';
-import type { StatusView } from '../../src/daemon/picture/documents.ts';
+import type { StatusView } from '../../src/view/picture/documents.ts';
 import { makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import type { Scratch } from './dropcast-process.ts';

@@ -14,7 +14,7 @@ import {
   startBystander,
   startStation,
 } from './station.ts';
-import type { SuspectsView } from '../../src/daemon/files/suspects.ts';
+import type { SuspectsView } from '../../src/view/files/suspects.ts';
 import type { Faults, Station } from './station.ts';
 import { startVideoHost } from './video-host.ts';
 

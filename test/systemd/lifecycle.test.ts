@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { LivePicture } from '../../src/daemon/picture/picture.ts';
-import { somePicture, stagesWith } from '../daemon/picture/some-picture.ts';
+import type { LivePicture } from '../../src/view/picture/picture.ts';
+import { somePicture, stagesWith } from '../view/picture/some-picture.ts';
 import { startingText, stoppingText } from '../../src/systemd/status-text.ts';
 import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { StageName } from '../../src/daemon/picture/picture.ts';
+import type { StageName } from '../../src/view/picture/picture.ts';
 import type { Wait } from '../../src/view/waits.ts';
-import { somePicture, stagesWith } from '../daemon/picture/some-picture.ts';
+import { somePicture, stagesWith } from '../view/picture/some-picture.ts';
 import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
 
 const wait = { since: null, until: null, remedy: null } as const;

@@ -1,7 +1,7 @@
 import type { OperatorPause, Pause } from '../../src/pipeline/events.ts';
 import { waitsOf } from '../../src/view/waits.ts';
 import type { Wait } from '../../src/view/waits.ts';
-import { noon } from '../daemon/picture/some-picture.ts';
+import { noon } from './picture/some-picture.ts';
 
 const minute = 60_000;
 

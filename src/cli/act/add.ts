@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { FileView } from '../../daemon/files/file-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
 import { commandDaemon } from '../control.ts';
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -1,5 +1,5 @@
-import { suspectsOf } from '../../daemon/files/suspects.ts';
-import type { SuspectsView } from '../../daemon/files/suspects.ts';
+import { suspectsOf } from '../../view/files/suspects.ts';
+import type { SuspectsView } from '../../view/files/suspects.ts';
 import type { Dismissed } from '../../daemon/commands/dismiss.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { commandDaemon, queryDaemonOrLedger } from '../control.ts';

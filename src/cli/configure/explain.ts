@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { ruleReport } from '../../daemon/rules/rule-report.ts';
-import type { ShowView } from '../../daemon/files/show-view.ts';
+import type { ShowView } from '../../view/files/show-view.ts';
 import { didYouMean } from '../../routing/did-you-mean.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';

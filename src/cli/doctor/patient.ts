@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
-import type { StatusView } from '../../daemon/picture/documents.ts';
+import type { StatusView } from '../../view/picture/documents.ts';
 import { unlessHung } from '../../unless-hung.ts';
 import { queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';

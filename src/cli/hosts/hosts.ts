@@ -1,6 +1,6 @@
 import type { HostsView } from '../../daemon/fleet/commands.ts';
-import type { HostView } from '../../daemon/fleet/host-view.ts';
-import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
+import type { HostView } from '../../view/hosts/host-view.ts';
+import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { renderFitting } from '../output/file-table.ts';
 import { formatRate, formatRelative } from '../output/format.ts';

@@ -1,5 +1,5 @@
 import { drainWords } from '../../daemon/fleet/commands.ts';
-import type { HostView } from '../../daemon/fleet/host-view.ts';
+import type { HostView } from '../../view/hosts/host-view.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { AskHosts } from './ask.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import type { DaemonPlace } from '../control.ts';
-import { readQuery } from '../../daemon/files/query.ts';
+import { readQuery } from '../../view/files/query.ts';
 import { MOST_LINES } from '../../daemon/news/lines.ts';
 import type { KeptLine, NewsLine } from '../../daemon/news/lines.ts';
 import { pastLines, pastPage, shownHost, whyNoCursor } from '../../daemon/news/past-lines.ts';

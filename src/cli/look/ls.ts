@@ -1,7 +1,7 @@
-import type { FilesView } from '../../daemon/files/files-view.ts';
-import { filesOf } from '../../daemon/files/files-view.ts';
-import { queryWords } from '../../daemon/files/query.ts';
-import type { StatusView } from '../../daemon/picture/documents.ts';
+import type { FilesView } from '../../view/files/files-view.ts';
+import { filesOf } from '../../view/files/files-view.ts';
+import { queryWords } from '../../view/files/query.ts';
+import type { StatusView } from '../../view/picture/documents.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { leftOutWords } from '../../watch/left-out.ts';
 import { queryDaemonOrLedger, queryRunningDaemon } from '../control.ts';

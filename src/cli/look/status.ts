@@ -1,7 +1,7 @@
-import { countUnmet, needsPerson } from '../../daemon/picture/sentence.ts';
-import { statusView } from '../../daemon/picture/documents.ts';
-import type { Picture } from '../../daemon/picture/picture.ts';
-import { emptyPicture, mostOfAll, pictureWithoutDaemon } from '../../daemon/picture/take-picture.ts';
+import { countUnmet, needsPerson } from '../../view/picture/sentence.ts';
+import { statusView } from '../../view/picture/documents.ts';
+import type { Picture } from '../../view/picture/picture.ts';
+import { emptyPicture, mostOfAll, pictureWithoutDaemon } from '../../view/picture/take-picture.ts';
 import { hasColour } from '../../log/colour.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockTime } from '../../view/words/clock-time.ts';
-import { overviewView } from '../../daemon/picture/documents.ts';
-import type { LivePicture } from '../../daemon/picture/picture.ts';
+import { overviewView } from '../../view/picture/documents.ts';
+import type { LivePicture } from '../../view/picture/picture.ts';
 import { hasColour, paint } from '../../log/colour.ts';
 import { queryRunningDaemon } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';

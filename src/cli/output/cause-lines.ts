@@ -1,5 +1,5 @@
-import type { CauseView } from '../../daemon/picture/needs-you.ts';
-import type { CauseAction } from '../../daemon/picture/causes.ts';
+import type { CauseView } from '../../view/picture/needs-you.ts';
+import type { CauseAction } from '../../view/picture/causes.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { shellWord } from '../../shell-word.ts';

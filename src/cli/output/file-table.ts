@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import type { FileView } from '../../daemon/files/file-view.ts';
-import { progressWords } from '../../daemon/files/progress-words.ts';
-import type { SettlingView } from '../../daemon/files/files-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
+import { progressWords } from '../../view/files/progress-words.ts';
+import type { SettlingView } from '../../view/files/files-view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { hasColour } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';

@@ -1,11 +1,11 @@
-import { comparisonWords } from '../../daemon/adoption/comparison-words.ts';
-import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
-import { fleetTroubles, hostWords } from '../../daemon/fleet/host-words.ts';
+import { comparisonWords } from '../../view/words/comparison-words.ts';
+import { expectationWords } from '../../view/words/expectation-words.ts';
+import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { deafWords } from '../../view/deaf-targets.ts';
-import { limitSentence } from '../../daemon/outlook/limit-words.ts';
-import type { NowFile, Picture, Sentence } from '../../daemon/picture/picture.ts';
+import { limitSentence } from '../../view/outlook/limit-words.ts';
+import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
 import { stageWord } from '../../view/stages.ts';
-import type { FileView } from '../../daemon/files/file-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';

@@ -2,8 +2,8 @@ import { copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Daemon } from '../../daemon/daemon.ts';
-import { filesOf } from '../../daemon/files/files-view.ts';
-import type { FileView } from '../../daemon/files/file-view.ts';
+import { filesOf } from '../../view/files/files-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
 import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from '../output/format.ts';

@@ -1,6 +1,6 @@
-import { viewsOf } from '../../daemon/files/file-view.ts';
-import { settlingView } from '../../daemon/files/files-view.ts';
-import { leftForYou } from '../../daemon/files/left-for-you.ts';
+import { viewsOf } from '../../view/files/file-view.ts';
+import { settlingView } from '../../view/files/files-view.ts';
+import { leftForYou } from '../../view/files/left-for-you.ts';
 import { needsPerson } from '../../pipeline/file/reasons.ts';
 import { waitWords } from '../../view/waits.ts';
 import { isThere } from '../../disk/local-files.ts';

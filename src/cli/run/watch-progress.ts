@@ -1,14 +1,14 @@
 import type { Daemon } from '../../daemon/daemon.ts';
-import { viewOf } from '../../daemon/files/file-view.ts';
+import { viewOf } from '../../view/files/file-view.ts';
 import { lastingWords, mainWait, waitWords, whyWords } from '../../view/waits.ts';
 import type { Wait, WaitCause } from '../../view/waits.ts';
 import { filesIn } from '../../view/stages.ts';
-import type { Picture } from '../../daemon/picture/picture.ts';
+import type { Picture } from '../../view/picture/picture.ts';
 import { RunTally } from './run-tally.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { folderAway } from '../../pipeline/pause.ts';
-import type { FileView } from '../../daemon/files/file-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
-import type { StatusView } from '../../daemon/picture/documents.ts';
+import type { StatusView } from '../../view/picture/documents.ts';
 import { queryRunningDaemon } from '../control.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { runProgram, unitState } from './systemctl.ts';

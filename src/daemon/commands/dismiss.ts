@@ -1,8 +1,8 @@
 import { unbound, withoutToken } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
-import { suspectsOf } from '../files/suspects.ts';
-import type { SuspectLedger } from '../files/suspects.ts';
+import { suspectsOf } from '../../view/files/suspects.ts';
+import type { SuspectLedger } from '../../view/files/suspects.ts';
 
 /** What a dismissal did. */
 export interface Dismissed {

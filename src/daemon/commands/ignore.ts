@@ -5,7 +5,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
 import { firstNames } from '../../view/words/some-names.ts';
 import type { Daemon } from '../daemon.ts';
-import { heldWords } from '../fleet/elsewhere-words.ts';
+import { heldWords } from '../../view/hosts/elsewhere-words.ts';
 import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';

@@ -1,6 +1,6 @@
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { Daemon } from '../daemon.ts';
-import { whyElsewhere } from '../fleet/elsewhere-words.ts';
+import { whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
 import { resumeCommand } from '../../view/words/pause-words.ts';
 
 export interface PauseWanted {

@@ -7,7 +7,7 @@ import { isUnsure } from '../../pipeline/steps/bury.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import { firstNames } from '../../view/words/some-names.ts';
 import type { Daemon } from '../daemon.ts';
-import { heldWords, whyElsewhere } from '../fleet/elsewhere-words.ts';
+import { heldWords, whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
 import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';

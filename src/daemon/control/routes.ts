@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../../http/limited-body.ts';
 import { adoptionOf, confirmAdoption } from '../adoption/adoption.ts';
 import type { Daemon } from '../daemon.ts';
-import { viewOf } from '../files/file-view.ts';
+import { viewOf } from '../../view/files/file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
 import { hostCommandRoutes, hostRoutes } from './routes/hosts.ts';
@@ -17,10 +17,10 @@ import type { ReloadPlan } from '../rules/plan-reload.ts';
 import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss } from '../commands/dismiss.ts';
-import { suspectsOf } from '../files/suspects.ts';
-import { overviewView, statusView } from '../picture/documents.ts';
-import { mostOfAll } from '../picture/take-picture.ts';
-import type { LivePicture } from '../picture/picture.ts';
+import { suspectsOf } from '../../view/files/suspects.ts';
+import { overviewView, statusView } from '../../view/picture/documents.ts';
+import { mostOfAll } from '../../view/picture/take-picture.ts';
+import type { LivePicture } from '../../view/picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 
 /** Result of a reload. */

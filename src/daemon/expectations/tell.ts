@@ -1,7 +1,7 @@
 import type { Logger } from '../../log/logger.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 import type { NewsLines } from '../news/lines.ts';
-import { expectationWords } from './expectation-words.ts';
+import { expectationWords } from '../../view/words/expectation-words.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 
 /** Says in log and events what is missing, late, or there after all. */

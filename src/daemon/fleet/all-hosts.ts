@@ -5,7 +5,7 @@ import type { Turn } from '../../pipeline/rounds/turn.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { MessageTargets } from '../message-targets.ts';
 import { roundsOf } from './doing.ts';
-import { othersAtWork } from './host-view.ts';
+import { othersAtWork } from '../../view/hosts/host-view.ts';
 
 interface Here {
   readonly rows: Rows;

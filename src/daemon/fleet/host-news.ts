@@ -1,8 +1,8 @@
 import type { FleetView, Host } from '../../fleet/fleet-view.ts';
 import { heardWords, silentWords } from '../../view/words/events.ts';
 import type { NewsLines } from '../news/lines.ts';
-import { hostView } from './host-view.ts';
-import type { HostView } from './host-view.ts';
+import { hostView } from '../../view/hosts/host-view.ts';
+import type { HostView } from '../../view/hosts/host-view.ts';
 
 /** Says when a host joins, falls silent, is drained, or the database is away. @returns to be called whenever something may have changed */
 export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): () => void {

@@ -2,7 +2,7 @@ import type { FleetView } from '../../fleet/fleet-view.ts';
 import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Events } from '../../pipeline/events.ts';
-import { knownStates } from '../files/known-states.ts';
+import { knownStates } from '../../view/files/known-states.ts';
 
 export interface RowsElsewhereWorld {
   readonly rows: Pick<NewsRows, 'lastPassage' | 'passages' | 'lastStates' | 'filesById'>;

@@ -4,7 +4,7 @@ import { withFolder } from '../../ledger/expectation-key.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { ExpectationState } from '../../pipeline/expectation.ts';
 import type { Expectations } from '../expectations/expectations.ts';
-import { isAtWork } from './host-view.ts';
+import { isAtWork } from '../../view/hosts/host-view.ts';
 
 /** What a host sees. */
 export interface Sight extends HostSights {

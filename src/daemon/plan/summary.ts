@@ -4,7 +4,7 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
-import { limitWords } from '../outlook/limit-words.ts';
+import { limitWords } from '../../view/outlook/limit-words.ts';
 import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
 import type { PlanWorld } from './worlds.ts';

@@ -12,8 +12,8 @@ import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root-preview.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
-import { paceOf } from '../outlook/pace.ts';
-import { laterFrom } from '../outlook/upload-times.ts';
+import { paceOf } from '../../view/outlook/pace.ts';
+import { laterFrom } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
 import type { TwinLedger } from './contents.ts';
 

@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { filesIn } from '../../view/stages.ts';
-import { hostView } from '../../daemon/fleet/host-view.ts';
+import { hostView } from '../../view/hosts/host-view.ts';
 import { isObstacle } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
 import type { Counted } from './counters.ts';

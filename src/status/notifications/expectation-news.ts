@@ -1,5 +1,5 @@
 import { clockTime } from '../../view/words/clock-time.ts';
-import { expectationWords } from '../../daemon/expectations/expectation-words.ts';
+import { expectationWords } from '../../view/words/expectation-words.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Trouble } from './conditions.ts';

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path/posix';
 import type { NewsKind } from '../../config/schema-notify.ts';
-import { causeOf } from '../../daemon/picture/causes.ts';
-import type { Cause } from '../../daemon/picture/causes.ts';
+import { causeOf } from '../../view/picture/causes.ts';
+import type { Cause } from '../../view/picture/causes.ts';
 import { wholeSentence } from '../../view/words/capitalised.ts';
 import type { Message } from './message.ts';
 

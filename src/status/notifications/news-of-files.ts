@@ -1,7 +1,7 @@
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { viewOf } from '../../daemon/files/file-view.ts';
+import { viewOf } from '../../view/files/file-view.ts';
 import type { FileNews } from './file-news.ts';
 
 /** How far the history was read for news. Numbers of its lines. */

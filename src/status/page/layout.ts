@@ -1,8 +1,8 @@
 import { badge, button, counted, document, frame, type BadgeKind, type Html, type View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { Picture } from '../../daemon/picture/picture.ts';
+import type { Picture } from '../../view/picture/picture.ts';
 import { filesIn } from '../../view/stages.ts';
-import { countUnmet, unmetWords } from '../../daemon/picture/sentence.ts';
+import { countUnmet, unmetWords } from '../../view/picture/sentence.ts';
 import { briefly, mainWait } from '../../view/waits.ts';
 import { assets } from './assets.ts';
 import { breakable } from './breakable.ts';

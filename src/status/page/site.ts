@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { unavailableWords } from '../../view/words/unavailable-words.ts';
-import { statusView } from '../../daemon/picture/documents.ts';
+import { statusView } from '../../view/picture/documents.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 import { showsToken } from '../metrics/access.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -5,7 +5,7 @@ import { plan } from '../../../src/cli/configure/plan.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { serveControl } from '../../../src/daemon/control/server.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { PlanView } from '../../../src/daemon/plan/summary.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fleetCheck, fleetVerdict } from '../../../src/cli/doctor/checks/fleet.ts';
 import type { Patient } from '../../../src/cli/doctor/patient.ts';
-import { hostView } from '../../../src/daemon/fleet/host-view.ts';
+import { hostView } from '../../../src/view/hosts/host-view.ts';
 import { knownJobSchema } from '../../../src/fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../src/fleet/examine-database.ts';
 import type { Host } from '../../../src/fleet/fleet-view.ts';

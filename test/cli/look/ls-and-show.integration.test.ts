@@ -4,7 +4,7 @@ import { ls } from '../../../src/cli/look/ls.ts';
 import type { LsOptions } from '../../../src/cli/look/ls.ts';
 import { show } from '../../../src/cli/look/show.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { foundOf } from '../../../src/daemon/files/show-view.ts';
+import { foundOf } from '../../../src/view/files/show-view.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import { escapeControls } from '../../../src/log/unsafe-characters.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

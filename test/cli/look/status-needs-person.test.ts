@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { statusNeedsPerson } from '../../../src/cli/look/status.ts';
-import type { Picture } from '../../../src/daemon/picture/picture.ts';
-import { emptyPicture } from '../../../src/daemon/picture/take-picture.ts';
+import type { Picture } from '../../../src/view/picture/picture.ts';
+import { emptyPicture } from '../../../src/view/picture/take-picture.ts';
 
 const pause = { why: 'the service answered 401', since: 1, next_probe_at: 2 };
 const folder = { path: '/inbox', why: null } as Picture['folders'][number];

@@ -4,7 +4,7 @@ import { top } from '../../../src/cli/look/top.ts';
 import type { TopOptions } from '../../../src/cli/look/top.ts';
 import { serveControl } from '../../../src/daemon/control/server.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { somePicture } from '../../daemon/picture/some-picture.ts';
+import { somePicture } from '../../view/picture/some-picture.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';

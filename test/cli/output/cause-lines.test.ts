@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { causeLines, sharedCauses } from '../../../src/cli/output/cause-lines.ts';
-import { busyPicture, noon } from '../../daemon/picture/some-picture.ts';
+import { busyPicture, noon } from '../../view/picture/some-picture.ts';
 
 const [failed, noRule] = busyPicture().needs_you.causes;
 

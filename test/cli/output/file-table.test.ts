@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fileTable, shortPath, whyOf } from '../../../src/cli/output/file-table.ts';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
-import { viewOf } from '../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
+import { viewOf } from '../../../src/view/files/file-view.ts';
 import { needsPerson } from '../../../src/pipeline/file/reasons.ts';
 import { ready, someFacts } from '../../pipeline/some-facts.ts';
 

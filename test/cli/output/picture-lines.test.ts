@@ -1,13 +1,13 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { pictureLines } from '../../../src/cli/output/picture-lines.ts';
-import { viewOf } from '../../../src/daemon/files/file-view.ts';
-import type { LivePicture } from '../../../src/daemon/picture/picture.ts';
+import { viewOf } from '../../../src/view/files/file-view.ts';
+import type { LivePicture } from '../../../src/view/picture/picture.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
-import { hostView } from '../../../src/daemon/fleet/host-view.ts';
+import { hostView } from '../../../src/view/hosts/host-view.ts';
 import { someHost, someUpload } from '../../daemon/fleet/fake-fleet.ts';
-import { busyPicture, noon, someNowFile, somePicture } from '../../daemon/picture/some-picture.ts';
+import { busyPicture, noon, someNowFile, somePicture } from '../../view/picture/some-picture.ts';
 
 /** Members that have a line only when there is something to show. */
 const more: Partial<LivePicture> = {

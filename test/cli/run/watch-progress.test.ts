@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Pause } from '../../../src/pipeline/events.ts';
 import { isStuck, waitReporter, whyAway } from '../../../src/cli/run/watch-progress.ts';
 import { mainWait } from '../../../src/view/waits.ts';
-import { stagesWith } from '../../daemon/picture/some-picture.ts';
+import { stagesWith } from '../../view/picture/some-picture.ts';
 import { failure, someFacts, uploaded } from '../../pipeline/some-facts.ts';
 import { waitsAt } from '../../view/moments.ts';
 import type { Moment } from '../../view/moments.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ofAllHosts, uploadsHere } from '../../../src/daemon/fleet/all-hosts.ts';
-import { workerOf } from '../../../src/daemon/fleet/host-view.ts';
+import { workerOf } from '../../../src/view/hosts/host-view.ts';
 import { createHostNews } from '../../../src/daemon/fleet/host-news.ts';
-import { viewOf } from '../../../src/daemon/files/file-view.ts';
-import type { LiveDaemon } from '../../../src/daemon/files/file-view.ts';
-import { paceOf } from '../../../src/daemon/outlook/pace.ts';
+import { viewOf } from '../../../src/view/files/file-view.ts';
+import type { LiveDaemon } from '../../../src/view/files/file-view.ts';
+import { paceOf } from '../../../src/view/outlook/pace.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
 import type { Host } from '../../../src/fleet/fleet-view.ts';
 import type { FeedWait } from '../../../src/pipeline/rounds/publish.ts';

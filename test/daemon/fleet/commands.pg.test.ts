@@ -7,7 +7,7 @@ import { reapply } from '../../../src/daemon/commands/reapply.ts';
 import { retry } from '../../../src/daemon/commands/retry.ts';
 import type { CommandResult } from '../../../src/daemon/commands/wanted.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { foundOf } from '../../../src/daemon/files/show-view.ts';
+import { foundOf } from '../../../src/view/files/show-view.ts';
 import { drain, forget } from '../../../src/daemon/fleet/commands.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesOf } from '../../../src/daemon/files/files-view.ts';
-import { foundOf } from '../../../src/daemon/files/show-view.ts';
+import { filesOf } from '../../../src/view/files/files-view.ts';
+import { foundOf } from '../../../src/view/files/show-view.ts';
 import { until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { drain, hostsOf } from '../../../src/daemon/fleet/commands.ts';
-import { filesOf } from '../../../src/daemon/files/files-view.ts';
+import { filesOf } from '../../../src/view/files/files-view.ts';
 import { until } from '../../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 

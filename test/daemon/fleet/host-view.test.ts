@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fleetStatusOf, hostView } from '../../../src/daemon/fleet/host-view.ts';
-import { fleetTroubles, hostWords } from '../../../src/daemon/fleet/host-words.ts';
+import { fleetStatusOf, hostView } from '../../../src/view/hosts/host-view.ts';
+import { fleetTroubles, hostWords } from '../../../src/view/hosts/host-words.ts';
 import type { Host } from '../../../src/fleet/fleet-view.ts';
 import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
 import { awayWhy, FakeFleet, noon, someHost, someUpload } from './fake-fleet.ts';

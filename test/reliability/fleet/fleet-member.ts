@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
-import type { FilesView } from '../../../src/daemon/files/files-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
+import type { FilesView } from '../../../src/view/files/files-view.ts';
 import { until } from '../../support/until.ts';
 import type { Exit } from '../judge/evidence.ts';
 import { startProgram } from '../world/program-process.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
 import { startCluster } from '../../support/postgres/cluster.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

@@ -1,5 +1,5 @@
 import { callDaemon } from '../../../src/daemon/control/client.ts';
-import type { FilesView } from '../../../src/daemon/files/files-view.ts';
+import type { FilesView } from '../../../src/view/files/files-view.ts';
 import { until } from '../../support/until.ts';
 import { everythingWasSeen, isReady } from '../planted/scenarios/seen.ts';
 import type { World } from '../world/world.ts';

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { StatusView } from '../../../src/daemon/picture/documents.ts';
+import type { StatusView } from '../../../src/view/picture/documents.ts';
 import type { Accounts } from '../../../src/watch/ports.ts';
 import { startStation } from '../../e2e/station.ts';
 import type { Station } from '../../e2e/station.ts';

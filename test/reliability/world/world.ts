@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
-import type { ShowView } from '../../../src/daemon/files/show-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
+import type { ShowView } from '../../../src/view/files/show-view.ts';
 import type { HostOptions } from '../../e2e/video-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';

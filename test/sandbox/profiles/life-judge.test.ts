@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileView } from '../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { JournalEntry } from '../../../packages/sandbox/src/http/journal-entry.ts';
 import { defaultSwitches } from '../../../packages/sandbox/src/profiles/switch-table.ts';
 import { flawsOf, lifeInvariants, type LifeEvidence, type LifeInvariant } from './life-judge.ts';

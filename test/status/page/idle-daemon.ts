@@ -1,6 +1,6 @@
-import type { LivePicture } from '../../../src/daemon/picture/picture.ts';
+import type { LivePicture } from '../../../src/view/picture/picture.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { someNowFile, somePicture } from '../../daemon/picture/some-picture.ts';
+import { someNowFile, somePicture } from '../../view/picture/some-picture.ts';
 
 /** A daemon that does nothing, as far as the shell of the page asks one. */
 export function idleDaemon(picture: Partial<LivePicture> = {}, hosts: readonly string[] = []): Daemon {

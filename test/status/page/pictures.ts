@@ -3,7 +3,7 @@ import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createPageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { openBrowser } from '../../browser/browser.ts';
-import { busyPicture, noon } from '../../daemon/picture/some-picture.ts';
+import { busyPicture, noon } from '../../view/picture/some-picture.ts';
 import { idleDaemon } from './idle-daemon.ts';
 
 // node --conditions=source test/status/page/pictures.ts

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { FilesView } from '../../../daemon/files/files-view.ts';
+import type { FilesView } from '../../../view/files/files-view.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { unlessHung } from '../../../unless-hung.ts';
 import { queryRunningDaemon } from '../../control.ts';

@@ -1,7 +1,7 @@
 import type { LedgerConfig } from '../../../config/config.ts';
 import { hostsOf } from '../../../daemon/fleet/commands.ts';
-import type { HostView } from '../../../daemon/fleet/host-view.ts';
-import { fleetTroubles } from '../../../daemon/fleet/host-words.ts';
+import type { HostView } from '../../../view/hosts/host-view.ts';
+import { fleetTroubles } from '../../../view/hosts/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
 import { durationWords } from '../../../watch/duration-words.ts';

@@ -1,6 +1,6 @@
 import { inspectState } from '../../../daemon/state/inspect-state.ts';
 import { receiptsSince } from '../../../ledger/receipts.ts';
-import type { ShowView } from '../../../daemon/files/show-view.ts';
+import type { ShowView } from '../../../view/files/show-view.ts';
 import { queryRunningDaemon } from '../../control.ts';
 import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';

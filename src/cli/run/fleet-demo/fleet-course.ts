@@ -1,4 +1,4 @@
-import type { FileView } from '../../../daemon/files/file-view.ts';
+import type { FileView } from '../../../view/files/file-view.ts';
 import { hasEnded } from '../../output/progress-view.ts';
 import type { FileProgress, ProgressView } from '../../output/progress-view.ts';
 import type { DemoFile } from './demo-files.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import type { Daemon } from '../../daemon.ts';
-import { filesOf } from '../../files/files-view.ts';
-import { queryWords, readQuery } from '../../files/query.ts';
-import { foundOf } from '../../files/show-view.ts';
+import { filesOf } from '../../../view/files/files-view.ts';
+import { queryWords, readQuery } from '../../../view/files/query.ts';
+import { foundOf } from '../../../view/files/show-view.ts';
 
 /**
  * - `GET /files`: a page of files, by the words of `queryWords`; `after`, `before` (cursors), `limit`, `counts=1`

@@ -1,6 +1,6 @@
 import { addressOf } from '@dropcast/pages';
-import { queryWords } from '../../../daemon/files/query.ts';
-import type { FileQuery } from '../../../daemon/files/query.ts';
+import { queryWords } from '../../../view/files/query.ts';
+import type { FileQuery } from '../../../view/files/query.ts';
 
 /** The words of an address that select files. */
 export function queryOf(asked: URLSearchParams): FileQuery {

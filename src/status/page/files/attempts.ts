@@ -1,7 +1,7 @@
 import { badge, facts, table, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { ShowView } from '../../../daemon/files/show-view.ts';
+import type { ShowView } from '../../../view/files/show-view.ts';
 import { momentAndSpan } from '../moment.ts';
 
 /** What failed, latest first, with what the service said. */

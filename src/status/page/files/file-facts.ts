@@ -2,7 +2,7 @@ import { facts, fileSize, grouped, named, outside, visibleText } from '@dropcast
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Daemon } from '../../../daemon/daemon.ts';
-import type { FileView } from '../../../daemon/files/file-view.ts';
+import type { FileView } from '../../../view/files/file-view.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
 import { breakable } from '../breakable.ts';
 import { momentAndSpan } from '../moment.ts';

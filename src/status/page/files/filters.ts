@@ -1,9 +1,9 @@
 import { grouped, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { queryWords } from '../../../daemon/files/query.ts';
-import type { FileQuery, QueryWord } from '../../../daemon/files/query.ts';
-import { savedViews } from '../../../daemon/files/saved-views.ts';
+import { queryWords } from '../../../view/files/query.ts';
+import type { FileQuery, QueryWord } from '../../../view/files/query.ts';
+import { savedViews } from '../../../view/files/saved-views.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
 import { filesAddress } from './address.ts';
 

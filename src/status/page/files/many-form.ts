@@ -1,7 +1,7 @@
 import { counted } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { FileQuery } from '../../../daemon/files/query.ts';
+import type { FileQuery } from '../../../view/files/query.ts';
 import { bulkCommands } from './bulk-commands.ts';
 
 /** A table with ticks below a bar that stays in view: a command for those that are ticked, or for all that match. Leads to a page that says what it costs. */

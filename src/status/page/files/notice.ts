@@ -1,7 +1,7 @@
 import { counted, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { FileQuery } from '../../../daemon/files/query.ts';
+import type { FileQuery } from '../../../view/files/query.ts';
 import { fileAddress, filesAddress } from './address.ts';
 import { bulkCommands } from './bulk-commands.ts';
 import type { BulkResult } from './bulk-commands.ts';

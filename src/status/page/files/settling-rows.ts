@@ -2,7 +2,7 @@ import { fileSize, named, table, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { basename, dirname } from 'node:path/posix';
-import type { SettlingView } from '../../../daemon/files/files-view.ts';
+import type { SettlingView } from '../../../view/files/files-view.ts';
 import { settlingAddress } from './address.ts';
 import { stageBadge } from './stage-badge.ts';
 

@@ -1,7 +1,7 @@
 import { span, time } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { Span } from '../../../daemon/files/spans.ts';
+import type { Span } from '../../../view/files/spans.ts';
 import { clockTime } from '../../../view/words/clock-time.ts';
 
 /** One bar per step, all on the scale of the whole: where the time went. The words beside each say the same. */

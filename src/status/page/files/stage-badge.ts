@@ -1,6 +1,6 @@
 import { badge, percent } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
-import type { FileView } from '../../../daemon/files/file-view.ts';
+import type { FileView } from '../../../view/files/file-view.ts';
 
 /** The stage of a file or how it ended: its word with a shape, and how much of it is sent. */
 export function stageBadge({ stage, state, sent, size }: Pick<FileView, 'stage' | 'state' | 'sent' | 'size'>): Html {

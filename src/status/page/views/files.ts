@@ -1,10 +1,10 @@
 import { counted, emptyState, grouped } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { filesOf } from '../../../daemon/files/files-view.ts';
-import type { FilesView } from '../../../daemon/files/files-view.ts';
-import { readQuery } from '../../../daemon/files/query.ts';
-import type { FileQuery } from '../../../daemon/files/query.ts';
+import { filesOf } from '../../../view/files/files-view.ts';
+import type { FilesView } from '../../../view/files/files-view.ts';
+import { readQuery } from '../../../view/files/query.ts';
+import type { FileQuery } from '../../../view/files/query.ts';
 import { filesAddress, queryOf } from '../files/address.ts';
 import { fileRows } from '../files/file-rows.ts';
 import { filters, isFiltered } from '../files/filters.ts';

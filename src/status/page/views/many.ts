@@ -2,7 +2,7 @@ import { counted, grouped, named, select, visibleText } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { whenSentMs } from '../../../daemon/commands/when-sent.ts';
-import { readQuery } from '../../../daemon/files/query.ts';
+import { readQuery } from '../../../view/files/query.ts';
 import { filesAddress, queryOf } from '../files/address.ts';
 import { bulkCommands, digestOf } from '../files/bulk-commands.ts';
 import type { BulkCommand, BulkResult, BulkWanted } from '../files/bulk-commands.ts';

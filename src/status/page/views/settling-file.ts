@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix';
 import { facts, fileSize, named, visibleText } from '@dropcast/pages';
 import type { View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { settlingView } from '../../../daemon/files/files-view.ts';
+import { settlingView } from '../../../view/files/files-view.ts';
 import { fileAddress } from '../files/address.ts';
 import { stageBadge } from '../files/stage-badge.ts';
 import { PageError } from '../world.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDemoPostgres } from '../../../../src/cli/run/fleet-demo/demo-postgres.ts';
 import { FleetCourse } from '../../../../src/cli/run/fleet-demo/fleet-course.ts';
 import { fleetSummary, fleetTable } from '../../../../src/cli/run/fleet-demo/fleet-result.ts';
-import type { FileView } from '../../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../../src/view/files/file-view.ts';
 import type { Shell } from '../../../../src/cli/shell.ts';
 
 test('without PostgreSQL the demo says what to install', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FleetCourse } from '../../../../src/cli/run/fleet-demo/fleet-course.ts';
-import type { FileView } from '../../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../../src/view/files/file-view.ts';
 
 const file = { path: '/nas/a.mov', name: 'nas1/a.mov' };
 const local = { path: '/ingest1/b.mov', name: 'ingest1/b.mov' };

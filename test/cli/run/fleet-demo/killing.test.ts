@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FleetCourse } from '../../../../src/cli/run/fleet-demo/fleet-course.ts';
 import type { DemoMember } from '../../../../src/cli/run/fleet-demo/demo-member.ts';
 import { Killing } from '../../../../src/cli/run/fleet-demo/killing.ts';
-import type { FileView } from '../../../../src/daemon/files/file-view.ts';
+import type { FileView } from '../../../../src/view/files/file-view.ts';
 
 const file = { path: '/nas/a.mov', name: 'nas1/a.mov' };
 

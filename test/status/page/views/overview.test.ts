@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { LivePicture } from '../../../../src/daemon/picture/picture.ts';
+import type { LivePicture } from '../../../../src/view/picture/picture.ts';
 import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
-import { busyPicture, noon, someNowFile, somePicture } from '../../../daemon/picture/some-picture.ts';
-import { hostView } from '../../../../src/daemon/fleet/host-view.ts';
+import { busyPicture, noon, someNowFile, somePicture } from '../../../view/picture/some-picture.ts';
+import { hostView } from '../../../../src/view/hosts/host-view.ts';
 import type { Host } from '../../../../src/fleet/fleet-view.ts';
 import { someHost } from '../../../daemon/fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';

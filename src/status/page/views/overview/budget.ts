@@ -1,7 +1,7 @@
 import { grouped } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { BudgetView } from '../../../../daemon/picture/picture.ts';
+import type { BudgetView } from '../../../../view/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
 /** Requests of the last hour: what is used, by whom, and when there is room again. */

@@ -2,7 +2,7 @@ import { barChart, counted, fileSize } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { clockTime } from '../../../../view/words/clock-time.ts';
-import type { DayView } from '../../../../daemon/picture/picture.ts';
+import type { DayView } from '../../../../view/picture/picture.ts';
 
 /** What ended in the last 24 hours. */
 export function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | '' {

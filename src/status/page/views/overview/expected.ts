@@ -1,9 +1,9 @@
 import { badge, named, visibleText } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { expectationWords } from '../../../../daemon/expectations/expectation-words.ts';
+import { expectationWords } from '../../../../view/words/expectation-words.ts';
 import type { ExpectationView } from '../../../../pipeline/expectation.ts';
-import type { Picture } from '../../../../daemon/picture/picture.ts';
+import type { Picture } from '../../../../view/picture/picture.ts';
 import { filesAddress } from '../../files/address.ts';
 
 /** What folders expect of today, and what has come of it. */

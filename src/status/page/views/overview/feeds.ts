@@ -2,7 +2,7 @@ import { badge, counted, named, outside, table, visibleText } from '@dropcast/pa
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Daemon } from '../../../../daemon/daemon.ts';
-import type { FeedView } from '../../../../daemon/picture/picture.ts';
+import type { FeedView } from '../../../../view/picture/picture.ts';
 import { filesAddress } from '../../files/address.ts';
 import { moment, momentAndSpan } from '../../moment.ts';
 

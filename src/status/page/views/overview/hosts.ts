@@ -1,8 +1,8 @@
 import { badge, table, visibleText } from '@dropcast/pages';
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { FleetStatus, HostView } from '../../../../daemon/fleet/host-view.ts';
-import { fleetTroubles, hostWords } from '../../../../daemon/fleet/host-words.ts';
+import type { FleetStatus, HostView } from '../../../../view/hosts/host-view.ts';
+import { fleetTroubles, hostWords } from '../../../../view/hosts/host-words.ts';
 import { rate } from '../../../../view/words/amounts.ts';
 import { filesAddress } from '../../files/address.ts';
 import { hostName } from '../../host-name.ts';

@@ -1,8 +1,8 @@
 import { badge, counted, grouped, named, select, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { CauseView, NeedsYou } from '../../../../daemon/picture/needs-you.ts';
-import { needsYou } from '../../../../daemon/files/query.ts';
+import type { CauseView, NeedsYou } from '../../../../view/picture/needs-you.ts';
+import { needsYou } from '../../../../view/files/query.ts';
 import { bulkCommands } from '../../files/bulk-commands.ts';
 import { moment } from '../../moment.ts';
 

@@ -3,7 +3,7 @@ import { badge, fileSize, grouped, named, span, table, unseen, visibleText } fro
 import type { BadgeKind, Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { rate } from '../../../../view/words/amounts.ts';
-import type { NowFile, Picture } from '../../../../daemon/picture/picture.ts';
+import type { NowFile, Picture } from '../../../../view/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
 /** Files under way, in the order in which they came in: rows stay where they are. */

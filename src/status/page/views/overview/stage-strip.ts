@@ -1,7 +1,7 @@
 import { badge, grouped, span, time, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { Picture, StageView } from '../../../../daemon/picture/picture.ts';
+import type { Picture, StageView } from '../../../../view/picture/picture.ts';
 import { moment } from '../../moment.ts';
 
 /** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */

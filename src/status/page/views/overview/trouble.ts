@@ -1,7 +1,7 @@
 import { badge, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import type { Picture } from '../../../../daemon/picture/picture.ts';
+import type { Picture } from '../../../../view/picture/picture.ts';
 import { whyWords } from '../../../../view/waits.ts';
 import { moment } from '../../moment.ts';
 

@@ -1,4 +1,4 @@
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 import { progressWords } from './progress-words.ts';
 

@@ -1,7 +1,7 @@
 import type { Backlog, Limit, Pace } from '../../pipeline/estimate.ts';
 import type { Pause } from '../../pipeline/events.ts';
-import { rate } from '../../view/words/amounts.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { rate } from '../words/amounts.ts';
+import { clockTime } from '../words/clock-time.ts';
 
 /** What a limit is explained by. */
 interface About {

@@ -2,7 +2,7 @@ import { DURATION_FORM, parseDuration } from '../../config/units.ts';
 import { longestText } from '../../pipeline/file/selection.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { knownStates } from './known-states.ts';
-import { stages, statesIn } from '../../view/stages.ts';
+import { stages, statesIn } from '../stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
 export const queryWords = [

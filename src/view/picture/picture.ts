@@ -3,12 +3,12 @@ import type { Limit } from '../../pipeline/estimate.ts';
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
-import type { StageOrEnd } from '../../view/stages.ts';
-import type { Wait } from '../../view/waits.ts';
+import type { StageOrEnd } from '../stages.ts';
+import type { Wait } from '../waits.ts';
 import type { Accounts } from '../../watch/ports.ts';
 import type { FileView } from '../files/file-view.ts';
-import type { FleetStatus } from '../fleet/host-view.ts';
-import type { DeafTargetView } from '../../view/deaf-targets.ts';
+import type { FleetStatus } from '../hosts/host-view.ts';
+import type { DeafTargetView } from '../deaf-targets.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { causeOf } from '../../../src/daemon/picture/causes.ts';
+import { causeOf } from '../../../src/view/picture/causes.ts';
 import { causeKey } from '../../../src/pipeline/file/selection.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 

@@ -4,7 +4,7 @@ import type { Gate } from '../../host/gate.ts';
 import { roomOf } from '../../host/request-room.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
-import { mayTake } from '../fleet/host-view.ts';
+import { mayTake } from '../hosts/host-view.ts';
 import type { UploadHours } from '../../pipeline/sending-time.ts';
 
 /** Parts that say how fast it goes, and what is allowed. */

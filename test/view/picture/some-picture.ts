@@ -1,8 +1,8 @@
 import { stageOfState } from '../../../src/view/stages.ts';
-import type { LivePicture, NowFile, StageName } from '../../../src/daemon/picture/picture.ts';
+import type { LivePicture, NowFile, StageName } from '../../../src/view/picture/picture.ts';
 import type { FolderStatus } from '../../../src/intake/watched-folder.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
-import { emptyPicture } from '../../../src/daemon/picture/take-picture.ts';
+import { emptyPicture } from '../../../src/view/picture/take-picture.ts';
 
 export const noon = new Date('2026-11-22T12:10:00').getTime();
 const minute = 60_000;

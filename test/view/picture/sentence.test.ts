@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../../src/daemon/picture/sentence.ts';
-import type { Health } from '../../../src/daemon/picture/sentence.ts';
+import { sentenceOf } from '../../../src/view/picture/sentence.ts';
+import type { Health } from '../../../src/view/picture/sentence.ts';
 
 const idle: Health = {
   stopped: null,

@@ -1,4 +1,4 @@
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from './clock-time.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 
 /** How it stands with what is expected, in a few words for status and page: `1 of 2 files missing since 18:30`. */

@@ -1,6 +1,6 @@
 import type { FolderStatus } from '../../intake/watched-folder.ts';
-import { whyWords } from '../../view/waits.ts';
-import type { WaitCause } from '../../view/waits.ts';
+import { whyWords } from '../waits.ts';
+import type { WaitCause } from '../waits.ts';
 import type { BudgetView, LivePicture, Picture } from './picture.ts';
 
 const inStatus = [

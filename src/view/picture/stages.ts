@@ -1,7 +1,7 @@
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { stageWord, statesIn } from '../../view/stages.ts';
+import { stageWord, statesIn } from '../stages.ts';
 import { shownState } from '../files/step-states.ts';
 import type { OutlookView, StageName, StageView } from './picture.ts';
 

@@ -5,7 +5,7 @@ import { begun } from '../../pipeline/sending-time.ts';
 import type { Line } from '../../pipeline/file/queue.ts';
 import type { OperatorPauses } from '../../pipeline/operator-pauses.ts';
 import { limitWords } from './limit-words.ts';
-import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
+import { pauseWords, resumeCommand } from '../words/pause-words.ts';
 import type { OutlookView } from '../picture/picture.ts';
 import { paceOf } from './pace.ts';
 import type { PaceWorld } from './pace.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { waitsOf } from '../../../src/view/waits.ts';
-import { overviewView } from '../../../src/daemon/picture/documents.ts';
-import { createPictures } from '../../../src/daemon/picture/take-picture.ts';
+import { overviewView } from '../../../src/view/picture/documents.ts';
+import { createPictures } from '../../../src/view/picture/take-picture.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { DropcastEvent } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

@@ -1,5 +1,5 @@
-import { rate, size } from '../../view/words/amounts.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { rate, size } from '../words/amounts.ts';
+import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 
 /**

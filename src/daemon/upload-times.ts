@@ -1,9 +1,9 @@
 import type { Bandwidth } from '@dropcast/client';
-import { limitAt, limitChangesAt } from '../../config/bandwidth-hours.ts';
-import type { Config } from '../../config/config.ts';
-import { isInWindow, nextMinute } from '../../config/day-window.ts';
-import type { UploadHours } from '../../pipeline/sending-time.ts';
-import type { Clock } from '../../pipeline/file/ports.ts';
+import { limitAt, limitChangesAt } from '../config/bandwidth-hours.ts';
+import type { Config } from '../config/config.ts';
+import { isInWindow, nextMinute } from '../config/day-window.ts';
+import type { UploadHours } from '../pipeline/sending-time.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
 
 /** What the time of day says about uploads now. Moments are epoch milliseconds. */
 export interface UploadTimes {

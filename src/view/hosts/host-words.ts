@@ -1,5 +1,5 @@
 import { durationWords } from '../../watch/duration-words.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
+import { clockTime } from '../words/clock-time.ts';
 import type { FleetStatus, HostView } from './host-view.ts';
 
 /** A clock that is further off than this makes wrong times in rows, and people wonder. */
