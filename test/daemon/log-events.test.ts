@@ -147,6 +147,15 @@ test('the channel of a late sidecar is refused once', () => {
   ).toEqual(['warn Request refused']);
 });
 
+test('the log calls each step by the words of the history', () => {
+  const uploaded: Facts = { ...facts, ...bound, uploadedAt: now };
+  const steps = [facts, { ...facts, ...bound }, uploaded, { ...facts, ...done }];
+  const events = steps
+    .slice(1)
+    .map((after, n) => ({ type: 'file', before: steps[n] ?? null, facts: after, note: null }) as const);
+  expect(linesOf(...events)).toEqual(['info Record created', 'info Uploaded; the service processes it', 'info Done']);
+});
+
 test('a pause that a person set is one line, and another when it is over', () => {
   const pause = { folder: '/inbox', since: now, until: now + 1, by: 'anna' };
   expect(

@@ -4,8 +4,8 @@ import type { NewsLine } from '../../src/daemon/news/lines.ts';
 import { newsOf } from '../../src/daemon/news/news.ts';
 import type { DropcastEvent, Pause } from '../../src/pipeline/events.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { leftFromBefore } from '../../src/pipeline/file/reasons.ts';
-import { created, failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { ignoredBy, leftFromBefore } from '../../src/pipeline/file/reasons.ts';
+import { created, failure, ready, someFacts, somePlan, uploaded } from '../pipeline/some-facts.ts';
 
 const now = new Date(2026, 10, 22, 17, 0).getTime();
 const inMinutes = (minutes: number): number => now + minutes * 60_000;
@@ -33,6 +33,11 @@ const pause: Pause = {
   since: now,
   probes: 0,
   nextProbeAt: inMinutes(2),
+};
+const ignored: Partial<Facts> = {
+  end: 'skipped',
+  why: 'ignored by anna',
+  lastFailure: ignoredBy('anna', { end: null, lastFailure: null }),
 };
 const done: Partial<Facts> = { ...ready, end: 'done', endedAt: 5, published: { feed_news: 5 } };
 
@@ -64,6 +69,12 @@ test.each<[string, DropcastEvent, string | null]>([
     'a rule that takes it again',
     change(held, {}, 'rules or sidecar changed'),
     'info Waiting for its turn: rules or sidecar changed',
+  ],
+  ['an ignored file', change({}, ignored), 'info Skipped: ignored by anna'],
+  [
+    'a channel that a sidecar names too late',
+    change(created, { ...created, plan: { ...somePlan, refusedChannel: 'ch_b' } }),
+    'warn The channel ch_b of its sidecar came too late: the video is in ch_main, and the service cannot move it',
   ],
   ['a failed file before its failure is told', change({}, { end: 'failed', endedAt: 1 }), null],
   ['a failure with a next attempt', failed({ notBefore: inMinutes(3) }), 'warn It was transient; next try at 17:03'],
@@ -106,6 +117,16 @@ test.each<[string, DropcastEvent, string | null]>([
     { type: 'resumed', pause: each },
     `info ${text}`,
   ]),
+  [
+    'a feed that the service does not have',
+    { type: 'name', kind: 'feed', name: 'feed_a', isKnown: false },
+    'error Videos for feed feed_a wait: the service does not have the feed; create it there, or correct the rules and run `dropcast reload`',
+  ],
+  [
+    'a feed that the service has again',
+    { type: 'name', kind: 'feed', name: 'feed_a', isKnown: true },
+    'info The service has the feed feed_a; what waited for it may resume',
+  ],
   [
     'a failure whose message begins with an address',
     failed({ end: 'failed' }, failure('offline', { message: 'http://127.0.0.1:1 cannot be reached' })),

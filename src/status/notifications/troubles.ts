@@ -27,11 +27,7 @@ export interface Seen {
 /** Pure: everything that is wrong now. @param now epoch milliseconds */
 export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number): readonly Trouble[] {
   return onceEach([
-    ...pausesOf(sights, now),
-    ...sights.flatMap(({ host, folders }) =>
-      folders.filter(({ state }) => state === 'frozen').map((folder) => ofHost(host, ofFrozen(folder, now))),
-    ),
-    ...sights.flatMap(({ host, unknown }) => unknown.map((name) => seenBy([host], ofUnknown(name, now)))),
+    ...sights.flatMap(({ host, ...sight }) => waitsSeen(sight, now).map((trouble) => seenBy(host, trouble))),
     ...silent.map((host) => ofSilent(host, now)),
     ...[...feeds].map(([feed, failure]) => ofFeed(feed, failure)),
     ...(budget.isUsedUp ? [ofBudget(budget.limit)] : []),
@@ -41,20 +37,37 @@ export function troublesOf({ sights, silent, feeds, budget }: Seen, now: number)
         return expectationTroubles([view], now).map((trouble) => (isLocal ? named(host, trouble) : trouble));
       }),
     ),
-  ]);
+  ]).map((trouble) => ofSome(trouble, sights.length));
 }
 
-/** What several hosts see is told in the words of the first. */
+function waitsSeen({ pause, folders, unknown }: Omit<Sight, 'host'>, now: number): readonly Trouble[] {
+  return [
+    ...(pause === null ? [] : [ofStop(pause, now)]),
+    ...folders.filter(({ state }) => state === 'frozen').map((folder) => ofFrozen(folder, now)),
+    ...unknown.map((name) => ofUnknown(name, now)),
+  ];
+}
+
+/** A service that several hosts cannot reach is one trouble. A machine that needs help is its own, and so are folders: hosts may have some of the same name. */
+function seenBy(host: string | null, trouble: Trouble): Trouble {
+  if (host === null) return trouble;
+  const isOwn = trouble.cause === 'machine' || trouble.kind === 'folder_away';
+  return isOwn ? { ...named(host, trouble), cause: `on ${host}: ${trouble.cause}` } : { ...trouble, seenBy: [host] };
+}
+
+/** What several hosts see has the words of the first. */
 function onceEach(troubles: readonly Trouble[]): readonly Trouble[] {
   return [...Map.groupBy(troubles, ({ cause }) => cause).values()].flatMap((same) => {
-    const hosts = same.flatMap((trouble) => trouble.seenBy ?? []);
-    return same.slice(0, 1).map((trouble) => seenBy(hosts, trouble));
+    const hosts = [...new Set(same.flatMap((trouble) => trouble.seenBy ?? []))].toSorted();
+    return same.slice(0, 1).map((trouble) => (hosts.length === 0 ? trouble : { ...trouble, seenBy: hosts }));
   });
 }
 
-function seenBy(hosts: readonly (string | null)[], trouble: Trouble): Trouble {
-  const names = hosts.filter((host) => host !== null);
-  return names.length === 0 ? trouble : { ...trouble, seenBy: [...new Set(names)].toSorted() };
+/** Says which hosts cannot work while others can. @param all how many hosts look */
+function ofSome(trouble: Trouble, all: number): Trouble {
+  const { seenBy: hosts = [], kind, title } = trouble;
+  if (hosts.length === 0 || hosts.length === all || kind === 'needs_you') return trouble;
+  return { ...trouble, title: `${escapeControls(hosts.join(', '))}: ${title}` };
 }
 
 /** The host whose trouble it is; null: the service's, or that of a single host. */
@@ -62,44 +75,9 @@ export function hostOfCause(cause: string): string | null {
   return /^(?:on|silent) ([^:]+):/.exec(cause)?.[1] ?? null;
 }
 
-/** Hosts may have folders of the same name. */
-function ofHost(host: string | null, trouble: Trouble): Trouble {
-  return host === null ? trouble : { ...named(host, trouble), cause: `on ${host}: ${trouble.cause}` };
-}
-
 function named(host: string, trouble: Trouble): Trouble {
   const who = escapeControls(host);
   return { ...trouble, title: `${who}: ${trouble.title}`, overTitle: `${who}: ${trouble.overTitle}` };
-}
-
-/** A service that several hosts cannot reach is one trouble; a machine that needs help is its own. */
-function pausesOf(sights: readonly Sight[], now: number): readonly Trouble[] {
-  const paused = sights.flatMap(({ host, pause }) => (pause === null ? [] : [{ host, trouble: ofStop(pause, now) }]));
-  const isOwn = ({ trouble }: (typeof paused)[number]): boolean => trouble.cause === 'machine';
-  const shared = Map.groupBy(
-    paused.filter((each) => !isOwn(each)),
-    ({ trouble }) => trouble.cause,
-  );
-  return [
-    ...paused.filter(isOwn).map(({ host, trouble }) => ofHost(host, trouble)),
-    ...[...shared.values()].flatMap((seen) => ofSome(seen, sights.length)),
-  ];
-}
-
-/** @param all how many hosts look */
-function ofSome(
-  seen: readonly { readonly host: string | null; readonly trouble: Trouble }[],
-  all: number,
-): readonly Trouble[] {
-  const [first] = seen;
-  if (first === undefined) return [];
-  const trouble = seenBy(
-    seen.map(({ host }) => host),
-    first.trouble,
-  );
-  if (seen.length === all) return [trouble];
-  const names = seen.map(({ host }) => escapeControls(host ?? '')).join(', ');
-  return [{ ...trouble, title: `${names}: ${trouble.title}` }];
 }
 
 function ofSilent(host: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {

@@ -26,9 +26,9 @@ const since = inMinutes;
 
 test.for<[string, Moment, { queued: number; uploading?: number }, boolean | null]>([
   ['nothing', {}, quiet, null],
-  ['a refused key', { pause: { kind: 'suspended', code: 'unauthorized' } }, quiet, true],
-  ['a refused account', { pause: { kind: 'suspended', code: 'forbidden' } }, sending, true],
-  ['a full disk', { pause: { kind: 'suspended', code: 'ENOSPC' } }, quiet, true],
+  ['a refused key', { pause: { kind: 'suspended', code: 'unauthorized', since: since(0) } }, quiet, true],
+  ['a refused account', { pause: { kind: 'suspended', code: 'forbidden', since: since(0) } }, sending, true],
+  ['a full disk', { pause: { kind: 'suspended', code: 'ENOSPC', since: since(0) } }, quiet, true],
   ['a short outage', { pause: { since: since(-1) } }, quiet, false],
   ['a long outage', { pause: { since: since(-10) } }, quiet, true],
   ['a long outage while others work', { pause: { since: since(-10) } }, sending, true],
