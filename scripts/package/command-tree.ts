@@ -4,6 +4,7 @@ import type { Argument, Command, Option } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { knownStates } from '../../src/view/files/known-states.ts';
+import { stagesAndEnds } from '../../src/view/stages.ts';
 
 /** What a command says of itself in --help, as data: what the manual and the completions are made of. */
 export interface CommandDocument {
@@ -102,7 +103,7 @@ function describeOption(option: Option): OptionDocument {
 
 function valueOf(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { kind: 'one', of: choices };
-  if (name === 'states') return { kind: 'list', of: plainFirst(knownStates) };
+  if (name === 'states') return { kind: 'list', of: plainFirst([...new Set<string>([...stagesAndEnds, ...knownStates])]) };
   if (['folder', 'folders'].includes(name)) return { kind: 'watched' };
   if (['dir', 'directory'].includes(name)) return { kind: 'directory' };
   return { kind: ['path', 'paths', 'file'].includes(name) ? 'file' : 'text' };

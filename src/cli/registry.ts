@@ -33,7 +33,10 @@ export function json(command: Command): Command {
 export function selecting(command: Command): Command {
   return command
     .optionsGroup('Which files:')
-    .option('-s, --state <states>', 'only files in these states, separated by commas')
+    .option(
+      '-s, --state <states>',
+      'only files in these stages, or that ended so, separated by commas: `publishing`, `failed,held`, …',
+    )
     .option('--folder <path>', 'only files of this watched folder')
     .option('--host <name>', 'only files that this host is working on, or that it sent; `hosts` lists them')
     .option('--channel <id>', 'only files for this channel')

@@ -4,6 +4,7 @@ import type { FacetCount, FileFacets, FileSelection } from '../pipeline/file/sel
 /** Files that are alike in all that has facets. */
 export interface Alike {
   readonly state: string;
+  readonly stage: string;
   readonly folder: string;
   readonly channel: string | null;
   /** As JSON. */
@@ -36,6 +37,7 @@ export function facetsOf(selection: FileSelection, all: readonly Alike[], workin
   return {
     total: counted(null, () => ['all'])[0]?.files ?? 0,
     states: counted('state', ({ state }) => [state]),
+    stages: counted('state', ({ stage }) => [stage]),
     folders: counted('folder', ({ folder }) => [folder]),
     channels: counted('channel', ({ channel }) => [channel]),
     feeds: counted('feed', ({ feedList }) => feedList),
@@ -47,9 +49,9 @@ interface Group extends Alike {
   readonly feedList: readonly string[];
 }
 
-function testsOf({ states, folder, channel, feed, cause }: FileSelection) {
+function testsOf({ states, stages, folder, channel, feed, cause }: FileSelection) {
   return {
-    state: (group: Group) => states === undefined || states.includes(group.state),
+    state: ({ state, stage }: Group) => (states?.includes(state) ?? true) && (stages?.includes(stage) ?? true),
     folder: (group: Group) => folder === undefined || folder === group.folder,
     channel: (group: Group) => channel === undefined || channel === group.channel,
     feed: (group: Group) => feed === undefined || group.feedList.includes(feed),
@@ -63,10 +65,12 @@ function withFeeds(group: Alike): Group {
 
 /** Files that a step works on are taken from the state of their rows and added to the state that is shown. */
 function asShown(group: Alike): readonly Group[] {
-  const step = (stepStates as Readonly<Record<string, string>>)[group.state];
+  const step = (stepStates as Readonly<Record<string, keyof typeof stageOfStep>>)[group.state];
   if (step === undefined) return [];
-  return [withFeeds({ ...group, files: -group.files }), withFeeds({ ...group, state: step })];
+  return [withFeeds({ ...group, files: -group.files }), withFeeds({ ...group, state: step, stage: stageOfStep[step] })];
 }
+
+const stageOfStep = { creating: 'queued', uploading: 'uploading' } as const;
 
 function mostFirst(counts: ReadonlyMap<string, number>): readonly FacetCount[] {
   return [...counts]

@@ -19,6 +19,7 @@ type Store = Pick<Connection, 'db' | 'words'>;
 
 /** What is inside of columns, as the words of the store say it. */
 const insideOf = ({ words }: Store) => ({
+  stage: sql.raw<string>(words.inside.stage),
   channel: sql.raw<string | null>(words.inside.channel),
   feeds: sql.raw<string | null>(words.inside.feeds),
   cause: sql.raw<string | null>(words.inside.cause),
@@ -104,10 +105,12 @@ function seqOf(cursor: string): number {
 
 /** How many files are alike in all that has facets. The index is in this order, so that nothing is sorted. */
 async function countAlike(store: Store, parts: readonly Condition[]): Promise<readonly Alike[]> {
-  const { channel, feeds, cause } = insideOf(store);
+  const { stage, channel, feeds, cause } = insideOf(store);
   const { rows } = await sql<Alike>`
-    select state, folder, ${channel} as channel, ${feeds} as feeds, ${cause} as cause, count(*) as files
-    from ${filesOf(store)} ${where(parts)} group by state, folder, ${channel}, ${feeds}, ${cause}`.execute(store.db);
+    select state, ${stage} as stage, folder, ${channel} as channel, ${feeds} as feeds, ${cause} as cause, count(*) as files
+    from ${filesOf(store)} ${where(parts)} group by state, ${stage}, folder, ${channel}, ${feeds}, ${cause}`.execute(
+    store.db,
+  );
   return rows;
 }
 
@@ -118,10 +121,11 @@ function where(parts: readonly Condition[]): RawBuilder<unknown> {
 function conditions(store: Store, selection: FileSelection): readonly Condition[] {
   const { words } = store;
   const { channel, cause, title } = insideOf(store);
-  const { ids, states, folder, text, since, until, working = [] } = selection;
+  const { ids, states, stages, folder, text, since, until, working = [] } = selection;
   return [
     ...(ids === undefined ? [] : [isAmong(store, ids)]),
     ...(states === undefined ? [] : [isShownAs(store, states, working)]),
+    ...(stages === undefined ? [] : [isInStage(store, stages, working)]),
     ...(selection.needsPerson === true ? [needsOne(store)] : []),
     ...(folder === undefined ? [] : [sql<boolean>`folder = ${folder}`]),
     ...(selection.host === undefined ? [] : [words.isOfHost(selection.host)]),
@@ -178,6 +182,17 @@ function isShownAs(store: Store, states: readonly string[], working: readonly st
     return state in stepStates && working.length > 0
       ? sql<boolean>`(state = ${state} and not ${isAmong(store, working)})`
       : sql<boolean>`state = ${state}`;
+  });
+  return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
+}
+
+/** The stage of a row, and whether a step sends its file. */
+function isInStage(store: Store, stages: readonly string[], working: readonly string[]): Condition {
+  const { stage } = insideOf(store);
+  const isSent = sql<boolean>`(state = 'awaiting upload' and ${isAmong(store, working)})`;
+  const ways = stages.map((name) => {
+    if (name === 'uploading') return sql<boolean>`(${stage} = ${name} or ${isSent})`;
+    return name === 'queued' ? sql<boolean>`(${stage} = ${name} and not ${isSent})` : sql<boolean>`${stage} = ${name}`;
   });
   return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }

@@ -4,6 +4,7 @@ import { causesIn, eachOf, kindsIn, rowsWithoutName } from './causes.ts';
 import type { Connection } from './connection.ts';
 import { isWithoutChannel, isWithoutFeed } from './needs-person.ts';
 import type { CausesFound, Kind } from './causes.ts';
+import { resumedStage } from './row-stage.ts';
 import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
 import { ask } from './work.ts';
@@ -160,10 +161,6 @@ export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>
   }
   return Object.fromEntries(counts);
 }
-
-/** Of a row that waits for another try: see `stageOf`. */
-const resumedStage = `CASE WHEN dying = 1 THEN 'queued' WHEN ready_at IS NOT NULL THEN 'publishing'
-  WHEN uploaded_at IS NOT NULL THEN 'processing' WHEN upload_started_at IS NOT NULL THEN 'uploading' ELSE 'queued' END`;
 
 const resumedStages = ['queued', 'uploading', 'processing', 'publishing'] as const;
 

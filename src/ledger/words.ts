@@ -61,6 +61,7 @@ export interface SqlWords {
 type Inside =
   | 'folder'
   | 'path'
+  | 'stage'
   | 'queue'
   | 'channel'
   | 'feeds'

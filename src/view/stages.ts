@@ -20,6 +20,19 @@ export const statesIn: Readonly<Record<Stage, readonly string[]>> = {
 
 export const stages = Object.keys(statesIn) as readonly Stage[];
 
+export const ends: readonly End[] = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
+
+/** Every word that people read for a file, in the order of its life. */
+export const stagesAndEnds: readonly StageOrEnd[] = [
+  ...stages,
+  'failed',
+  'held',
+  'skipped',
+  'ignored',
+  'vanished',
+  'superseded',
+];
+
 /** Pure: a stage as people read it; `live` is its name in JSON. */
 export function stageWord(name: Stage | 'live'): Stage {
   return name === 'live' ? 'done' : name;
@@ -60,9 +73,7 @@ export function stageOfState(state: string): StageOrEnd | null {
   return stage ?? ends.find((end) => end === state) ?? null;
 }
 
-const ends: readonly StageOrEnd[] = ['failed', 'held', 'skipped', 'vanished', 'superseded'];
-
-/** The ledger has the same as SQL (`resumedStage` in snapshot.ts). */
+/** The ledger has the same as SQL (row-stage.ts). */
 function resumedStage({ dying, readyAt, uploadedAt, uploadStartedAt }: Facts): Stage {
   if (dying) return 'queued';
   if (readyAt !== null) return 'publishing';

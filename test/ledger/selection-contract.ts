@@ -3,6 +3,8 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { causeKey, stepStates } from '../../src/pipeline/file/selection.ts';
 import type { FileSelection, SelectionStore } from '../../src/pipeline/file/selection.ts';
+import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
+import { stageOf } from '../../src/view/stages.ts';
 import { created, failure, ready, someFacts, somePlan, uploaded } from '../pipeline/some-facts.ts';
 
 /** A store with some files. */
@@ -11,7 +13,7 @@ export interface OpenedSelection extends AsyncDisposable {
   add(facts: Facts): Promise<void>;
 }
 
-const kinds: readonly Partial<Facts>[] = [
+const ordinary: readonly Partial<Facts>[] = [
   {},
   created,
   uploaded,
@@ -20,6 +22,12 @@ const kinds: readonly Partial<Facts>[] = [
   { end: 'failed', endedAt: 5_000, lastFailure: failure('permanent', { code: 'processing_failed' }) },
   { end: 'held', endedAt: 5_000, plan: null, lastFailure: failure('permanent', { code: 'no_rule' }) },
   { notBefore: 7, attempts: 2, lastFailure: failure('transient', { code: 'http_503' }) },
+];
+const kinds: readonly Partial<Facts>[] = [
+  ...ordinary,
+  ...ordinary.slice(0, -2),
+  { end: 'skipped', endedAt: 5_000, lastFailure: ignoredBy('anna', someFacts()) },
+  { ...created, uploadStartedAt: 2, notBefore: 7, lastFailure: failure('transient', { code: 'http_503' }) },
 ];
 const names = ['Überblick', 'evening_50%', 'a\nb', "it's", String.raw`back\slash`, '[x]*?', 'ÇA VA', '映像 % жук'];
 
@@ -46,7 +54,7 @@ const working = ['f_0', 'f_1', 'f_8', 'f_9', 'f_2'];
 
 /** What is meant, said once more and simply. */
 function isMeant(facts: Facts, selection: FileSelection): boolean {
-  const { ids, states, folder, channel, feed, cause, text, since = 0, until = Infinity } = selection;
+  const { ids, states, stages, folder, channel, feed, cause, text, since = 0, until = Infinity } = selection;
   const isWithin = (at: number | null): boolean => at !== null && at >= since && at < until;
   const title = facts.plan?.title ?? '';
   const path = text?.startsWith('/') === true ? `${facts.folder}/${facts.path}` : facts.path;
@@ -55,6 +63,7 @@ function isMeant(facts: Facts, selection: FileSelection): boolean {
   return (
     (ids?.includes(facts.id) ?? true) &&
     (states?.includes(shownAs(facts, selection)) ?? true) &&
+    (stages?.includes(stageIn(facts, selection)) ?? true) &&
     (folder === undefined || facts.folder === folder) &&
     (channel === undefined || facts.plan?.channel === channel) &&
     (feed === undefined || (facts.plan?.publish.includes(feed) ?? false)) &&
@@ -70,6 +79,10 @@ function shownAs(facts: Facts, selection: FileSelection): string {
   return step !== undefined && selection.working?.includes(facts.id) === true ? step : state;
 }
 
+function stageIn(facts: Facts, { working }: FileSelection): string {
+  return stageOf(facts, working?.includes(facts.id) === true);
+}
+
 export const selections: readonly FileSelection[] = [
   {},
   { working },
@@ -83,6 +96,12 @@ export const selections: readonly FileSelection[] = [
   { states: ['uploading'] },
   { states: ['awaiting upload', 'uploading', 'processing'], working },
   { states: ['settling'] },
+  { stages: [] },
+  { stages: ['queued'] },
+  { stages: ['queued'], working },
+  { stages: ['uploading', 'publishing'], working },
+  { stages: ['processing', 'ignored', 'settling'] },
+  { stages: ['uploading'], states: ['retrying'] },
   { folder: '/in/2' },
   { channel: 'ch_1' },
   { feed: 'feed"b' },
@@ -136,11 +155,17 @@ export function selectionContract(openWith: (files: readonly Facts[]) => Promise
         expect(await idsOf(ledger.selection, selection, 7)).toEqual(meant.map(({ id }) => id));
         const facets = await ledger.selection.facets(selection);
         expect(facets.total).toBe(meant.length);
-        const { states: _, ...anyState } = selection;
+        const { states: _, stages: _s, ...anyState } = selection;
         expect(asRecord(facets.states)).toEqual(
           tally(
             files.filter((facts) => isMeant(facts, anyState)),
             (facts) => [shownAs(facts, selection)],
+          ),
+        );
+        expect(asRecord(facets.stages)).toEqual(
+          tally(
+            files.filter((facts) => isMeant(facts, anyState)),
+            (facts) => [stageIn(facts, selection)],
           ),
         );
         const { feed: _f, ...anyFeed } = selection;

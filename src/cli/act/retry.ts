@@ -21,7 +21,15 @@ export interface RetryOptions extends SelectionOptions {
 
 /** `--all`: every file that does not continue without help, or not yet. */
 const allStates = 'failed,held,retrying';
-const retriable: readonly string[] = [...allStates.split(','), 'skipped'];
+const retriable: readonly string[] = [
+  ...allStates.split(','),
+  'queued',
+  'uploading',
+  'processing',
+  'publishing',
+  'skipped',
+  'ignored',
+];
 
 /** `dropcast retry NAME… | --state STATES | --all`: retries failed, held, skipped and waiting files. */
 export async function retry(shell: Shell, names: readonly string[], options: RetryOptions): Promise<number> {

@@ -65,9 +65,10 @@ function printPage({ files, settling, total, next }: FilesView, shell: Shell): v
 }
 
 function countsTable(counts: NonNullable<FilesView['counts']>, shell: Shell): string {
-  const { total, ...properties } = counts;
+  // The states of JSON are the same files once more.
+  const { total, states: _, ...properties } = counts;
   const names: Readonly<Record<keyof typeof properties, string>> = {
-    states: '--state',
+    stages: '--state',
     folders: '--folder',
     channels: '--channel',
     feeds: '--feed',

@@ -67,7 +67,7 @@ export async function retry(
 async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answers): AsyncGenerator<WantedFile> {
   yield* wantedFiles(daemon, wanted, answers.refuse);
   // They go on by themselves too, like what is `retrying`.
-  if (wanted.selection?.states?.includes('retrying') === true)
+  if (wanted.selection?.states?.includes('retrying') === true || wanted.selection?.stages !== undefined)
     for (const facts of await daemon.ledger.waitingForDisk(100_000)) yield { facts, name: null };
 }
 

@@ -6,6 +6,7 @@ import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
 import { longestText } from '../../pipeline/file/selection.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { fileColumns, listed } from '../row.ts';
+import { rowStage } from '../row-stage.ts';
 import { isSeen } from '../seen-folders.ts';
 import type { SqlWords } from '../words.ts';
 import { ask } from '../work.ts';
@@ -19,6 +20,7 @@ import { withoutNul } from './statement.ts';
 const inside: SqlWords['inside'] = {
   folder: 'folder_key',
   path: 'path_key',
+  stage: rowStage('code'),
   queue: 'queue',
   channel: 'channel',
   feeds: 'feeds',

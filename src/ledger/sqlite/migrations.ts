@@ -78,7 +78,7 @@ const migrations: readonly string[] = [
   CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
   CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson(inside.code)};
   -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
-  CREATE INDEX file_listing ON file (state, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
+  CREATE INDEX file_listing ON file (state, ${inside.stage}, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
     discovered_at, ended_at, path, ${inside.title}, video_id);
   CREATE TABLE history (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely';
 import type { SqlWords } from '../words.ts';
 import { rowColumns } from '../row.ts';
 import { causeName, extensionName } from './cause-name.ts';
+import { rowStage } from '../row-stage.ts';
 import { hasText } from './search-text.ts';
 
 /**
@@ -15,15 +16,18 @@ export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priorit
 /** JSON of a row that may be damaged: what is none must keep nobody from opening the ledger, nor the row from being mended. */
 const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
+const code = `(${whole('last_failure')} ->> '$.code')`;
+
 /** What files are found by and is inside of a column, as it is in the indexes. `cause` is `causeKey`. */
 export const inside = {
   folder: 'folder',
   path: 'path',
+  stage: rowStage(code),
   queue: queueName,
   channel: `(${whole('plan')} ->> '$.channel')`,
   feeds: `(${whole('plan')} -> '$.publish')`,
   title: `(${whole('plan')} ->> '$.title')`,
-  code: `(${whole('last_failure')} ->> '$.code')`,
+  code,
   cause: causeName,
   extension: extensionName,
   twin: `(${whole('last_failure')} ->> '$.twin')`,

@@ -6,6 +6,8 @@ export interface FileSelection {
   readonly ids?: readonly string[] | undefined;
   /** As they are shown. `settling` finds nothing: what settles has no row yet. */
   readonly states?: readonly string[] | undefined;
+  /** Stages and ends, as people read them. */
+  readonly stages?: readonly string[] | undefined;
   /** Only files that need a person. */
   readonly needsPerson?: boolean | undefined;
   /** The watched folder. */
@@ -53,6 +55,8 @@ export interface FilePage {
 export interface FileFacets {
   readonly total: number;
   readonly states: readonly FacetCount[];
+  /** The same as people read it. Both are of all files whose state and stage may be any. */
+  readonly stages: readonly FacetCount[];
   readonly folders: readonly FacetCount[];
   readonly channels: readonly FacetCount[];
   readonly feeds: readonly FacetCount[];

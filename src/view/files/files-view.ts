@@ -83,9 +83,10 @@ export function shownNow(daemon: ListedDaemon | null, selection: FileSelection):
 
 /** What settles has a folder, a path, and nothing else to select by. */
 function settlingOf(daemon: ListedDaemon | null, selection: FileSelection): readonly SettlingFile[] {
-  const { ids, states, folder, host, channel, feed, cause, text, needsPerson } = selection;
+  const { ids, states, stages, folder, host, channel, feed, cause, text, needsPerson } = selection;
   const isRowWanted = [ids, host, channel, feed, cause, needsPerson].some((value) => value !== undefined);
-  if (daemon === null || isRowWanted || states?.includes('settling') === false) return [];
+  if (daemon === null || isRowWanted || [states, stages].some((words) => words?.includes('settling') === false))
+    return [];
   const part = text?.toLowerCase();
   return daemon.folders.settling().filter((file) => {
     const place = part?.startsWith('/') === true ? pathOf(file) : file.path;
@@ -110,6 +111,7 @@ function withSettling(counts: FileFacets, settling: readonly SettlingFile[]): Fi
     ...counts,
     total: counts.total + settling.length,
     states: [{ value: 'settling', files: settling.length }, ...counts.states],
+    stages: [{ value: 'settling', files: settling.length }, ...counts.stages],
     folders: [...folders].map(([value, files]) => ({ value, files })).toSorted((one, other) => other.files - one.files),
   };
 }

@@ -2,7 +2,7 @@ import { DURATION_FORM, parseDuration } from '../../config/units.ts';
 import { longestText } from '../../pipeline/file/selection.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { knownStates } from './known-states.ts';
-import { stages, statesIn } from '../stages.ts';
+import { ends, stages, stagesAndEnds } from '../stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
 export const queryWords = [
@@ -44,11 +44,13 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
   };
   const state = given('state');
   const isNeeding = state === needsYou;
-  const states = readStates(isNeeding ? undefined : state, given('stage'), problems);
+  const read = isNeeding ? {} : readStates(state, problems);
+  const stages = inStage(read.stages, given('stage'), problems);
   const [since, until] = [given('since'), given('until')];
   return {
     selection: {
-      states,
+      states: read.states,
+      stages,
       ...(isNeeding && { needsPerson: true }),
       folder: given('folder'),
       host: given('host'),
@@ -63,24 +65,44 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
   };
 }
 
-function readStates(
-  state: string | undefined,
-  stage: string | undefined,
-  problems: string[],
-): readonly string[] | undefined {
-  const states = state
-    ?.split(',')
+/**
+ * Words of people where all of them are: the stages, and how files ended. Where one is a state that only JSON has, all are such states. Ends are
+ * the same either way, and found faster as states.
+ */
+function readStates(text: string | undefined, problems: string[]): Pick<FileSelection, 'states' | 'stages'> {
+  if (text === undefined) return {};
+  const words = text
+    .split(',')
     .map((one) => one.trim())
     .filter(Boolean);
-  const unknown = states?.find((one) => !knownStates.includes(one));
+  const unknown = words.find((word) => !isShown(word) && !knownStates.includes(word));
+  const areStates = words.some((word) => !isShown(word)) || words.every((word) => ends.some((end) => end === word));
+  const mixed = areStates ? words.find((word) => !knownStates.includes(word)) : undefined;
   if (unknown !== undefined)
-    problems.push(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}; or ${needsYou} alone`);
-  const known = stages.find((one) => one === (stage === 'live' ? 'done' : stage));
-  const ofStage = known && statesIn[known];
-  if (stage !== undefined && ofStage === undefined)
-    problems.push(`unknown stage "${stage}"; the stages are: ${stages.join(', ')}`);
-  if (states === undefined || unknown !== undefined) return ofStage;
-  return ofStage === undefined ? states : states.filter((one) => ofStage.includes(one));
+    problems.push(`unknown state "${unknown}"; the states are: ${stagesAndEnds.join(', ')}; or ${needsYou} alone`);
+  else if (mixed !== undefined) problems.push(`"${mixed}" cannot be selected together with states that only JSON has`);
+  else if (areStates) return { states: words };
+  else return { stages: words.flatMap((word) => (word === 'skipped' ? skipped : [word])) };
+  return {};
+}
+
+function isShown(word: string): boolean {
+  return stagesAndEnds.some((shown) => shown === word);
+}
+
+/** Who asks for what was skipped also means what a person ignored. */
+const skipped = ['skipped', 'ignored'];
+
+/** `live`: the name of the last stage in JSON. */
+function inStage(
+  among: readonly string[] | undefined,
+  text: string | undefined,
+  problems: string[],
+): readonly string[] | undefined {
+  if (text === undefined) return among;
+  const stage = stages.find((one) => one === (text === 'live' ? 'done' : text));
+  if (stage === undefined) problems.push(`unknown stage "${text}"; the stages are: ${stages.join(', ')}`);
+  return stage === undefined ? among : (among ?? [stage]).filter((word) => word === stage);
 }
 
 /** @returns epoch milliseconds */

@@ -6,6 +6,6 @@ export const savedViews: readonly (readonly [name: string, query: FileQuery])[] 
   ['All', {}],
   ['Needs you', { state: needsYou }],
   ['Today', { since: 'today' }],
-  ['Live today', { state: 'done', since: 'today' }],
+  ['Done today', { state: 'done', since: 'today' }],
   ['Held', { state: 'held' }],
 ];

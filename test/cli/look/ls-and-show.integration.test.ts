@@ -167,7 +167,8 @@ describe('show takes every name that ls prints', () => {
 describe('ls', () => {
   test.for<[Partial<LsOptions>, readonly number[]]>([
     [{ state: 'failed' }, [9, 4]],
-    [{ state: 'failed,queued' }, [10, 9, 5, 4, 0]],
+    [{ state: 'failed,queued' }, [10, 9, 6, 5, 4, 1, 0]],
+    [{ state: 'awaiting upload' }, [6, 1]],
     [{ channel: 'ch_1', state: 'done' }, [3]],
     [{ cause: 'processing_failed' }, [9, 4]],
     [{ feed: 'feed_other' }, []],
@@ -213,7 +214,7 @@ describe('ls', () => {
   test('counts by each property, under the options that select them', async () => {
     const text = await listed({ counts: true, state: 'failed' });
     expect(text).toMatch(/^--state +failed +2$/mu);
-    expect(text).toMatch(/^--state +queued +3$/mu);
+    expect(text).toMatch(/^--state +queued +5$/mu);
     expect(text).toMatch(/^--channel +ch_0 +1$/mu);
     expect(text).toMatch(/^--cause +processing_failed +2$/mu);
     expect(text).toMatch(/^all +2$/mu);

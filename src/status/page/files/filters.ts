@@ -22,7 +22,7 @@ export function filters(query: FileQuery, counts: FileFacets): Html {
     <details class="facets" data-key="facets">
       <summary>Filter by state, folder, channel, feed or cause</summary>
       <div class="columns">
-        ${facet('state', 'State', counts.states, query)} ${facet('folder', 'Folder', counts.folders, query)}
+        ${facet('state', 'State', counts.stages, query)} ${facet('folder', 'Folder', counts.folders, query)}
         ${facet('channel', 'Channel', counts.channels, query)} ${facet('feed', 'Feed', counts.feeds, query)}
         ${facet('cause', 'Cause', counts.causes, query)}
       </div>

@@ -24,7 +24,7 @@ export async function files(
   const { selection, problems } = readQuery(query, now);
   const [after, before, upTo] = ['after', 'before', 'top'].map((word) => asked.get(word) ?? undefined);
   const range = { after, before, upTo, limit: perPage };
-  const settlingFirst = selection.states?.includes('settling') === true;
+  const settlingFirst = selection.stages?.includes('settling') === true;
   const view = await filesOf(daemon.ledger, daemon, {
     selection,
     range,
