@@ -30,7 +30,6 @@ export const OWN_STYLE = `
 .stage:hover { border-color: currentColor; }
 .stage strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
 .stage .muted { font-size: 13px; min-height: 1.2em; }
-.stage.aside { border-style: dashed; }
 .slow { border: 2px solid var(--on); }
 .causes, .examples, .notes { list-style: none; padding: 0; overflow-wrap: anywhere; }
 .causes > li { padding: 11px 16px; border-top: 1px solid var(--line); }

@@ -2,7 +2,7 @@ import { DURATION_FORM, parseDuration } from '../../config/units.ts';
 import { longestText } from '../../pipeline/file/selection.ts';
 import type { FileSelection } from '../../pipeline/file/selection.ts';
 import { knownStates } from './known-states.ts';
-import { ends, stages, stagesAndEnds } from '../stages.ts';
+import { ends, stages, stagesAndEnds, stageWord } from '../stages.ts';
 
 /** What `ls` takes as options and the page in its address, by the same names. */
 export const queryWords = [
@@ -100,7 +100,7 @@ function inStage(
   problems: string[],
 ): readonly string[] | undefined {
   if (text === undefined) return among;
-  const stage = stages.find((one) => one === (text === 'live' ? 'done' : text));
+  const stage = stages.find((one) => one === text) ?? (text === 'live' ? stageWord(text) : undefined);
   if (stage === undefined) problems.push(`unknown stage "${text}"; the stages are: ${stages.join(', ')}`);
   return stage === undefined ? among : (among ?? [stage]).filter((word) => word === stage);
 }

@@ -30,10 +30,10 @@ test('the sentence comes first and is the one thing that screen readers are told
 
 test('each stage leads to its files, and the slowest says so in a word', async () => {
   const page = await shown(busyPicture());
-  for (const stage of ['settling', 'queued', 'uploading', 'processing', 'publishing', 'live'])
-    expect(page).toContain(`href="/files?stage=${stage}"`);
+  for (const stage of ['settling', 'queued', 'uploading', 'processing', 'publishing', 'done'])
+    expect(page).toContain(`href="/files?state=${stage}"`);
   expect(page.match(/class="stage slow"/g)).toHaveLength(1);
-  expect(text(page)).toMatch(/uploading 2 .*slowest/);
+  expect(text(page)).toMatch(/uploading 4 .*slowest/);
   expect(text(page)).toContain('queued 12 oldest 14 min');
 });
 
@@ -79,16 +79,16 @@ test('what is expected and missing, and a notification target that takes nothing
   expect(words).toMatch(/not told ops takes nothing since 11:50 : answered 503\. 3 messages wait\./);
 });
 
-test('files that are tried again have their own place beside the stages, so that the sum is right', async () => {
+test('files that wait for another try are counted in the stage that they will resume', async () => {
   const page = await shown(busyPicture());
-  expect(page).toContain('data-key="stage-retrying"');
-  expect(text(page)).toContain('retrying 2 from any stage next at 12:13');
+  expect(text(page)).toMatch(/uploading 4 .*done 214 in 24 h/);
+  expect(text(page)).toContain('2 of them wait for another try, the next at 12:13');
 });
 
 test('before the first file there are no empty panels, and it says what to do next', async () => {
   const page = await shown(somePicture());
   expect(text(page)).toContain('Copy a video into a watched folder');
-  for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'stage-retrying', 'expected', 'limit', 'notes'])
+  for (const panel of ['needs-you', 'now', 'day', 'feeds', 'trouble', 'retrying', 'expected', 'limit', 'notes'])
     expect(page).not.toContain(`data-key="${panel}"`);
 });
 

@@ -2,33 +2,33 @@ import { badge, grouped, span, time, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Picture, StageView } from '../../../../view/picture/picture.ts';
+import { stageWord } from '../../../../view/stages.ts';
 import { moment } from '../../moment.ts';
 
 /** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */
 export function stageStrip({ stages, retrying }: Picture, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
-    <ol>
-      ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
-      ${retrying.files === 0 ? '' : html`<li data-key="stage-retrying">${retryingLink(retrying, now)}</li>`}
-    </ol>
-  </nav>`;
+      <ol>
+        ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
+      </ol>
+    </nav>
+    ${retrying.files === 0 ? '' : retryLine(retrying, now)}`;
 }
 
-/** From any stage, and in none of them: with these the sum is right. */
-function retryingLink({ files, next_at: next }: Picture['retrying'], now: number): Html {
-  return html`<a href="/files?state=retrying" class="stage aside">
-    <span class="name">retrying</span>
-    <strong>${grouped(files)}</strong>
-    <span class="muted">from any stage</span>
-    <span class="muted">${next === null || next < now ? '' : html`next at ${moment(next, now)}`}</span>
-  </a>`;
+function retryLine({ files, next_at: next }: Picture['retrying'], now: number): Html {
+  const when = next === null || next < now ? '' : html`, the next at ${moment(next, now)}`;
+  return html`<p class="muted" data-key="retrying">
+    ${grouped(files)} of them ${files === 1 ? 'waits' : 'wait'} for another try${when}.
+  </p>`;
 }
 
-function link({ name, files, last_hour: lastHour, oldest_since: since, bottleneck }: StageView, now: number): Html {
-  return html`<a href="/files?stage=${name}" class="${bottleneck === null ? 'stage' : 'stage slow'}">
-    <span class="name">${name}</span>
-    <strong>${grouped(files)}</strong>
-    <span class="muted">${name === 'live' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
+function link(stage: StageView, now: number): Html {
+  const { name, files, retrying, last_hour: lastHour, oldest_since: since, bottleneck } = stage;
+  const word = stageWord(name);
+  return html`<a href="/files?state=${word}" class="${bottleneck === null ? 'stage' : 'stage slow'}">
+    <span class="name">${word}</span>
+    <strong>${grouped(files + retrying)}</strong>
+    <span class="muted">${word === 'done' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
     <span class="muted">${grouped(lastHour)} last hour</span>
     ${bottleneck === null ? '' : html`<span title="${visibleText(bottleneck)}">${badge('notice', 'slowest')}</span>`}
   </a>`;
