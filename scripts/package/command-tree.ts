@@ -103,7 +103,8 @@ function describeOption(option: Option): OptionDocument {
 
 function valueOf(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { kind: 'one', of: choices };
-  if (name === 'states') return { kind: 'list', of: plainFirst([...new Set<string>([...stagesAndEnds, ...knownStates])]) };
+  if (name === 'states')
+    return { kind: 'list', of: plainFirst([...new Set<string>([...stagesAndEnds, ...knownStates])]) };
   if (['folder', 'folders'].includes(name)) return { kind: 'watched' };
   if (['dir', 'directory'].includes(name)) return { kind: 'directory' };
   return { kind: ['path', 'paths', 'file'].includes(name) ? 'file' : 'text' };
