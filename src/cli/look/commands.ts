@@ -21,7 +21,7 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
     );
   json(command('top', 'show live what is on its way, what limits it, and what needs you; q quits'))
     .summary('show live what is happening')
-    .option('--once', 'print it once, as text')
+    .option('--once', 'print it once, as `dropcast status` does')
     .addOption(
       new Option('--interval <time>', 'with --json: how often to print it, like 5s')
         .argParser(duration)
