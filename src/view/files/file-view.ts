@@ -93,7 +93,7 @@ interface Live {
   readonly readyAt?: number | null;
   /** What it waits for, when nothing went wrong. */
   readonly why?: string | null;
-  /** Why nobody goes on with it, whatever went wrong before. */
+  /** Why no host continues with it, whatever went wrong before. */
   readonly stuck?: string | null;
 }
 
@@ -210,7 +210,7 @@ function liveOf(daemon: LiveDaemon, facts: Facts, places: Places): Live {
   return { isHeld: true, sent, upload: progress, readyAt, why };
 }
 
-/** A video that takes longer than usual may be ready at any time: nobody knows when. */
+/** A video that takes longer than usual may be ready at any time, so no time is given. */
 function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
   const { processingMs } = daemon.conductor.pace();
   if (sentAt === null || processingMs === null) return null;

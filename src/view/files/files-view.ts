@@ -41,7 +41,7 @@ export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> &
 /**
  * Files of a selection, newest first, with what each of them waits for.
  *
- * @param daemon null: none runs, and nobody knows what settles
+ * @param daemon null: none runs, so settling files are not known
  * @param asked.range.limit settling files included
  * @param asked.isCounted also by each property
  * @param asked.isSettlingTold false: files that settle are only counted

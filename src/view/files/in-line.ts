@@ -54,7 +54,7 @@ function isInLine(facts: Facts): boolean {
   return ['queued', 'awaiting upload'].includes(stateOf(facts));
 }
 
-/** What nobody knows the end of, or what a turn does not decide, makes it unknown: the file says then what it waits for. */
+/** Null when the wait has no known end, or does not depend on the turn; `why` then has the reason. */
 function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly Line[]): number | null {
   const { conductor } = daemon;
   const state = stateOf(facts) === 'queued' ? 'queued' : 'awaiting upload';
@@ -68,7 +68,7 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
   return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));
 }
 
-/** Why a file waits for a lane although the budget and the hosts would let it go, and why nobody knows how long; null when nothing more is known. */
+/** Why a file waits for a lane although budget and hosts allow it, and why the time is not known; null when there is nothing to add. */
 export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);
   const { folders, uploads } = daemon.config();

@@ -23,7 +23,7 @@ export const needsYou = 'needs-you';
 
 export type QueryWord = (typeof queryWords)[number];
 
-/** As somebody gave it; an empty text is none. */
+/** As the operator gave it; an empty text is none. */
 export type FileQuery = Readonly<Partial<Record<QueryWord, string | undefined>>>;
 
 export interface ReadQuery {

@@ -1,7 +1,7 @@
 import type { FleetView, Host } from '../../fleet/fleet-view.ts';
 import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
-/** Why nothing was done with a file whose row somebody holds. */
+/** Why a command did nothing with a file whose row a step or host holds. */
 export function heldWords(fleet: FleetView | null, id: string): string {
   const worker = fleet === null ? null : workerOf(fleet, id);
   if (worker !== null)

@@ -24,7 +24,7 @@ export function paceOf(world: PaceWorld): Pace {
   const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
-    // Of this host: what the others allow themselves is in what was measured.
+    // The limit of this host. The measured speed includes the limits of the others.
     bandwidth: world.fleet === null ? times.limit() : null,
     mayStart: times.mayStart(),
     later: times.later(),

@@ -57,7 +57,7 @@ function filesOf({ files, extensions }: Caused): string {
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 
-/** What a person ignores needs nobody. */
+/** A file that a person ignores needs no one. */
 const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unreadable' | 'closed_directory'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
@@ -66,10 +66,7 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
   },
   sidecar: {
     is: says('has a sidecar that cannot be read', 'have sidecars that cannot be read'),
-    next: says(
-      'Correct the sidecar: the file goes on by itself.',
-      'Correct the sidecars: the files go on by themselves.',
-    ),
+    next: says('Correct the sidecar; the file then resumes.', 'Correct the sidecars; the files then resume.'),
     actions: ['ignore'],
   },
   existing: {
@@ -155,16 +152,16 @@ const others: Readonly<Record<string, Words | undefined>> = {
   checksum_mismatch: {
     is: says('differs from the checksum of its sender', 'differ from the checksums of their sender'),
     next: says(
-      'Copy it again: it goes on by itself once it fits.',
-      'Copy them again: they go on by themselves once they fit.',
+      'Copy it again; it resumes once the checksum matches.',
+      'Copy them again; they resume once the checksum matches.',
     ),
     actions: ['ignore', 'retry'],
   },
   checksum_unreadable: {
     is: says('has a checksum that cannot be read', 'have checksums that cannot be read'),
     next: says(
-      'Correct or remove the checksum: the file goes on by itself.',
-      'Correct or remove the checksums: the files go on by themselves.',
+      'Correct or remove the checksum; the file then resumes.',
+      'Correct or remove the checksums; the files then resume.',
     ),
     actions: ['ignore', 'retry'],
   },
@@ -228,8 +225,8 @@ function noFeed(feed: string): Words {
       `are ready, but the service does not have their feed ${feed}`,
     ),
     next: says(
-      'Create the feed on the service: it is published by itself then, or at once if you publish it. Or correct the feed in the rule or sidecar, and apply the rules again.',
-      'Create the feed on the service: they are published by themselves then, or at once if you publish them. Or correct the feed in the rule or sidecar, and apply the rules again.',
+      'Create the feed on the service: dropcast then publishes it, or publish it now. Or correct the feed in the rule or sidecar, and apply the rules again.',
+      'Create the feed on the service: dropcast then publishes them, or publish them now. Or correct the feed in the rule or sidecar, and apply the rules again.',
     ),
     actions: ['publish', 'reapply'],
   };
@@ -245,7 +242,7 @@ function noChannel(channel: string): Words {
     ),
     next: says(
       'Send it to another channel and correct the rule or sidecar, or create the channel on the service: then it continues automatically.',
-      'Send them to another channel and correct the rule or sidecar, or create the channel on the service: then they go on by themselves.',
+      'Send them to another channel and correct the rule or sidecar, or create the channel on the service; they then resume.',
     ),
     actions: ['send elsewhere', 'ignore'],
   };
@@ -257,7 +254,7 @@ function local({ message }: Caused): Words {
       `is done, but its local file cannot be deleted or moved: ${message}`,
       `are done, but their local files cannot be deleted or moved: ${message}`,
     ),
-    next: both('Remove the obstacle: dropcast tries again by itself, and at once with a retry.'),
+    next: both('Remove the obstacle; dropcast keeps trying, and a retry tries at once.'),
     actions: ['retry'],
   };
 }

@@ -97,7 +97,7 @@ export interface OutlookView {
 
 export interface Sentence {
   readonly text: string;
-  /** `stopped`: nothing is sent. `attention`: somebody must look. */
+  /** `stopped`: nothing is sent. `attention`: a person must act. */
   readonly level: 'ok' | 'busy' | 'attention' | 'stopped';
 }
 
@@ -112,7 +112,7 @@ export interface StageView {
   readonly retrying: number;
   /** Files that left it in the last hour; of `live` those that came. */
   readonly last_hour: number;
-  /** Since when the one that came in first is there; null: none is, or nobody knows. */
+  /** Since when the one that came in first is there; null: none is, or the time is not known. */
   readonly oldest_since: number | null;
   /** Why all that waits waits here most; null: it does not. */
   readonly bottleneck: string | null;

@@ -1,6 +1,6 @@
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 
-/** For who asks what only the database knows while it is away. @param why a sentence without its full stop; null: nobody knows yet */
+/** Answer to a question that only the database can answer, while it is away. @param why a sentence without its full stop; null: not known yet */
 export function noAnswer(why: string | null): LedgerUnavailableError {
   const sentence = `${why ?? 'PostgreSQL does not answer at the moment'}. Repeat this once it answers`;
   return new LedgerUnavailableError('away', { sentence });
