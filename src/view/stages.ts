@@ -73,6 +73,21 @@ export function stageOfState(state: string): StageOrEnd | null {
   return stage ?? ends.find((end) => end === state) ?? null;
 }
 
+/**
+ * Pure: counts by state in the words that people read. Counts alone do not tell which stages the files that wait for another try resume, so those
+ * are counted apart.
+ */
+export function countsAsRead(
+  counts: Readonly<Record<string, number>>,
+): readonly (readonly [word: string, files: number])[] {
+  const read = new Map<string, number>();
+  for (const [state, files] of Object.entries(counts)) {
+    const word = stageOfState(state) ?? 'waiting for another try';
+    if (files > 0) read.set(word, (read.get(word) ?? 0) + files);
+  }
+  return [...read];
+}
+
 /** The ledger has the same as SQL (row-stage.ts). */
 function resumedStage({ dying, readyAt, uploadedAt, uploadStartedAt }: Facts): Stage {
   if (dying) return 'queued';

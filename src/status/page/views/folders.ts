@@ -16,6 +16,7 @@ import { html } from 'hono/html';
 import { pauseWords } from '../../../view/words/pause-words.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
 import { operatorCommand } from '../../../service-user.ts';
+import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
 import { momentAndSpan } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
@@ -115,11 +116,11 @@ function factsOf(folder: FolderStatus, now: number): readonly Fact[] {
 /** Every path is in exactly one of these. */
 function inside({ path, accounts }: FolderStatus): Html {
   const { seen, settling, comparing, known, sidecars, ignored, refused: refusedCount, unaccounted } = accounts;
-  const states = Object.entries(known).toSorted(([, one], [, other]) => other - one);
+  const stages = countsAsRead(known).toSorted(([, one], [, other]) => other - one);
   const counts: readonly (readonly [name: string, count: number, link?: string])[] = [
     ['settling', settling],
     ['being compared', comparing],
-    ...states.map(([state, count]) => [state, count, filesIn(path, state)] as const),
+    ...stages.map(([word, count]) => [word, count, filesIn(path, word)] as const),
     ['sidecars', sidecars],
     ['ignored', ignored],
     ['refused', refusedCount],
@@ -140,7 +141,8 @@ function inside({ path, accounts }: FolderStatus): Html {
   </div>`;
 }
 
-function filesIn(folder: string, state: string): string {
+function filesIn(folder: string, word: string): string {
+  const state = stagesAndEnds.some((stage) => stage === word) ? word : 'retrying';
   return `/files?${new URLSearchParams({ folder, state }).toString()}`;
 }
 
