@@ -73,9 +73,14 @@ async function whyMissing(path: string, service: InstalledService | null): Promi
 }
 
 /** `setup` gives the service what it lacks; a person who runs `check` may lack something else. */
-function whyNotEntered(path: string, cause: unknown, service: InstalledService | null): string {
+export function whyNotEntered(
+  path: string,
+  cause: unknown,
+  service: InstalledService | null,
+  isService = isServiceUser(),
+): string {
   const code = errnoOf(cause);
-  const isOfService = service !== null && code !== null && isRefusal(code) && isServiceUser();
+  const isOfService = service !== null && code !== null && isRefusal(code) && isService;
   const what = isOfService
     ? `the service may not enter ${path} yet (${code})`
     : `cannot enter ${path}: ${errnoSentence(cause)}`;

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { grantCommand, userOfProcess } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import { readLimits, watchLimitAdvice } from './watch-limits.ts';
 
@@ -5,6 +7,7 @@ export interface EventGapsOptions {
   readonly clock: MonotonicClock;
   /** At least this long from one opening of the watches to the next; longer each time. */
   readonly leastMs: number;
+  readonly folder: { readonly path: string };
   /** Why no event arrives although the watches are in place, or null. */
   readonly deafBecause: () => string | null;
   /** How many directories of all folders have to be watched. */
@@ -74,7 +77,10 @@ export class EventGaps {
       return watchLimitAdvice(code, this.#options.directories(), readLimits());
     if (!isPermission(code)) return null;
     const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
-    return `${directory} may not be watched (${code})`;
+    const user = userOfProcess();
+    const fact = `user ${user} may not open ${directory} (${code})`;
+    if (path === null || user === 'root') return fact;
+    return `${fact}; run \`${grantCommand(join(this.#options.folder.path, path), 'directory', user)}\``;
   }
 }
 

@@ -37,7 +37,7 @@ const tellings = (station: Station): readonly string[] =>
     .daemon()
     .output()
     .split('\n')
-    .filter((line) => line.includes('A folder '));
+    .filter((line) => line.includes('The folder '));
 
 /** Runs the command that a message names, word for word; only sudo(8) is left out, which tests do not need. */
 async function runRemedy(why: string): Promise<void> {
@@ -114,10 +114,10 @@ test.for([0o000, 0o444])(
     // A moment in which nothing is to happen: processor time, not time.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(cpuSeconds(station) - cpu).toBeLessThan(1);
-    expect(tellings(station)).toEqual([expect.stringMatching(/warn.*frozen/i)]);
+    expect(tellings(station)).toEqual([expect.stringMatching(/The folder waits/)]);
     const { stdout } = await dropcast(['status', '--config', station.scratch.config]);
     expect(stdout).toMatch(
-      /^Folder \S+\/inbox: frozen: user \S+ may not open the directory \S+\/inbox \(EACCES\); run `sudo setfacl/mu,
+      /^\S+\/inbox waits: user \S+ may not open the directory \S+\/inbox \(EACCES\); run `sudo setfacl/mu,
     );
 
     await chmod(inbox, 0o755);
@@ -140,7 +140,8 @@ test(
     const folder = async () => (await station.status()).folders[0];
     await until(
       'it is named',
-      async () => (await folder())?.why?.includes('"closed" may not be watched (EACCES)') === true,
+      async () =>
+        (await folder())?.why?.includes('may not open the directory "closed" (EACCES); run `sudo setfacl') === true,
     );
     await until('it is counted', async () => (await folder())?.paths.refused === 1);
     const { stdout } = await dropcast(['status', '--config', station.scratch.config]);

@@ -7,7 +7,13 @@ const readable = (): boolean => false;
 
 function open(): { readonly clock: FakeClock; readonly gaps: EventGaps } {
   const clock = new FakeClock();
-  const gaps = new EventGaps({ clock, leastMs, deafBecause: () => null, directories: () => 1_234 });
+  const gaps = new EventGaps({
+    clock,
+    leastMs,
+    folder: { path: '/in' },
+    deafBecause: () => null,
+    directories: () => 1_234,
+  });
   gaps.opened();
   return { clock, gaps };
 }

@@ -16,14 +16,15 @@ export async function publish(
   const config = await requireDaemonPlace(shell, options.config);
   const result = await commandDaemon<PublishResult>(config, '/publish', { feeds });
   if (options.json === true) printJson(result, shell.stdout);
-  else for (const feed of result.feeds) shell.stdout.write(`${escapeControls(lineOf(feed))}\n`);
+  else for (const feed of result.feeds) shell.stdout.write(`${escapeControls(publishedLine(feed))}\n`);
   for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(`${name}: ${why}`)}\n`);
   const isDone =
     result.refused.length === 0 && result.feeds.every(({ is }) => is === 'published' || is === 'elsewhere');
   return isDone ? exitCodes.fine : exitCodes.failed;
 }
 
-function lineOf({ feed, is, files, videos, why }: PublishedFeed): string {
+/** Pure: what became of one feed. */
+export function publishedLine({ feed, is, files, videos, why }: PublishedFeed): string {
   if (is === 'elsewhere') return `${feed}: ${why ?? ''}`;
   if (is !== 'published') return `${feed}: ${is === 'failed' ? 'not published' : 'not published yet'}: ${why ?? ''}`;
   const waited = files === 0 ? [] : [`${counted(files, 'file')} waited for it`];

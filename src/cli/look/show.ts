@@ -27,11 +27,7 @@ export async function show(
     ...found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`),
     ...(found.length === 0 ? settling.map(({ path }) => escapeControls(path)) : []),
   ];
-  if (names.length === 0)
-    throw new CommandError(
-      `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`,
-      exitCodes.failed,
-    );
+  if (names.length === 0) throw new CommandError(noMatch(name), exitCodes.failed);
   if (names.length > 1)
     throw new CommandError(
       `${escapeControls(name)} matches ${names.length} files; use one of these ${found.length === 0 ? 'paths' : 'ids'}:\n  ${names.join('\n  ')}`,
@@ -123,4 +119,9 @@ function describeSettling({ path, size, why }: SettlingView): string {
     ['size', `${formatBytes(size)} (${size} bytes)`],
   ];
   return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
+}
+
+/** Pure: a name that belongs to no file, and what to write instead. */
+export function noMatch(name: string): string {
+  return `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`;
 }

@@ -96,7 +96,8 @@ async function knownFeeds(daemon: Pick<Daemon, 'config' | 'ledger'>): Promise<re
   return [...new Set([...ruled, ...(await daemon.ledger.feedsAhead())])].toSorted();
 }
 
-function unknownFeed(feed: string, known: readonly string[]): string {
+/** Pure: a feed that no rule names, and which ones there are. */
+export function unknownFeed(feed: string, known: readonly string[]): string {
   const list =
     known.length === 0 ? 'the configuration has no feeds' : `the feeds of the configuration are: ${known.join(', ')}`;
   return `no rule publishes it; ${list}. \`dropcast feeds publish ${feed}\` publishes any feed of the account`;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isFileLocked, lockFile } from '../../ledger/file-lock.ts';
+import { operatorCommand } from '../../service-user.ts';
 import { makeStateDirectory } from '../../ledger/state-directory.ts';
 
 /** Thrown when another dropcast uses the same state directory. */
@@ -17,7 +18,10 @@ export class AlreadyRunningError extends Error {
 export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   await makeStateDirectory(stateDir);
   const lock = await lockFile(lockPath(stateDir));
-  if (lock === null) throw new AlreadyRunningError(`another dropcast already uses the state directory ${stateDir}`);
+  if (lock === null)
+    throw new AlreadyRunningError(
+      `another dropcast already uses the state directory ${stateDir}: \`${operatorCommand('dropcast status')}\` shows it`,
+    );
   return lock;
 }
 

@@ -87,7 +87,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   [
     'a try that could not be made',
     accessVerdict('/f', 127, '', 'you'),
-    'warning: whether you may use /f could not be tried: setpriv ended with 127',
+    'warning: could not test whether you may use /f (setpriv: exit 127)',
   ],
   ['a certificate for long', certificateVerdict(15 * day, 0), null],
   ['no certificate', certificateVerdict(null, 0), null],

@@ -36,8 +36,8 @@ export function accessVerdict(path: string, code: number, said: string, who: str
   if (code === 0) return [];
   const refused = refusals[code];
   if (refused === undefined) {
-    const what = `whether ${who} may use ${path} could not be tried: setpriv ended with ${code}`;
-    return [{ level: 'warning', what, why: 'so the result is unknown', fix: null }];
+    const what = `could not test whether ${who} may use ${path} (setpriv: exit ${code})`;
+    return [{ level: 'warning', what, why: 'files may wait there unseen', fix: null }];
   }
   const what = `${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`;
   return [{ level: 'problem', what, why: refused.why, fix: null }];
