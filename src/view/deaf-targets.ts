@@ -17,9 +17,9 @@ export async function deafTargetViews(
   return deaf.map((each) => ({ ...each, waiting: waiting.get(each.name) ?? 0 }));
 }
 
-/** `ntfy "phone" takes nothing since 14:32: answered 401; 3 messages wait` */
+/** `ntfy "phone" has accepted nothing since 14:32: answered 401; 3 messages wait` */
 export function deafWords({ name, type, why, since, waiting }: DeafTargetView, now: number): string {
   const who = name === type ? type : `${type} "${name}"`;
   const wait = waiting === 0 ? '' : `; ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}`;
-  return `${who} takes nothing since ${clockTime(since, now)}: ${why}${wait}`;
+  return `${who} has accepted nothing since ${clockTime(since, now)}: ${why}${wait}`;
 }

@@ -89,7 +89,7 @@ function trouble({
     ...due
       .filter(({ state }) => state === 'missing' || state === 'late')
       .map((each) => `${each.state}  ${each.match} in ${each.folder}: ${expectationWords(each, at)}`),
-    ...targets.map((each) => `not told  ${deafWords(each, at)}`),
+    ...targets.map((each) => `not notified  ${deafWords(each, at)}`),
     ...(fleet === null ? [] : fleetTroubles(fleet, at)),
   ].map(attention);
 }

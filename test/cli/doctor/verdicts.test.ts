@@ -157,7 +157,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
         { ...usual, now: noon + hour },
       ),
     ],
-    'warning: ntfy "phone" takes nothing since 12:00: answered 401: unauthorized; 3 messages wait',
+    'warning: ntfy "phone" has accepted nothing since 12:00: answered 401: unauthorized; 3 messages wait',
   ],
   ['receipts that are known', receiptVerdict(0, 0, service), null],
   ['receipts that are not', receiptVerdict(2, 0, service), 'problem: 2 of the newest receipts'],

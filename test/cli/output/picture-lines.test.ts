@@ -38,7 +38,7 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     '/srv/late waits: paused by anna since 11:00 until 18:00; `dropcast resume /srv/late` ends it.',
     '/mnt/nas waits: nothing is mounted there since 11:55.',
     'missing  evening/*.mp4 in /srv/in: 1 of 2 files missing since 11:30',
-    'not told  webhook "ops" takes nothing since 11:50: answered 503; 3 messages wait',
+    'not notified  webhook "ops" has accepted nothing since 11:50: answered 503; 3 messages wait',
     '',
     'settling 1 → queued 12 → [uploading 4] → processing 3 → publishing 1 → done 214',
     '2 of them wait for another try, the next at 12:13',

@@ -28,8 +28,9 @@ export function troublePanel(
       ${targets.map(
         ({ name, why, since, waiting }) =>
           html`<li>
-            ${badge('notice', 'not told')} <strong>${named(name)}</strong> takes nothing since ${moment(since, now)}:
-            ${visibleText(why)}. ${messagesWait(waiting)} <code>dropcast notify test</code> tries it now.
+            ${badge('notice', 'not notified')} <strong>${named(name)}</strong> has accepted nothing since
+            ${moment(since, now)}: ${visibleText(why)}. ${messagesWait(waiting)} <code>dropcast notify test</code> tries
+            it now.
           </li>`,
       )}
     </ul>
