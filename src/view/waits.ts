@@ -178,8 +178,10 @@ export function whyWords(wait: Wait, now: number): string {
   const { cause, why, since, remedy } = wait;
   // Their words have the times.
   if (cause === 'paused' || cause === 'database') return remedy === null ? why : `${why}; ${remedy}`;
-  const start = since === null ? why : `${why}, since ${clockTime(since, now)}`;
-  return [start, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
+  // The first part is what happened; advice may follow it.
+  const [happened = why, ...advice] = why.split('; ');
+  const start = since === null ? happened : `${happened}, since ${clockTime(since, now)}`;
+  return [start, ...advice, endWords(wait, now), remedy].filter((part) => part !== null).join('; ');
 }
 
 /** Pure: the same for a text that is read later, when the next try is long over. */

@@ -68,12 +68,12 @@ const moments: readonly Shown[] = [
     at: { pause: key },
     brief: 'Waiting for the key',
     lines: [
-      'Everything waits: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15.',
+      'Everything waits: the service answered 401, since 12:02; new key: `sudo dropcast setup --key-file - --force`; next try at 12:15.',
     ],
     file: 'waiting for the key',
     doctor:
-      'Everything waits: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15',
-    once: 'Waiting: the service answered 401; new key: `sudo dropcast setup --key-file - --force`, since 12:02; next try at 12:15',
+      'Everything waits: the service answered 401, since 12:02; new key: `sudo dropcast setup --key-file - --force`; next try at 12:15',
+    once: 'Waiting: the service answered 401, since 12:02; new key: `sudo dropcast setup --key-file - --force`; next try at 12:15',
     told: ['Everything waits for the key'],
     metrics: ['paused{holds="everything"} 1'],
   },
