@@ -6,7 +6,7 @@ export interface DeafTargetView extends DeafTarget {
   readonly waiting: number;
 }
 
-/** @param ledger is asked only when a target takes nothing */
+/** @param ledger read only when a target accepts nothing */
 export async function deafTargetViews(
   targets: { deaf(): readonly DeafTarget[] },
   ledger: { readonly news: { countWaiting(): Promise<ReadonlyMap<string, number>> } },

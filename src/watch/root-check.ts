@@ -157,7 +157,7 @@ async function refusalToRead(path: string): Promise<string | null> {
   }
 }
 
-/** What the system refused, with the command that allows it where there is one. */
+/** The refusal of the system, with the command that allows the access if there is one. */
 export async function whyRefused(path: string, what: string, code: string): Promise<string> {
   return isRefusal(code) ? whyClosed(path, 'directory', code) : `${what} (${code})`;
 }

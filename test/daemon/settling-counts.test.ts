@@ -7,6 +7,7 @@ test('files that settle count in their folder too: the folders of `ls --counts` 
   const facets = {
     total: 5,
     states: [{ value: 'done', files: 5 }],
+    stages: [{ value: 'done', files: 5 }],
     folders: [
       { value: '/srv/a', files: 4 },
       { value: '/srv/b', files: 1 },

@@ -269,7 +269,7 @@ describe.concurrent('a service that is unreachable or refuses everything', () =>
       const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
       expect(retry).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(new RegExp(`waiting: .*${name}`)),
+        stdout: expect.stringMatching(new RegExp(`everything waits: .*${name}`)),
       });
       await allDone(`no-${name}`);
     },

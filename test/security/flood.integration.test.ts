@@ -18,10 +18,11 @@ test.each(['before the start', 'while it runs'])(
     await inbox.watcher.start();
     if (when === 'while it runs') await flood();
     await writeFile(inbox.at('film.mp4'), 'the film');
-    await eventually('all of it is counted', () => {
+    await eventually('all of it is counted', async () => {
+      // Events are hints: under load one may be lost, and the next scan finds its path.
+      await inbox.watcher.rescan();
       expect(inbox.watcher.counts()).toMatchObject({ refused: count, offered: 1 });
     });
-    await inbox.watcher.rescan();
     const lines = inbox.log.filter(({ message }) => message.startsWith('Ignoring'));
     // Twenty and a number for each scan that came in between.
     expect(lines.length).toBeLessThan(100);

@@ -23,7 +23,7 @@ export async function publish(
   return isDone ? exitCodes.fine : exitCodes.failed;
 }
 
-/** Pure: what became of one feed. */
+/** Pure: the result of one feed. */
 export function publishedLine({ feed, is, files, videos, why }: PublishedFeed): string {
   if (is === 'elsewhere') return `${feed}: ${why ?? ''}`;
   if (is !== 'published') return `${feed}: ${is === 'failed' ? 'not published' : 'not published yet'}: ${why ?? ''}`;

@@ -38,7 +38,7 @@ export function configOf({ config, checked, isOutsider }: Pick<Patient, 'config'
 export const hungFix =
   'findmnt --output TARGET,SOURCE,FSTYPE    # which share it is; then look at its server and the network';
 
-/** Messages of other parts end with the command that mends it: `what; run: command` or `what. Fix: command`. */
+/** Messages of other parts end with the command that fixes it: `what; run: command` or `what. Fix: command`. */
 export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
   const [what = message, fix] = message.split(/(?:;|, then) run: |\. Fix: /);
   return { level, what, why, fix: fix ?? null };

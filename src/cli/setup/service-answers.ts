@@ -26,7 +26,7 @@ export interface Account {
 /** A person waits for the answer. */
 const longestMs = 10_000;
 
-/** Whether an address answers as the API of a video service; without a scheme it is one of https. One request, whose key nobody has. */
+/** Whether an address answers as the API of a video service; without a scheme it is one of https. Sends one request with a made-up key. */
 export async function checkAddress(text: string, signal: AbortSignal, timeoutMs = longestMs): Promise<Checked<string>> {
   const typed = text.trim();
   const address = parseBaseUrl(/^[a-z]+:/i.test(typed) ? typed : `https://${typed}`);

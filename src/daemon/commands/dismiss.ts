@@ -4,7 +4,7 @@ import type { Rows } from '../../pipeline/file/rows.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
 import type { SuspectLedger } from '../../view/files/suspects.ts';
 
-/** What a dismissal did. */
+/** Result of a dismissal. */
 export interface Dismissed {
   readonly v: 1;
   readonly dismissed: readonly string[];

@@ -47,7 +47,7 @@ function heldLines(lines: readonly Line[], pauses: Pick<OperatorPauses, 'list' |
   return pauses.list().length === 0 ? [] : lines.filter(({ folder }) => pauses.holds(folder) !== null);
 }
 
-/** Nobody knows when they begin: the others are done before. */
+/** The backlog without files that people paused: their start is not known. */
 function without(backlog: Omit<Backlog, 'feeds'>, lines: readonly Line[]): Omit<Backlog, 'feeds'> {
   const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
   const left = (all: number, held: number): number => Math.max(0, all - held);

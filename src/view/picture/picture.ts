@@ -135,7 +135,7 @@ export interface NowFile {
   readonly sent_at: number | null;
   /** When its video is ready, about. */
   readonly ready_at: number | null;
-  /** When the service is asked about it next. */
+  /** The next check of its state at the service. */
   readonly next_look_at: number | null;
   readonly why: string | null;
 }
@@ -158,7 +158,7 @@ export interface DayView {
   readonly done: number;
   /** Failed and held. */
   readonly failed: number;
-  /** Of those that are done. */
+  /** Sizes of the files that are done. */
   readonly bytes: number;
   /** Since midnight. */
   readonly today: Omit<DaySlot, 'at'>;
