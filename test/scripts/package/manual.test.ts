@@ -27,7 +27,7 @@ test('dropcast(8) has every command, argument and option of --help, with what th
 
 test('dropcast(8) tells the words that an option takes, and what it is without it', () => {
   const page = shown(programManual(program, 0));
-  expect(page).toContain('Any of: settling, creating, uploading, queued, awaiting upload,');
+  expect(page).toContain('Any of: settling, queued, uploading, processing, publishing, done,');
   expect(page).toContain('One of: same, separate. Default: same.');
   expect(page).toContain('Default: 2m.');
 });
