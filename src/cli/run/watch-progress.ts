@@ -54,7 +54,9 @@ export async function watchUntilIdle(
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
-      const { waits, stages } = await daemon.picture();
+      const waits = daemon.waits();
+      // The ledger is read only while something holds work up.
+      const { stages } = waits.length === 0 ? { stages: [] } : await daemon.picture();
       const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
       if (why !== null) return { is: 'stuck', why };
       const wait = mainWait(waits, filesIn(stages, 'queued'));
