@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { listen, startServer } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { startServer } from '../support/server.ts';
 import { eventually, until } from '../support/until.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import type { RunningSandbox } from '../sandbox/running-sandbox.ts';
@@ -140,8 +140,3 @@ describe('the page of the client', () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  await using server = await listen(createServer());
-  return server.port;
-}

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openNotifySocket } from '../systemd/notify-socket.ts';
 import type { NotifySocket } from '../systemd/notify-socket.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { node } from './dropcast-process.ts';
 import { expectUploadedOnce, startStation } from './station.ts';
@@ -153,12 +154,4 @@ class Calls implements Disposable {
 async function mostMemoryKb(): Promise<number> {
   const status = await readFile(`/proc/${station.daemon().child.pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

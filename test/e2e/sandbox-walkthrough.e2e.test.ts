@@ -1,12 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { scratchDirectory } from '../support/scratch-directory.ts';
-import { listen } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
 import { faultRule } from '../../packages/sandbox/src/faults/fault-rule.ts';
 import { operations } from '../../packages/sandbox/src/http/operations.ts';
 import { admin } from '../sandbox/admin/admin-side.ts';
@@ -147,13 +146,4 @@ async function freePorts() {
     backIn: (output: string) =>
       pairs.reduce((text, [named, free]) => text.replaceAll(`127.0.0.1:${free}`, `127.0.0.1:${named}`), output),
   };
-}
-
-async function freePort(): Promise<number> {
-  try {
-    await using server = await listen(createServer(), 'http', 20_000 + Math.floor(Math.random() * 10_000));
-    return server.port;
-  } catch {
-    return await freePort();
-  }
 }

@@ -93,10 +93,12 @@ test('whatever happens, in every turn each path of a folder is in exactly one pl
       const accounts = requireBalance(inbox);
       // And what it says of itself is what the disk and the ledger say.
       expect(accounts.seen).toBe((await readdir(inbox.path)).length);
-      const standing = new Map((await inbox.rows()).map((facts) => [facts.path, facts]));
+      // A file that was moved onto another keeps its row, which may be older than the one that was given up at that path.
+      const standing = new Map(
+        (await inbox.rows()).filter((facts) => !isGivenUp(facts)).map((facts) => [facts.path, facts]),
+      );
       const states: Record<string, number> = {};
-      for (const facts of standing.values())
-        if (!isGivenUp(facts)) states[stateOf(facts)] = (states[stateOf(facts)] ?? 0) + 1;
+      for (const facts of standing.values()) states[stateOf(facts)] = (states[stateOf(facts)] ?? 0) + 1;
       expect(accounts.known).toEqual(states);
     }),
     { numRuns: 20, interruptAfterTimeLimit: 20_000 },

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { listen } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
 
@@ -55,9 +54,4 @@ export async function startPrometheus(scrapeConfig: string, rules: string): Prom
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
-}
-
-async function freePort(): Promise<number> {
-  await using server = await listen(createServer());
-  return server.port;
 }

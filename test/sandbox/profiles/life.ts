@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
@@ -68,15 +66,6 @@ export const folders = (inbox: string): string => {
   - { path: ${inbox}/archive, ${usual}, existing: adopt, ${rules} }
 `;
 };
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /**
  * What happens to a daemon in weeks, in seconds: people drop, change, rename and describe files, the service fails in every way, and the

@@ -3,9 +3,10 @@ import { defaultSwitches, profiles } from '../../../packages/sandbox/src/profile
 import type { Violation } from '../../reliability/judge/invariants.ts';
 import { hurried } from '../../reliability/planted/bugs.ts';
 import type { Edit } from '../../reliability/planted/plant.ts';
+import { freePort } from '../../support/free-port.ts';
 import { openWorldOn } from '../../reliability/world/world.ts';
 import { flawsOf, type Flaw } from './life-judge.ts';
-import { folders, freePort, live } from './life.ts';
+import { folders, live } from './life.ts';
 import { reachedIn, type Reached } from './reached.ts';
 import { startSandboxService } from './sandbox-service.ts';
 

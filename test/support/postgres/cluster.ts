@@ -7,7 +7,7 @@ import { issueCertificate } from '../../../packages/sandbox/src/issue-certificat
 import { scratchDirectory, type ScratchDirectory } from '../scratch-directory.ts';
 import { descendantsOf, isRunning, killWithDescendants } from '../started-processes.ts';
 import { until } from '../until.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../free-port.ts';
 import { ownerOfClusters, runPostgres, spawnPostgres } from './programs.ts';
 
 export interface ClusterOptions {

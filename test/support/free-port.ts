@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that nobody has, outside of the range for outgoing connections: a server that is stopped and started again finds it free. */
+/**
+ * @returns a port on loopback that nothing listens on at present. It is below the range from which the kernel picks ports
+ *   (`ip_local_port_range`), so that no other server or connection takes it before its user listens on it.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
