@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -27,47 +27,58 @@ const commands = blocks('sh')
   .flatMap((block) => block.split('\n'))
   .flatMap((line) => /^npm run -s dropcast -- (.*)$/.exec(line)?.[1] ?? []);
 
-const init =
-  'init --service https://video.example.com/v1 --key-env DROPCAST_API_KEY --folder /srv/media/inbox --channel ch_main --yes';
+/** The key that the page uses, which a sandbox with the usual seed prints. */
+const [, key = ''] = /DROPCAST_API_KEY=(\S+)/.exec(readme) ?? [];
 
-test('the commands and the configuration of the README work as they are written', async () => {
+test('the commands of the README upload a video as they are written', async () => {
   await using service = await runSandbox();
   const { sandbox } = service;
-  const [example = ''] = blocks('yaml');
-  await using scratch = await makeScratch(
-    (path) =>
-      `${example.replace('https://video.example.com/v1', sandbox.baseUrl).replace('/srv/media', path)}state_dir: ${path}/state\nstatus: { listen: off }\n`,
-  );
-  await mkdir(scratch.file('inbox'));
-  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: scratch.config };
+  await using scratch = await makeScratch(() => '');
+  const config = scratch.file('own.yaml');
+  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: config };
   const typed = (command: string) =>
-    ['run', '-s', 'dropcast', '--'].concat(command.replaceAll('/srv/media', scratch.path).split(' '));
+    ['run', '-s', 'dropcast', '--'].concat(
+      command
+        .replace('http://127.0.0.1:8787/v1', sandbox.baseUrl)
+        .replace('--folder inbox', `--folder ${scratch.file('inbox')} --config ${config}`)
+        .split(' '),
+    );
   const say = async (command: string) => (await promisify(execFile)('npm', typed(command), { cwd: root, env })).stdout;
-  expect(commands).toEqual([
-    'sandbox',
-    init,
-    'check --online',
-    'run',
-    'status',
-    'explain /srv/media/inbox/news/evening/clip.mp4',
-  ]);
-  const own = `${init.replace('https://video.example.com/v1', sandbox.baseUrl)} --config ${scratch.file('own.yaml')}`;
-  expect(await say(own)).toContain('own.yaml');
-  expect(await say('check --online')).toContain('is fine');
+  expect(commands.map((command) => command.split(' ')[0])).toEqual(['sandbox', 'init', 'check', 'run']);
+  const [, init = '', check = '', run = ''] = commands;
+  expect(await say(init)).toContain('own.yaml');
+  const settings = `state_dir: ${scratch.file('state')}\nstatus: { listen: off }\n`;
+  await writeFile(config, `${await readFile(config, 'utf8')}${settings}`);
+  expect(await say(check)).toContain('is fine');
   // A group of its own, as in a terminal: there Ctrl-C reaches npm and the daemon below it.
-  const daemon = spawn('npm', typed('run'), { cwd: root, env, detached: true, stdio: 'ignore' });
+  const daemon = spawn('npm', typed(run), { cwd: root, env, detached: true, stdio: 'ignore' });
   const ended = once(daemon, 'exit');
   try {
-    const status = () => say('status').catch(() => 'it is just starting');
-    await until('the daemon runs', async () => (await status()).includes('dropcast is running'));
-    expect(await say('explain /srv/media/inbox/news/evening/clip.mp4')).toContain('evening: clip');
+    await copyFile(join(root, 'test/media/clip.mp4'), scratch.file('inbox', 'hello.mp4'));
+    await until('its video is there', async () => (await say('ls').catch(() => '')).includes(' vid_'));
   } finally {
     process.kill(-(daemon.pid ?? 0), 'SIGTERM');
     await ended;
   }
 });
 
-test('the sandbox of the README comes up with a page, and goes', async () => {
+test('the rules of the README are a configuration that the service agrees with', async () => {
+  await using service = await runSandbox();
+  const { sandbox } = service;
+  const [example = ''] = blocks('yaml');
+  await using scratch = await makeScratch(
+    (path) =>
+      `${example.replace('https://video.example.com/v1', sandbox.baseUrl).replace('/srv/media', path)}state_dir: ${path}/state\n`,
+  );
+  await mkdir(scratch.file('inbox'));
+  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: scratch.config };
+  const say = async (...command: readonly string[]) =>
+    (await promisify(execFile)('npm', ['run', '-s', 'dropcast', '--', ...command], { cwd: root, env })).stdout;
+  expect(await say('check', '--online')).toContain('is fine');
+  expect(await say('explain', scratch.file('inbox/news/evening/clip.mp4'))).toContain('evening: clip');
+});
+
+test('the sandbox of the README comes up with its key and a page, and goes', async () => {
   // On any free port: that of the page may be taken where the tests run.
   const args = ['run', '-s', 'dropcast', '--', 'sandbox', '--port', '0'];
   const service = spawn('npm', args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -76,6 +87,7 @@ test('the sandbox of the README comes up with a page, and goes', async () => {
   service.stdout.on('data', (data) => (said += String(data)));
   try {
     await until('the sandbox runs', async () => said.includes('Press Ctrl-C to stop.'));
+    expect(said).toContain(`with the key ${key}\n`);
     const [page = ''] = /^ {2}(http\S+token=\S+)$/m.exec(said)?.slice(1) ?? [];
     expect(await (await fetch(page)).text()).toContain('</html>');
   } finally {
