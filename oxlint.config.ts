@@ -5,7 +5,7 @@ import type { OxlintOverride } from 'oxlint';
  * Which folder of src/ may import which: the arrows of the structure. `types` are folders of which only types are taken.
  * A folder not listed for another is refused, so a new arrow is a decision, not an accident.
  */
-const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
+export const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
   routing: { uses: ['log'] },
   http: { uses: [] },

@@ -4,6 +4,7 @@ import { configJsonSchemaText } from '../src/config/json-schema.ts';
 import { fileMachineDiagram } from '../src/pipeline/file/diagram.ts';
 import { clientReference } from './client-reference.ts';
 import { contractTypes } from './contract-types.ts';
+import { foldersDiagram } from './folders.ts';
 import { leftAlonePage } from './left-alone-names.ts';
 import { sandboxProfiles } from './sandbox-profiles.ts';
 import { templateUnit } from './template-unit.ts';
@@ -18,6 +19,7 @@ export interface GeneratedFile {
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'config.schema.json', content: configJsonSchemaText },
   { path: 'docs/client-reference.md', content: clientReference },
+  { path: 'docs/folders.mmd', content: foldersDiagram },
   { path: 'docs/file-machine.mmd', content: fileMachineDiagram },
   { path: 'docs/left-alone-names.md', content: leftAlonePage },
   { path: 'docs/sandbox-profiles.md', content: sandboxProfiles },
