@@ -19,13 +19,15 @@ const parts = {
   dropcast: '**',
   packages: '{client/**,contract,packages/**,pages/**,sandbox/**,scripts/package/**}',
   reliability: 'reliability/**',
+  fleet: 'fleet/**',
 } as const;
 type Part = keyof typeof parts;
+const othersThan = (part: Part): Part[] => (Object.keys(parts) as Part[]).filter((other) => other !== part);
 
 const filesOf = (part: Part, names: string): string[] =>
   globSync(`test/${parts[part]}/${names}.test.ts`, {
     cwd: import.meta.dirname,
-    exclude: part === 'dropcast' ? [`test/${parts.packages}/*.test.ts`, `test/${parts.reliability}`] : [],
+    exclude: part === 'dropcast' ? othersThan(part).map((other) => `test/${parts[other]}/*.test.ts`) : [],
   });
 
 /** A file that replaces a module needs a worker of its own: in one that has loaded it for another file, it would replace nothing. */

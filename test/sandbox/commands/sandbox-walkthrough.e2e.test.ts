@@ -4,17 +4,17 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { scratchDirectory } from '../support/scratch-directory.ts';
-import { freePort } from '../support/free-port.ts';
-import { faultRule } from '../../packages/sandbox/src/faults/fault-rule.ts';
-import { operations } from '../../packages/sandbox/src/http/operations.ts';
-import { admin } from '../sandbox/admin/admin-side.ts';
-import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { dropcast } from './dropcast-process.ts';
-import { until } from '../support/until.ts';
-import { isAsShown, stepsOf, type Step } from './page-steps.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { freePort } from '../../support/free-port.ts';
+import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
+import { operations } from '../../../packages/sandbox/src/http/operations.ts';
+import { admin } from '../admin/admin-side.ts';
+import { runSandbox } from '../running-sandbox.ts';
+import { dropcast } from '../../e2e/dropcast-process.ts';
+import { until } from '../../support/until.ts';
+import { isAsShown, stepsOf, type Step } from '../../e2e/page-steps.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = new URL('../../..', import.meta.url).pathname;
 const page = await readFile(join(root, 'docs/sandbox.md'), 'utf8');
 
 const [start, ...walk] = stepsOf(page);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { inherited } from '../support/inherited.ts';
-import { scratchDirectory } from '../support/scratch-directory.ts';
-import { node } from './dropcast-process.ts';
+import { inherited } from '../../support/inherited.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { node } from '../../e2e/dropcast-process.ts';
 
-const LAUNCHER = join(import.meta.dirname, '../../bin/dropcast.cjs');
+const LAUNCHER = join(import.meta.dirname, '../../../bin/dropcast.cjs');
 
 /** Notes the address of every module that the process loads. */
 const NOTING = `

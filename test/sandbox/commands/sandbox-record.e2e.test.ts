@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { until } from '../support/until.ts';
-import { dropcast, makeScratch, startDropcast, type DropcastProcess } from './dropcast-process.ts';
+import { runSandbox } from '../running-sandbox.ts';
+import { until } from '../../support/until.ts';
+import { dropcast, makeScratch, startDropcast, type DropcastProcess } from '../../e2e/dropcast-process.ts';
 
-const media = join(import.meta.dirname, '../media');
+const media = join(import.meta.dirname, '../../media');
 
 /** The address that it prints. */
 async function addressOf(process: DropcastProcess): Promise<string> {

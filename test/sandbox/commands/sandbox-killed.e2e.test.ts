@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSample, type Json } from '../sandbox/running-sandbox.ts';
-import { scratchDirectory } from '../support/scratch-directory.ts';
-import { startReceiver } from '../sandbox/webhooks/receiver.ts';
-import { startDropcast, type DropcastProcess } from './dropcast-process.ts';
-import { until } from '../support/until.ts';
+import { readSample, type Json } from '../running-sandbox.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { startDropcast, type DropcastProcess } from '../../e2e/dropcast-process.ts';
+import { until } from '../../support/until.ts';
 
 const ROUNDS = 4;
 const WORKERS = 6;

@@ -3,11 +3,11 @@ import { copyFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { inherited } from '../support/inherited.ts';
-import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
-import { node } from './dropcast-process.ts';
+import { inherited } from '../../support/inherited.ts';
+import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
+import { node } from '../../e2e/dropcast-process.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
 /** The examples of docs/sandbox.md, by the file name in their first line. */

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { scratchDirectory } from '../support/scratch-directory.ts';
-import { listen } from '../support/server.ts';
-import { dropcast, startDropcast, type DropcastProcess } from './dropcast-process.ts';
-import { until } from '../support/until.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { listen } from '../../support/server.ts';
+import { dropcast, startDropcast, type DropcastProcess } from '../../e2e/dropcast-process.ts';
+import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 
