@@ -18,7 +18,7 @@ export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_
 }
 
 /** The columns of `file` that a checksum covers, in their order. */
-export function summedColumns(database: DatabaseSync): readonly string[] {
+function summedColumns(database: DatabaseSync): readonly string[] {
   return summed(
     database
       .prepare("SELECT name FROM pragma_table_info('file')")
@@ -28,6 +28,6 @@ export function summedColumns(database: DatabaseSync): readonly string[] {
 }
 
 /** A value of SQLite as Kysely reads it. */
-export function plain(value: unknown): unknown {
+function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }

@@ -6,9 +6,7 @@ import { newFacts } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { backupsOf } from './backups.ts';
 import { restored } from '../catch-up.ts';
-import { checksumOf } from '../checksum.ts';
 import { mismatches } from './mismatches.ts';
-import { correctBit } from './correct-bit.ts';
 import type { SqliteConnection } from './connection.ts';
 import { doWork } from './statements.ts';
 import { receiptsSince, saysMore } from '../receipts.ts';
@@ -18,10 +16,10 @@ import type { FileTable } from '../schema.ts';
 import { addHistory } from '../write-row.ts';
 
 /**
- * Puts right every row whose checksum does not fit: by its one wrong bit, else from the newest copy and the receipts since, else from
- * the receipts alone. A row that nothing knows is held.
+ * Repairs every row whose checksum does not match: from the newest copy of the ledger and the receipts since, else from the receipts alone.
+ * A file that neither has is held.
  *
- * @returns a sentence for each
+ * @returns a sentence for each row
  */
 export async function repairRows(
   { database, db, sql }: SqliteConnection,
@@ -34,7 +32,7 @@ export async function repairRows(
   return db.transaction().execute(async (trx) => {
     const sentences: string[] = [];
     for (const seq of damaged) {
-      const { row, note } = corrected(database, seq) ?? rebuilt(readRaw(database, seq), { copies, receipts });
+      const { row, note } = rebuilt(readRaw(database, seq), { copies, receipts });
       await trx.updateTable('file').set(row).where('seq', '=', seq).execute();
       doWork(sql, addHistory(factsOf({ ...(row as Selectable<FileTable>), seq }), note));
       sentences.push(`${row.folder}/${row.path}: ${note}`);
@@ -61,13 +59,6 @@ interface Repair {
   readonly row: ReturnType<typeof rowOf>;
   /** What was done, for its history. */
   readonly note: string;
-}
-
-function corrected(database: DatabaseSync, seq: number): Repair | null {
-  const columns = correctBit(database, seq);
-  if (columns === null) return null;
-  const row = { ...columns, checksum: checksumOf(columns) } as Repair['row'];
-  return { row, note: 'one bit of its row in the ledger was wrong, and was corrected' };
 }
 
 type Damaged = Readonly<Record<string, unknown>>;
