@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkLayout, placesOf, type Place } from './checks.ts';
-import { errnoOf, errnoSentence } from './errno.ts';
+import { errnoOf, errnoSentence } from '../errno.ts';
 import { isRefusal } from '../read-permission.ts';
 import { isServiceUser } from '../service-user.ts';
 import { unlessHung } from '../unless-hung.ts';
@@ -80,7 +80,7 @@ export function whyNotEntered(
   isService = isServiceUser(),
 ): string {
   const code = errnoOf(cause);
-  const isOfService = service !== null && code !== null && isRefusal(code) && isService;
+  const isOfService = service !== null && isRefusal(code) && isService;
   const what = isOfService
     ? `the service may not enter ${path} yet (${code})`
     : `cannot enter ${path}: ${errnoSentence(cause)}`;

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
-import { errnoOf, errnoSentence } from './errno.ts';
+import { errnoOf, errnoSentence } from '../errno.ts';
 
 /** The bytes and permission bits of a file, both of one descriptor; or why not, as `permission denied (EACCES)`. */
 export type ReadResult =

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { variable, type Environment } from './environment.ts';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../errno.ts';
 import { userName } from './file-access.ts';
 import { installedService } from './installed-service.ts';
 
@@ -52,7 +52,7 @@ async function exists(file: string): Promise<boolean> {
     return true;
   } catch (cause) {
     // Anything else, like a directory that may not be entered, is reported when the file is read.
-    return !['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '');
+    return !['ENOENT', 'ENOTDIR'].includes(errnoOf(cause));
   }
 }
 

@@ -1,7 +1,7 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigPaths } from '../config/paths.ts';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { FolderOwner } from '../watch/root-mark.ts';
 import { folderOwner, whyForeign, whyInside } from '../watch/root-owner.ts';

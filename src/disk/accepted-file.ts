@@ -12,7 +12,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Digests } from '../pipeline/file/checksums.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { AlsoHashing } from './also-hashing.ts';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../errno.ts';
 import { requireWatched } from './watched-file.ts';
 import type { IsWatched, Watched } from './watched-file.ts';
 
@@ -122,7 +122,7 @@ export async function isClosed(
     await (await opendir(`${pathOf(requireWatched(directory, isWatched))}/.`)).close();
     return false;
   } catch (error) {
-    return isRefusal(errnoOf(error) ?? '');
+    return isRefusal(errnoOf(error));
   }
 }
 
@@ -134,7 +134,7 @@ export async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, AS_IT_IS);
   } catch (error) {
-    const code = errnoOf(error) ?? 'unknown';
+    const code = errnoOf(error);
     // ELOOP: a symbolic link took the place of the file. ENXIO: a socket did.
     if (code === 'ELOOP' || code === 'ENXIO') throw changed(path, 'is not a regular file');
     throw await unopened(path, code, error);
@@ -165,7 +165,7 @@ async function requireInside(handle: FileHandle, folder: string, path: string): 
   // The path that was opened, which is plain (`requireWatched`): no part of it is a link.
   if (real === null || real === path) return;
   const root = await realpath(folder).catch(async (error: unknown) => {
-    throw await unopened(path, errnoOf(error) ?? 'unknown', error);
+    throw await unopened(path, errnoOf(error), error);
   });
   if (real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return;
   throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });

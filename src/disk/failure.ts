@@ -2,10 +2,9 @@ import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError 
 import type { InstalledService } from '../config/installed-service.ts';
 import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { nameOfCode } from '../errno-names.ts';
+import { errnoOf, hasCode, nameOfCode } from '../errno.ts';
 import { shellWord } from '../shell-word.ts';
 import { isRefusal } from '../read-permission.ts';
-import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
 import { NoFreeNameError } from './put-away/move-file.ts';
 import { DirectoryGoneError } from './put-away/private-directory.ts';
@@ -49,13 +48,13 @@ function failureOfPutAway(error: unknown): Failure | null {
 }
 
 function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && 'syscall' in error && errnoOf(error) !== undefined;
+  return error instanceof Error && 'syscall' in error && hasCode(error);
 }
 
 function bug(error: unknown): Failure {
   if (!(error instanceof Error))
     return { kind: 'bug', code: 'unknown', message: 'something other than an error was thrown' };
-  return { kind: 'bug', code: errnoOf(error) ?? error.name, message: error.message };
+  return { kind: 'bug', code: errnoOf(error), message: error.message };
 }
 
 /** Trying again does not help: it continues as soon as it can be read. @param message with the command that allows it */

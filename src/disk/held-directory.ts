@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../errno.ts';
 
 /** A directory in a watched folder, held open: work here happens in it, whatever appears at its path meanwhile. */
 export interface HeldDirectory {

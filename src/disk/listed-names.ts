@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../errno.ts';
 
 type Names = Map<string, string[]>;
 
@@ -54,7 +54,7 @@ export class ListedNames {
 
   async #read(path: string): Promise<Names> {
     const all = await readdir(path).catch((error: unknown) => {
-      if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return [];
+      if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return [];
       throw error;
     });
     const names: Names = new Map();

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { posix, relative, resolve } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -59,7 +59,7 @@ async function look(folder: string, path: string): Promise<FileVersion | Refusal
     if (error instanceof NotInFolderError) return refused(`${error.message}; dropcast follows no links`);
     const code = errnoOf(error);
     if (code === 'ENOENT') return refused('there is no such file');
-    return refused(`it cannot be looked at (${code ?? String(error)})`);
+    return refused(`it cannot be looked at (${code})`);
   }
 }
 

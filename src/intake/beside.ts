@@ -3,7 +3,7 @@ import { constants, lstat } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 
@@ -68,7 +68,7 @@ async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const code = String(errnoOf(error));
+    const code = errnoOf(error);
     const text = isRefusal(code) ? { why: `cannot be read: ${await whyClosed(path, 'file', code)}` } : unread(error);
     return { text, sha256: null, id: null };
   }
@@ -105,5 +105,5 @@ function unread(error: unknown): SmallText {
   const code = errnoOf(error);
   // A video may have the longest possible name; then no sidecar with a longer one can exist.
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
-  return isMissing ? null : { why: `cannot be read (${String(code)})` };
+  return isMissing ? null : { why: `cannot be read (${code})` };
 }

@@ -1,4 +1,4 @@
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { giveBackAll, rowOfPrivateDirectory } from '../disk/put-away/left-behind.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';

@@ -3,7 +3,7 @@ import { lstat, open, rename, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/unsafe-characters.ts';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';

@@ -1,4 +1,4 @@
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
@@ -23,7 +23,7 @@ export interface FailureLog extends AsyncDisposable {
  */
 export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {
   const log = await openRotatedLog(path);
-  let reported: string | undefined | null = null;
+  let reported: string | null = null;
   const written = (): void => {
     reported = null;
   };

@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { LedgerError } from './ledger-error.ts';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 
 /** Thrown when the ledger or a file beside it cannot be opened: one sentence with the reason and what to do. Nothing was changed. */
 export class LedgerError extends Error {
@@ -37,7 +37,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 async function reasonOf(error: Error, path: string): Promise<string> {
-  const code = errnoOf(error) ?? '';
+  const code = errnoOf(error);
   if (code === 'EACCES' || code === 'EPERM')
     return `permission denied (${code})${await ownerOf(path)}${await howToOwn(path)}`;
   return reasons[code] ?? error.message;

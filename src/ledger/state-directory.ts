@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { access, lstat, mkdir, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { LedgerError, refusal } from './ledger-error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import type { LedgerTrouble } from '../pipeline/file/store-errors.ts';
-import { errnoOf } from '../disk/errno.ts';
+import { errnoOf } from '../errno.ts';
 import { shellWord } from '../shell-word.ts';
 
 /**
@@ -44,7 +44,6 @@ const troubleOfErrno: ReadonlyMap<string, LedgerTrouble> = new Map([
 
 function reasonOf(error: unknown): LedgerTrouble | undefined {
   const code = errnoOf(error);
-  if (code === undefined) return undefined;
   const isOfSqlite = code === 'ERR_SQLITE_ERROR' && error instanceof Error && 'errcode' in error;
   return isOfSqlite ? troubleOfResult.get(Number(error.errcode) & 0xff) : troubleOfErrno.get(code);
 }

@@ -11,7 +11,7 @@ import type { MonotonicClock } from './clock.ts';
 import type { DoneMarkers } from './done-markers.ts';
 import { DownloadParts } from './download-parts.ts';
 import type { OpenWriters } from './open-writers.ts';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import type { FileKind } from './ports.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';

@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import { onlyRead } from './ports.ts';
 
 /** The hidden file in the root of a folder whose events must arrive. It is there for a moment. */

@@ -28,7 +28,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { FSWatcher } from 'chokidar';
 import { probeName } from './event-proof.ts';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import { Slices } from './slices.ts';
 import type { RoughStats } from './taken-files.ts';
 

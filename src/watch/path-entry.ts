@@ -1,4 +1,4 @@
-import { hasCode, nameOfCode } from '../errno-names.ts';
+import { errnoOf } from '../errno.ts';
 import { lstat as lstatThen } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
@@ -76,10 +76,4 @@ export function kindOfSpecial(entry: TypedEntry): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a named pipe';
   return entry.isSocket() ? 'a socket' : 'a device';
-}
-
-/** The errno name of a failed system call, or the name of whatever else was thrown. */
-export function errnoOf(error: unknown): string {
-  if (hasCode(error)) return nameOfCode(error);
-  return error instanceof Error ? error.name : 'unknown';
 }

@@ -6,7 +6,7 @@ import type { Inventory } from './inventory.ts';
 import { LeftOutFiles } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
 import type { MissingFiles } from './missing-files.ts';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import type { WatchSettings } from './ports.ts';
 import type { RefusedPaths } from './refused-paths.ts';
 import { whyRefused } from './root-check.ts';

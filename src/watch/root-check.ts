@@ -6,7 +6,8 @@ import type { ContentVersion } from '../pipeline/file/file-version.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
-import { errnoOf, lookAt } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
+import { lookAt } from './path-entry.ts';
 import { identify, isSameDirectory, whyAnother } from './root-identity.ts';
 import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import { onlyRead } from './ports.ts';
 import type { RootVerdict } from './root-check.ts';
 import { lockFolder } from './root-lock.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 
 /** `shared`: another user's process has the name, or nobody can tell whose: it proves nothing, and protects nothing. */
 export type LockVerdict =

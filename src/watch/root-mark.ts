@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash, randomBytes } from 'node:crypto';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import { readSmallFile } from './small-file.ts';
 
 /** The name of the mark in the root of a watched folder. Hidden, so no watcher takes it for a video. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 import { markName, readMark } from './root-mark.ts';
 import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './root-mark.ts';
 import { shellWord } from '../shell-word.ts';

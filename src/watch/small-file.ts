@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { errnoOf } from './path-entry.ts';
+import { errnoOf } from '../errno.ts';
 
 const mostBytes = 16_384;
 

@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { errnoSentence } from '../../config/errno.ts';
+import { errnoSentence } from '../../errno.ts';
 import { renderTitle } from '../../routing/template.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';

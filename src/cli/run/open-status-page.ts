@@ -1,4 +1,4 @@
-import { errnoOf } from '../../config/errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { healthOf } from '../../daemon/health.ts';

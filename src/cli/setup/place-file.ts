@@ -1,6 +1,6 @@
 import { copyFile, constants, link, lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { errnoOf, errnoSentence } from '../../config/errno.ts';
+import { errnoOf, errnoSentence } from '../../errno.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { maskedText } from '../../config/masked-text.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -6,7 +6,7 @@ import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
 import type { Rehearsal } from '../../intake/rehearsal.ts';
-import { errnoOf } from '../../watch/path-entry.ts';
+import { errnoOf } from '../../errno.ts';
 import { whyRefused } from '../../watch/root-check.ts';
 import { surveyFolder } from '../../watch/survey.ts';
 import type { Survey } from '../../watch/survey.ts';

@@ -1,7 +1,7 @@
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { errnoOf } from '../../disk/errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { linkInstead } from '../../ledger/append-log.ts';
 import { openExistingLedger } from '../../ledger/ledger.ts';
 import { receiptsPath } from '../../ledger/receipts.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { FileUnreadableError } from '@dropcast/client';
 import { isRefusal, whyClosed } from '../../read-permission.ts';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
@@ -67,7 +67,7 @@ export class ChecksumReader {
     try {
       return await this.#names.of(folder, directory, keys);
     } catch (error) {
-      const code = errnoOf(error) ?? '';
+      const code = errnoOf(error);
       if (!isRefusal(code)) throw new UnreadableChecksumError(directory, error);
       const why = await whyClosed(posix.join(folder, directory), 'directory', code);
       throw new UnreadableChecksumError(directory, new FileUnreadableError(why, { code, cause: error }));

@@ -7,7 +7,7 @@ import { FileChangedError, FileVanishedError } from '@dropcast/client';
 import { UnusableListError, listBounds } from '../../routing/list-bounds.ts';
 import type { ListReader } from '../../routing/list-bounds.ts';
 import { openRegular } from '../accepted-file.ts';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { NotInFolderError, inDirectory } from '../held-directory.ts';
 import { UnreadableChecksumError } from './unreadable-checksum.ts';
 

@@ -1,4 +1,4 @@
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { UnusableListError } from '../../routing/list-bounds.ts';
 import { FileUnreadableError } from '@dropcast/client';
 import { isRefusal } from '../../read-permission.ts';
@@ -13,7 +13,7 @@ export class UnreadableChecksumError extends Error {
   readonly code: string;
 
   constructor(path: string, cause: unknown) {
-    const code = errnoOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+    const code = cause instanceof UnusableListError ? cause.message : errnoOf(cause);
     const why = cause instanceof UnusableListError ? `cannot be used: ${code}` : `cannot be read (${code})`;
     super(`the checksum file ${path === '' ? 'of the folder' : path} ${why}`, { cause });
     this.path = path;

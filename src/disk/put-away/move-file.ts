@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { constants, copyFile, link, lstat, rm, unlink } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
 import { spellings } from '../../routing/file-name.ts';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../sync-path.ts';
 

@@ -1,6 +1,6 @@
 import { lstat, mkdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { moveFile } from './move-file.ts';

@@ -8,7 +8,7 @@ import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { mustAskFirst } from '../../pipeline/file/failure.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { Watched } from '../watched-file.ts';
 import type { HeldDirectory } from '../held-directory.ts';

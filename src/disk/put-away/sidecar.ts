@@ -4,7 +4,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileAt } from '../../pipeline/file/ports.ts';
 import type { SidecarFile } from '../../routing/plan.ts';
 import { renamedSidecar } from '../../routing/sidecar.ts';
-import { errnoOf } from '../errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { inDirectory } from '../held-directory.ts';
 import type { PutAwayAction } from './actions.ts';
 import { RenamedError, inPrivateDirectory } from './private-directory.ts';

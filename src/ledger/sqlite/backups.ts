@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { syncPath } from '../../disk/sync-path.ts';
-import { errnoOf } from '../../disk/errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { translated } from '../unavailable.ts';
 
 /** The copies that are kept; `ledger.1.db` is the newest. */

@@ -1,7 +1,7 @@
 import { chmod, open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoOf } from '../../disk/errno.ts';
+import { errnoOf } from '../../errno.ts';
 import { LedgerError, LedgerInUseError } from '../ledger-error.ts';
 import { damaged, explainOpening } from './recovery.ts';
 import { identify, isSchemaIntact, migrate } from './migrations.ts';

@@ -1,4 +1,4 @@
-import { hasCode, nameOfCode } from '../../errno-names.ts';
+import { hasCode, nameOfCode } from '../../errno.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import { LedgerUnavailableError } from './store-errors.ts';
 
