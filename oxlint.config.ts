@@ -15,12 +15,17 @@ export const arrows: Record<string, { uses: readonly string[]; types?: readonly 
   host: { uses: ['pipeline'], types: ['config'] },
   disk: { uses: ['pipeline', 'routing'], types: ['config'] },
   ledger: { uses: ['pipeline', 'disk', 'log'] },
-  fleet: { uses: ['pipeline', 'ledger', 'watch', 'host'], types: ['config', 'log'] },
+  fleet: {
+    uses: ['pipeline', 'ledger', 'watch', 'host', 'view'],
+    types: ['config', 'intake', 'daemon', 'log'],
+  },
+  'fleet/commands': { uses: ['config', 'daemon', 'view', 'ledger', 'cli', 'log'] },
+  'fleet/demo': { uses: ['pipeline', 'daemon', 'view', 'cli'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
   view: { uses: ['config', 'pipeline', 'watch', 'host', 'ledger', 'log'], types: ['intake', 'fleet'] },
   status: {
-    uses: ['http', 'daemon', 'view', 'config', 'log'],
-    types: ['pipeline', 'host', 'intake', 'ledger', 'fleet'],
+    uses: ['http', 'daemon', 'view', 'config', 'log', 'fleet'],
+    types: ['pipeline', 'host', 'intake', 'ledger'],
   },
   daemon: {
     uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger', 'fleet', 'view', 'http'],
@@ -52,7 +57,7 @@ const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'view', 'cli'],
   '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
   '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
-  '@dropcast/sandbox': ['cli'],
+  '@dropcast/sandbox': ['cli', 'fleet/demo'],
   chokidar: ['watch'],
   got: ['packages/client', 'status'],
   xstate: ['pipeline'],
@@ -63,9 +68,9 @@ const homes: Record<string, readonly string[]> = {
   winston: ['log'],
   zod: ['config', 'routing', 'packages/client', 'packages/sandbox'],
   kysely: ['ledger', 'fleet'],
-  pg: ['ledger'],
+  pg: ['fleet'],
   'pg-boss': ['fleet'],
-  commander: ['cli'],
+  commander: ['cli', 'fleet/commands'],
   hono: ['daemon', 'status', 'packages/pages', 'packages/sandbox'],
   'prom-client': ['status'],
   '@opentelemetry/api': ['status'],
@@ -85,7 +90,7 @@ const homes: Record<string, readonly string[]> = {
   send: ['packages/sandbox'],
 };
 
-const folders = Object.keys(arrows);
+const folders = Object.keys(arrows).filter((folder) => !folder.includes('/'));
 
 const librariesOutside = (place: string) =>
   Object.entries(homes)
@@ -106,7 +111,7 @@ const boundary = (
       {
         patterns: [
           ...folders
-            .filter((other) => other !== folder && !uses.includes(other))
+            .filter((other) => other !== folder.split('/')[0] && !uses.includes(other))
             .map((other) => ({
               group: [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`],
               message: `${folder}/ must not import ${other}/${types.includes(other) ? ' except types' : ''}.`,
@@ -168,7 +173,7 @@ export default defineConfig({
     'typescript/no-unsafe-type-assertion': 'off',
   },
   overrides: [
-    ...folders.map((folder) => boundary(folder, arrows[folder] ?? { uses: [] })),
+    ...Object.entries(arrows).map(([folder, allowed]) => boundary(folder, allowed)),
     ...['client', 'media', 'pages', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],

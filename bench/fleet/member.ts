@@ -5,7 +5,7 @@ import { openJobQueue } from '../../src/fleet/job-queue.ts';
 import { createLeases } from '../../src/fleet/leases.ts';
 import type { Leases } from '../../src/fleet/leases.ts';
 import { sharedBudget } from '../../src/fleet/shared-budget.ts';
-import { openPool } from '../../src/ledger/postgres/pool.ts';
+import { openPool } from '../../src/fleet/postgres/pool.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { placeAt } from '../../test/support/postgres/place.ts';
 

@@ -1,4 +1,4 @@
-import type { PostgresPool } from '../ledger/postgres/pool.ts';
+import type { PostgresPool } from './postgres/pool.ts';
 
 /** Of the tables of pg-boss, as its package says. */
 export const knownJobSchema = 43;

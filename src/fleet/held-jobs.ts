@@ -1,4 +1,4 @@
-import type { Ask, PostgresPool } from '../ledger/postgres/pool.ts';
+import type { Ask, PostgresPool } from './postgres/pool.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import { heartbeatSeconds, longestJobMs } from './job-queue.ts';

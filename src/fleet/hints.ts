@@ -1,4 +1,4 @@
-import { channel } from '../ledger/postgres/connection.ts';
+import { channel } from './postgres/connection.ts';
 
 /** What a member tells the others beside its name, which says that it wrote rows. A name of a host has no colon. */
 export type Hint = 'budget' | 'hosts' | 'free';

@@ -1,8 +1,8 @@
 import { PgBoss } from 'pg-boss';
 import type { Db, JobWithMetadata } from 'pg-boss';
 import { notifyOf } from './hints.ts';
-import { lockQuery } from '../ledger/postgres/locks.ts';
-import type { Ask, PostgresPool } from '../ledger/postgres/pool.ts';
+import { lockQuery } from './postgres/locks.ts';
+import type { Ask, PostgresPool } from './postgres/pool.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 
 /** The schema of pg-boss's tables. */

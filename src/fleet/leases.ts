@@ -1,6 +1,6 @@
-import { isSettled } from '../ledger/postgres/failover.ts';
+import { isSettled } from './postgres/failover.ts';
 import type { Query } from '../ledger/work.ts';
-import type { Ask } from '../ledger/postgres/pool.ts';
+import type { Ask } from './postgres/pool.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Claim, Claims } from '../pipeline/file/ports.ts';
 import { HeldJobs } from './held-jobs.ts';

@@ -1,10 +1,10 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { channel } from '../ledger/postgres/connection.ts';
-import { knownSchema } from '../ledger/postgres/migrations.ts';
-import { openSharedRows } from '../ledger/postgres/open.ts';
-import { openPool } from '../ledger/postgres/pool.ts';
-import type { PostgresPlace } from '../ledger/postgres/place.ts';
-import type { Outage } from '../ledger/postgres/reachable.ts';
+import { channel } from './postgres/connection.ts';
+import { knownSchema } from './postgres/migrations.ts';
+import { openSharedRows } from './postgres/open.ts';
+import { openPool } from './postgres/pool.ts';
+import type { PostgresPlace } from './postgres/place.ts';
+import type { Outage } from './postgres/reachable.ts';
 import type { BudgetStore } from '../host/budget-store.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../pipeline/file/ports.ts';

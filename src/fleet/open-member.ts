@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PostgresPool } from '../ledger/postgres/pool.ts';
+import type { PostgresPool } from './postgres/pool.ts';
 import { notifyOf } from './hints.ts';
 import { createHostTable } from './host-table.ts';
 import { joinFleet } from './hosts.ts';

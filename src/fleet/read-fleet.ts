@@ -1,8 +1,8 @@
 import type { BudgetNow } from '../host/budget-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openRowsToRead } from '../ledger/postgres/open.ts';
-import type { PostgresPlace } from '../ledger/postgres/place.ts';
-import { openPool } from '../ledger/postgres/pool.ts';
+import { openRowsToRead } from './postgres/open.ts';
+import type { PostgresPlace } from './postgres/place.ts';
+import { openPool } from './postgres/pool.ts';
 import type { Fleet } from './fleet-view.ts';
 import { readFoundPlaces, sharedOf } from './found-places.ts';
 import type { ConfiguredFolder } from './found-places.ts';

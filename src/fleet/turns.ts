@@ -1,5 +1,5 @@
-import { isSettled } from '../ledger/postgres/failover.ts';
-import type { PostgresPool } from '../ledger/postgres/pool.ts';
+import { isSettled } from './postgres/failover.ts';
+import type { PostgresPool } from './postgres/pool.ts';
 import type { Turn } from '../pipeline/rounds/turn.ts';
 import { jobSchema } from './job-queue.ts';
 import { HeldJobs } from './held-jobs.ts';

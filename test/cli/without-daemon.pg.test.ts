@@ -6,7 +6,7 @@ import { pause } from '../../src/cli/act/pause.ts';
 import { resume } from '../../src/cli/act/resume.ts';
 import { check } from '../../src/cli/configure/check.ts';
 import { plan } from '../../src/cli/configure/plan.ts';
-import { hosts } from '../../src/cli/hosts/hosts.ts';
+import { hosts } from '../../src/fleet/commands/hosts.ts';
 import { failures } from '../../src/cli/look/failures.ts';
 import { ls } from '../../src/cli/look/ls.ts';
 import type { LsOptions } from '../../src/cli/look/ls.ts';

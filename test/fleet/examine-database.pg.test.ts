@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { examineDatabase } from '../../src/fleet/examine-database.ts';
-import { openPool } from '../../src/ledger/postgres/pool.ts';
+import { openPool } from '../../src/fleet/postgres/pool.ts';
 import { placeAt } from '../support/postgres/place.ts';
 import { freshDatabase } from '../support/postgres/server.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openJobQueue } from '../../src/fleet/job-queue.ts';
-import { lockTable } from '../../src/ledger/postgres/locks.ts';
-import { openPool } from '../../src/ledger/postgres/pool.ts';
+import { lockTable } from '../../src/fleet/postgres/locks.ts';
+import { openPool } from '../../src/fleet/postgres/pool.ts';
 import { needs } from '../support/needs.ts';
 import { startCluster } from '../support/postgres/cluster.ts';
 import { placeAt } from '../support/postgres/place.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
-import { FakeFleet, someHost } from '../daemon/fleet/fake-fleet.ts';
+import { FakeFleet, someHost } from '../fleet/fake-fleet.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { alerts, alertsPath, dashboard, metricsIn, queries } from './contrib.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { created, failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
-import { FakeFleet, someHost, someUpload } from '../daemon/fleet/fake-fleet.ts';
+import { FakeFleet, someHost, someUpload } from '../fleet/fake-fleet.ts';
 import { needs } from '../support/needs.ts';
 import { measuredDaemon, valuesOf } from './measured-daemon.ts';
 

@@ -15,7 +15,7 @@ export function addDemoCommand(
     .option('--fleet', 'three members on one PostgreSQL, one of which is killed while it uploads')
     .action(async (options: { keep?: boolean; fleet?: boolean }) => {
       if (options.fleet === true)
-        return exit(await (await import('./fleet-demo/fleet-demo.ts')).fleetDemo(shell, samples));
+        return exit(await (await import('../../fleet/demo/fleet-demo.ts')).fleetDemo(shell, samples));
       const { demo } = await import('./demo.ts');
       exit(await demo(shell, { ...options, samples }));
     });

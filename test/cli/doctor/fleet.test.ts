@@ -8,7 +8,7 @@ import { hostView } from '../../../src/view/hosts/host-view.ts';
 import { knownJobSchema } from '../../../src/fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../src/fleet/examine-database.ts';
 import type { Host } from '../../../src/fleet/fleet-view.ts';
-import { noon, someHost } from '../../daemon/fleet/fake-fleet.ts';
+import { noon, someHost } from '../../fleet/fake-fleet.ts';
 
 const fine: DatabaseFacts = {
   version: '15.10',

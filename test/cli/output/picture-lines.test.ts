@@ -6,7 +6,7 @@ import type { LivePicture } from '../../../src/view/picture/picture.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { hostView } from '../../../src/view/hosts/host-view.ts';
-import { someHost, someUpload } from '../../daemon/fleet/fake-fleet.ts';
+import { someHost, someUpload } from '../../fleet/fake-fleet.ts';
 import { busyPicture, noon, someNowFile, somePicture } from '../../view/picture/some-picture.ts';
 
 /** Members that have a line only when there is something to show. */

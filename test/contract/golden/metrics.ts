@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import type { Metric } from 'prom-client';
 import { createMetrics } from '../../../src/status/metrics/metrics.ts';
-import { FakeFleet, someHost } from '../../daemon/fleet/fake-fleet.ts';
+import { FakeFleet, someHost } from '../../fleet/fake-fleet.ts';
 import { measuredDaemon } from '../../status/measured-daemon.ts';
 import { failure, someFacts, uploaded } from '../../pipeline/some-facts.ts';
 import { columns } from './lines.ts';

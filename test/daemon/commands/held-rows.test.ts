@@ -11,7 +11,7 @@ import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderRouter } from '../../../src/intake/folder-router.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Fleet, Host } from '../../../src/fleet/fleet-view.ts';
-import { FakeFleet, someHost } from '../fleet/fake-fleet.ts';
+import { FakeFleet, someHost } from '../../fleet/fake-fleet.ts';
 import { alwaysOurs } from '../../../src/pipeline/rounds/turn.ts';
 import type { Turn } from '../../../src/pipeline/rounds/turn.ts';
 import { rowsOf } from '../../pipeline/held-rows.ts';

@@ -9,7 +9,7 @@ export const enginePlants: readonly FleetPlant[] = [
     seen: [1],
     changes: [
       {
-        file: 'src/ledger/postgres/words.ts',
+        file: 'src/fleet/postgres/words.ts',
         from: "return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };",
         to: 'return { ...derivedOf(facts), host, disposal: null };',
       },
@@ -22,7 +22,7 @@ export const enginePlants: readonly FleetPlant[] = [
     seen: [2],
     changes: [
       {
-        file: 'src/ledger/postgres/words.ts',
+        file: 'src/fleet/postgres/words.ts',
         from: 'orderIn: (column) => `${column}, seq`,',
         to: 'orderIn: (column) => `${column}, seq desc`,',
       },
@@ -35,7 +35,7 @@ export const enginePlants: readonly FleetPlant[] = [
     seen: [1],
     changes: [
       {
-        file: 'src/ledger/postgres/statement.ts',
+        file: 'src/fleet/postgres/statement.ts',
         from: "value.toWellFormed().replaceAll('\\0', '\\uFFFD')",
         to: "value.toWellFormed().normalize('NFD')",
       },

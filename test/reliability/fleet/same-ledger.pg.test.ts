@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openInFile } from '../../ledger/opened-rows.ts';
-import { openShared } from '../../ledger/postgres/open-shared.ts';
+import { openShared } from '../../fleet/postgres/open-shared.ts';
 import { walk } from './same-ledger.ts';
 
 const seeds = Array.from({ length: process.env['DROPCAST_LONG'] === undefined ? 20 : 200 }, (_, n) => n + 1);

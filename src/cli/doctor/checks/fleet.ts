@@ -1,5 +1,5 @@
 import type { LedgerConfig } from '../../../config/config.ts';
-import { hostsOf } from '../../../daemon/fleet/commands.ts';
+import { hostsOf } from '../../../fleet/host-commands.ts';
 import type { HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles } from '../../../view/hosts/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';
@@ -35,7 +35,7 @@ export function fleetCheck(probe: FleetProbe): Check {
 export const fleet = fleetCheck(askDatabase);
 
 async function askDatabase(ledger: LedgerConfig, hostName: string): Promise<FleetFacts | string> {
-  const { openPool } = await import('../../../ledger/postgres/pool.ts');
+  const { openPool } = await import('../../../fleet/postgres/pool.ts');
   const { examineDatabase } = await import('../../../fleet/examine-database.ts');
   const { openFleet } = await import('../../../fleet/open-member.ts');
   try {

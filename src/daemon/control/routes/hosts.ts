@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { Daemon } from '../../daemon.ts';
-import { drain, forget, hostsOf } from '../../fleet/commands.ts';
-import type { DrainWanted } from '../../fleet/commands.ts';
+import { drain, forget, hostsOf } from '../../../fleet/host-commands.ts';
+import type { DrainWanted } from '../../../fleet/host-commands.ts';
 
 /** `GET /hosts`: the members of the fleet. */
 export function hostRoutes({ fleet, ledger }: Pick<Daemon, 'fleet' | 'ledger'>): Hono {

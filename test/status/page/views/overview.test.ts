@@ -5,7 +5,7 @@ import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { busyPicture, noon, someNowFile, somePicture } from '../../../view/picture/some-picture.ts';
 import { hostView } from '../../../../src/view/hosts/host-view.ts';
 import type { Host } from '../../../../src/fleet/fleet-view.ts';
-import { someHost } from '../../../daemon/fleet/fake-fleet.ts';
+import { someHost } from '../../../fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
 async function shown(picture: LivePicture, mayChange = true): Promise<string> {

@@ -1,0 +1,92 @@
+import type { Config, LedgerConfig } from '../../config/config.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { loadConfig } from '../../config/load.ts';
+import { AlreadyRunningError, lockInstance } from '../../daemon/state/instance-lock.ts';
+import { actAsOwner } from '../../daemon/state/state-owner.ts';
+import { readFoundPlaces, sharedOf } from '../found-places.ts';
+import type { Copied } from '../copy/copy-ledger.ts';
+import { copyToPostgres, copyToSqlite } from '../copy/move.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import { nameOf } from '../postgres/place.ts';
+import { openPool } from '../postgres/pool.ts';
+import { counted } from '../../cli/output/format.ts';
+import { printJson } from '../../cli/output/json.ts';
+import { locateConfig } from '../../cli/read-config.ts';
+import { CommandError, exitCodes } from '../../cli/shell.ts';
+import type { Shell } from '../../cli/shell.ts';
+import { toFolders, toPlaces } from './place-names.ts';
+import { databaseOf, type TargetOptions } from './target.ts';
+
+export interface CopyLedgerOptions extends TargetOptions {
+  readonly config?: string;
+  readonly to?: string | true;
+  readonly from?: string | true;
+  readonly json?: boolean;
+}
+
+/** `dropcast ledger copy`: moves to PostgreSQL, or back. @throws {CommandError} with the reason; nothing was copied then */
+export async function copyLedgerCommand(shell: Shell, options: CopyLedgerOptions): Promise<void> {
+  const { to, from } = options;
+  const address = to ?? from;
+  if (address === undefined || (to !== undefined && from !== undefined))
+    throw new CommandError('write either --to ADDRESS, or --from ADDRESS', exitCodes.usage);
+  const config = await configWithSecrets(shell, options.config);
+  const database = await databaseOf(address, { config, shell }, options);
+  try {
+    const copied = await copy(shell, config, { database, isTo: to !== undefined });
+    if (options.json === true) printJson({ v: 1, tables: copied }, shell.stdout);
+    else shell.stdout.write(report(copied, config, { database, isTo: to !== undefined }));
+  } catch (error) {
+    throw explained(error, config);
+  }
+}
+
+interface Direction {
+  readonly database: LedgerConfig;
+  readonly isTo: boolean;
+}
+
+async function copy(shell: Shell, config: Config, { database, isTo }: Direction): Promise<readonly Copied[]> {
+  const { stateDir, hostName, folders } = config;
+  await actAsOwner(stateDir);
+  await using _ = await lockInstance(stateDir);
+  await using pool = await openPool(database, { hostName });
+  const fleet = { pool, name: nameOf(database), user: database.user, hostName };
+  const onProgress = progressOn(shell);
+  const host = { hostName, shared: sharedOf(folders, await readFoundPlaces(stateDir)) };
+  if (isTo) return await copyToPostgres(stateDir, fleet, { translated: toPlaces(host), onProgress });
+  return await copyToSqlite(fleet, stateDir, { translated: toFolders(host), onProgress });
+}
+
+/** A line that is written over, for people who wait. */
+function progressOn({ stderr }: Shell) {
+  return ({ table, rows, of }: { readonly table: string; readonly rows: number; readonly of: number }): void => {
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${table}: ${rows} of ${of}${rows === of ? '\r\x1b[K' : ''}`);
+  };
+}
+
+function report(copied: readonly Copied[], { stateDir, file, ledger }: Config, { database, isTo }: Direction): string {
+  const rows = (table: string): number => copied.find((each) => each.table === table)?.rows ?? 0;
+  const name = nameOf(database);
+  const isSet = ledger?.url === database.url;
+  const what = `Copied and compared ${counted(rows('file'), 'file')} and ${counted(rows('history'), 'line')} of history`;
+  const next = isTo
+    ? `${isSet ? 'Now start dropcast' : `Now set \`ledger: ${database.url}\` in ${file}, and start dropcast`}. The ledger in ${stateDir} stays as it is, and is no longer used.`
+    : `Now remove \`ledger\` from ${file}, and start dropcast. The ledger of ${name} stays as it is.`;
+  return `${what} ${isTo ? `to ${name}` : `from ${name} to ${stateDir}`}.\n${next}\n`;
+}
+
+async function configWithSecrets(shell: Shell, option: string | undefined): Promise<Config> {
+  const { config, problems } = await loadConfig(await locateConfig(shell, option), shell);
+  if (config !== null) return config;
+  throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
+}
+
+function explained(error: unknown, { stateDir }: Config): unknown {
+  if (error instanceof AlreadyRunningError)
+    return new CommandError(
+      `dropcast runs with the state directory ${stateDir}: stop it first (\`sudo systemctl stop dropcast\`), on every host`,
+      exitCodes.failed,
+    );
+  return error instanceof LedgerError ? new CommandError(error.message, exitCodes.failed, { cause: error }) : error;
+}

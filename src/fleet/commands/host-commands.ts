@@ -1,0 +1,38 @@
+import { json } from '../../cli/registry.ts';
+import type { Registry, Shared } from '../../cli/registry.ts';
+import type { DrainOptions } from './drain.ts';
+
+/** `dropcast hosts …`: the hosts that have the same ledger. */
+export function addHostCommands({ shell, command, exit }: Registry): void {
+  const hosts = json(
+    command(
+      'hosts',
+      'list the hosts of this fleet: what each of them does, when it was heard, and what waits for it; works without a daemon',
+    ),
+  )
+    .summary('list the hosts of a fleet, or drain one')
+    .action(async (options: Shared) => exit(await (await import('./hosts.ts')).hosts(shell, options)));
+  json(
+    hosts
+      .command('drain <name>')
+      .description(
+        'let a host finish what runs and start nothing new; the other hosts go on. It holds until it is undone, also after a restart',
+      )
+      .summary('let a host finish what runs, and start nothing new')
+      .option('-c, --config <path>', 'configuration file'),
+  )
+    .option('--undo', 'let it take up files again')
+    .option('--wait', 'return once nothing runs there')
+    .action(async (name: string, options: DrainOptions) =>
+      exit(await (await import('./drain.ts')).drainHost(shell, name, options)),
+    );
+  json(
+    hosts
+      .command('forget <name>')
+      .description('remove a host that is gone for good from the list; one that runs is not removed')
+      .summary('remove a host that is gone for good')
+      .option('-c, --config <path>', 'configuration file'),
+  ).action(async (name: string, options: Shared) =>
+    exit(await (await import('./forget.ts')).forgetHost(shell, name, options)),
+  );
+}

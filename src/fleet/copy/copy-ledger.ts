@@ -1,0 +1,163 @@
+import { withFolder } from '../../ledger/expectation-key.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import { storable, withoutNul } from '../postgres/statement.ts';
+import type { StoredRow, Value } from '../../ledger/work.ts';
+import { RowSum } from './row-sum.ts';
+import type { Side, Table } from './side.ts';
+import { bornWith, tables } from './tables.ts';
+
+export interface Copied {
+  readonly table: Table;
+  readonly rows: number;
+  /** Of all rows; the same on both sides. */
+  readonly checksum: string;
+}
+
+export interface CopyOptions {
+  /** What the other ledger calls a folder. */
+  translated(folder: string, table: Table): string;
+  onProgress?(progress: { readonly table: Table; readonly rows: number; readonly of: number }): void;
+}
+
+/** Rows of one statement: a file has 45 columns, and SQLite takes 32,766 values. */
+const BATCH = 500;
+
+/**
+ * Copies every row of one ledger into an empty one, with its numbers and its identity, and reads it back to compare. One that was copied
+ * before, and has not changed since, is only compared. Both sides are in a transaction; who calls commits, and rolls back when this throws.
+ *
+ * @throws {LedgerError} when there is something in the other one, or what was written is not what was read
+ */
+export async function copyLedger(from: Side, to: Side, options: CopyOptions): Promise<readonly Copied[]> {
+  const before = await copiedBefore({ from, to, ...options });
+  if (before !== null) return before;
+  await requireEmpty(to);
+  for (const table of bornWith) await to.ask(`DELETE FROM ${table}`);
+  const copied: Copied[] = [];
+  for (const table of allTables) copied.push(await copyTable(table, { from, to, ...options }));
+  return copied;
+}
+
+const allTables = Object.keys(tables) as readonly Table[];
+
+/** @throws {LedgerError} when there are rows in it that no new ledger has */
+export async function requireEmpty(side: Side): Promise<void> {
+  for (const table of allTables.filter((each) => !bornWith.includes(each))) {
+    const rows = await count(side, table);
+    if (rows > 0)
+      throw new LedgerError(
+        `${side.name} already has a ledger with something in it (${rows} rows in the table ${table}); nothing was copied`,
+      );
+  }
+}
+
+/** @returns null when the other one is not this ledger, row for row */
+async function copiedBefore({ from, to, translated }: Copying): Promise<readonly Copied[] | null> {
+  if ((await identityOf(from)) !== (await identityOf(to))) return null;
+  const copied: Copied[] = [];
+  for (const table of allTables) {
+    const names = await commonColumns(table, from, to);
+    const sum = await sumOf(from, table, names, (row) => inWordsOf(table, row, translated));
+    if ((await sumOf(to, table, names)).hex !== sum.hex) return null;
+    copied.push({ table, rows: sum.rows, checksum: sum.hex });
+  }
+  return copied;
+}
+
+interface Copying extends CopyOptions {
+  readonly from: Side;
+  readonly to: Side;
+}
+
+async function copyTable(table: Table, { from, to, translated, onProgress }: Copying): Promise<Copied> {
+  const names = await commonColumns(table, from, to);
+  const of = await count(from, table);
+  const sent = new RowSum();
+  for await (const batch of batches(from, table, names)) {
+    const translatedRows = batch.map((row) => inWordsOf(table, row, translated));
+    for (const row of translatedRows) sent.add(names.map((name) => row[name]));
+    await to.insert(
+      table,
+      translatedRows.map((row) => to.completed(table, row)),
+    );
+    onProgress?.({ table, rows: sent.rows, of });
+  }
+  const arrived = await sumOf(to, table, names);
+  if (sent.rows !== of || arrived.rows !== of || arrived.hex !== sent.hex)
+    throw new LedgerError(
+      `the copy of the table ${table} differs: ${of} rows in ${from.name}, ${arrived.rows} in ${to.name}; nothing was copied`,
+    );
+  return { table, rows: of, checksum: sent.hex };
+}
+
+/** What each store has for itself: checksums of rows in a file, who wrote a row in a fleet, columns that are looked for. */
+async function commonColumns(table: Table, from: Side, to: Side): Promise<readonly string[]> {
+  const theirs = await to.columns(table);
+  const common = (await from.columns(table)).filter((name) => theirs.includes(name) && name !== 'checksum');
+  const missing = tables[table].key.filter((name) => !common.includes(name));
+  if (missing.length > 0) throw new LedgerError(`${to.name} has no table ${table} of this version`);
+  return common;
+}
+
+async function* batches(side: Side, table: Table, names: readonly string[]): AsyncGenerator<readonly StoredRow[]> {
+  const key = tables[table].key.map(quoted).join(', ');
+  const marks = tables[table].key.map(() => '?').join(', ');
+  const select = `SELECT ${names.map(quoted).join(', ')} FROM ${table}`;
+  let last: readonly Value[] | null = null;
+  for (;;) {
+    const where = last === null ? '' : `WHERE (${key}) > (${marks})`;
+    const rows = await side.ask(`${select} ${where} ORDER BY ${key} LIMIT ${BATCH}`, last ?? []);
+    if (rows.length > 0) yield rows;
+    if (rows.length < BATCH) return;
+    const end = rows.at(-1) ?? {};
+    last = tables[table].key.map((name) => end[name] ?? null);
+  }
+}
+
+/** PostgreSQL has no NUL in a text, and half a surrogate pair is no UTF-8. */
+function inWordsOf(table: Table, row: StoredRow, translated: CopyOptions['translated']): StoredRow {
+  const { folder, expectation, json } = tables[table];
+  const named = (text: string): string => translated(text, table);
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      if (typeof value !== 'string') return [name, value];
+      const text = json?.includes(name) === true ? jsonWithoutNul(value) : storable(value);
+      if (name === expectation) return [name, withFolder(text, named)];
+      return [name, name === folder && text !== '' ? named(text) : text];
+    }),
+  );
+}
+
+function jsonWithoutNul(text: string): string {
+  const value = JSON.parse(text) as unknown;
+  const kept = withoutNul(value);
+  return kept === value ? text : JSON.stringify(kept);
+}
+
+async function sumOf(
+  side: Side,
+  table: Table,
+  names: readonly string[],
+  inWords = (row: StoredRow): StoredRow => row,
+): Promise<RowSum> {
+  const sum = new RowSum();
+  for await (const batch of batches(side, table, names)) {
+    for (const row of batch.map(inWords)) sum.add(names.map((name) => row[name]));
+  }
+  return sum;
+}
+
+export async function identityOf(side: Side): Promise<string> {
+  const [row] = await side.ask('SELECT ledger FROM identity');
+  return String(row?.['ledger']);
+}
+
+async function count(side: Side, table: Table): Promise<number> {
+  const [row] = await side.ask(`SELECT count(*) AS n FROM ${table}`);
+  return Number(row?.['n'] ?? 0);
+}
+
+/** `end` and `by` are words of SQL. */
+function quoted(name: string): string {
+  return `"${name}"`;
+}

@@ -1,0 +1,160 @@
+import { rename, rm } from 'node:fs/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Selectable } from 'kysely';
+import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
+import { forgetLedgerElsewhere, noteLedgerElsewhere, placeElsewhere } from '../../ledger/ledger-elsewhere.ts';
+import { LedgerError, refusal } from '../../ledger/ledger-error.ts';
+import { writeLedgerId } from '../../ledger/ledger-id.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import { derivedOf } from '../postgres/derived.ts';
+import { migrate } from '../postgres/migrations.ts';
+import type { Ask, PostgresPool } from '../postgres/pool.ts';
+import { factsOf } from '../../ledger/row.ts';
+import type { FileTable } from '../../ledger/schema.ts';
+import { openDatabase } from '../../ledger/sqlite/open-database.ts';
+import { ledgerPath } from '../../ledger/sqlite/recovery.ts';
+import { makeStateDirectory, sizeOfUsableFile, stateDirectory } from '../../ledger/state-directory.ts';
+import { copyLedger, identityOf, requireEmpty, type Copied, type CopyOptions } from './copy-ledger.ts';
+import { postgresSide } from './postgres-side.ts';
+import type { Side } from './side.ts';
+import { inTransaction, sqliteSide } from './sqlite-side.ts';
+
+export interface Fleet {
+  readonly pool: PostgresPool;
+  /** `PostgreSQL at db.example.com` */
+  readonly name: string;
+  readonly user: string;
+  /** This member, which is said to have written the rows. */
+  readonly hostName: string;
+}
+
+/**
+ * Copies the ledger of a state directory to an empty database, all of it or nothing. It stays where it is, and so do the receipts. A copy
+ * that is there already is compared, and noted: so this can be repeated when nobody knows what came of it.
+ *
+ * @throws {LedgerError} with the reason
+ */
+export async function copyToPostgres(stateDir: string, fleet: Fleet, options: CopyOptions): Promise<readonly Copied[]> {
+  await migrate(fleet);
+  // Opened once as always: what a crash left is put right, and the tables are of this version.
+  await (await openLedger(stateDir))[Symbol.asyncDispose]();
+  const path = ledgerPath(stateDir);
+  const copied = await withDatabase(path, (database) =>
+    fleet.pool.transaction(async (ask) => {
+      await requireNoMembers(ask, fleet);
+      const to = postgresSide(ask, fleet.name, writtenBy(fleet.hostName));
+      return inTransaction(database, () => copyLedger(sqliteSide(database, path), to, options));
+    }),
+  );
+  await inStateDirectory(stateDir, () => noteLedgerElsewhere(stateDir, fleet.name));
+  return copied;
+}
+
+/**
+ * Copies the ledger of a database to a state directory, all of it or nothing. It stays where it is. A ledger that went to a database before is
+ * set aside as `ledger.db.old-TIME`; one that is in use is not touched.
+ *
+ * @throws {LedgerError} with the reason; nothing was copied
+ */
+export async function copyToSqlite(fleet: Fleet, stateDir: string, options: CopyOptions): Promise<readonly Copied[]> {
+  await makeStateDirectory(stateDir);
+  const isOld = (await placeElsewhere(stateDir)) !== null;
+  const path = ledgerPath(stateDir);
+  if (!isOld && (await isLedgerFile(path)))
+    await withDatabase(path, (database) => requireEmpty(sqliteSide(database, path)));
+  // Beside the ledger until it is whole: whoever starts dropcast after a cut has what was there before.
+  const fresh = `${path}.copy`;
+  await removeLedger(fresh);
+  try {
+    const { copied, id } = await copyToFile(fleet, { fresh, path }, options);
+    await inStateDirectory(stateDir, async () => {
+      // First, or the next start would give the copy the identity of the ledger before.
+      await writeLedgerId(stateDir, id);
+      if (isOld) await setAside(path);
+      await rename(fresh, path);
+      await forgetLedgerElsewhere(stateDir);
+    });
+    return copied;
+  } finally {
+    await removeLedger(fresh);
+  }
+}
+
+async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: string }, options: CopyOptions) {
+  return withDatabase(fresh, async (database) => {
+    const to = sqliteSide(database, path);
+    const copied = await inTransaction(database, () =>
+      // Of one moment, also while a host writes that nobody has heard for a while.
+      fleet.pool.transaction(async (ask) => {
+        await requireNoMembers(ask, fleet);
+        const from = postgresSide(ask, fleet.name, (_, row) => row);
+        return copyLedger(from, to, options);
+      }, 'read'),
+    );
+    return { copied, id: await identityOf(to) };
+  });
+}
+
+/** An empty file is what an interrupted first start leaves. */
+async function isLedgerFile(path: string): Promise<boolean> {
+  return ((await sizeOfUsableFile(path)) ?? 0) > 0;
+}
+
+/** Beside it, with what a crash left. */
+async function setAside(path: string): Promise<void> {
+  const since = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
+  for (const end of ['', '-wal']) {
+    if ((await sizeOfUsableFile(`${path}${end}`)) !== null) await rename(`${path}${end}`, `${path}.old-${since}${end}`);
+  }
+}
+
+async function removeLedger(path: string): Promise<void> {
+  for (const end of ['', '-wal']) await rm(`${path}${end}`, { force: true });
+}
+
+async function withDatabase<T>(path: string, work: (database: DatabaseSync) => Promise<T>): Promise<T> {
+  const database = await openDatabase(path);
+  try {
+    return await work(database);
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailableError)) throw error;
+    const isUnknown = error instanceof OutcomeUnknownError;
+    const what = isUnknown
+      ? 'it is unknown whether the ledger was copied; run the same command again, which finds out, before you start dropcast'
+      : 'nothing was copied';
+    throw new LedgerError(`${what}: ${error.message}`, { cause: error });
+  } finally {
+    database.close();
+  }
+}
+
+/** @throws {LedgerError} what the file system refuses */
+async function inStateDirectory(stateDir: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const refused = await refusal(stateDir, error, stateDirectory(stateDir));
+    throw new LedgerError(`${refused.message}; run the same command again once that is mended`, { cause: error });
+  }
+}
+
+/** Hosts say every few seconds that they are there. None may begin before this is over. */
+async function requireNoMembers(ask: Ask, { name }: Fleet): Promise<void> {
+  await ask('LOCK TABLE host IN SHARE ROW EXCLUSIVE MODE');
+  const rows = await ask<{ name: string }>(
+    `SELECT name FROM host WHERE stopped_at IS NULL AND heard_at > extract(epoch FROM clock_timestamp()) * 1000 - 15000 ORDER BY name`,
+  );
+  if (rows.length > 0)
+    throw new LedgerError(
+      `dropcast runs on ${rows.map((row) => row.name).join(', ')} with the ledger of ${name}: stop it there first; nothing was copied`,
+    );
+}
+
+/** As if this host had written the row: with the columns that PostgreSQL finds files by. */
+function writtenBy(host: string): Side['completed'] {
+  return (table, row) => {
+    if (table !== 'file') return row;
+    const facts = factsOf({ ...row, checksum: null } as unknown as Selectable<FileTable>);
+    return { ...row, ...derivedOf(facts), host };
+  };
+}

@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sandbox } from '@dropcast/sandbox';
+import { callDaemon } from '../../daemon/control/client.ts';
+import type { FilesView } from '../../view/files/files-view.ts';
+import type { FileView } from '../../view/files/file-view.ts';
+import { programFile } from '../../package-files.ts';
+import { CommandError, exitCodes } from '../../cli/shell.ts';
+import type { Shell } from '../../cli/shell.ts';
+import type { DemoPostgres } from './demo-postgres.ts';
+
+/** A member of the fleet: a daemon in a process of its own. */
+export interface DemoMember extends AsyncDisposable {
+  readonly name: string;
+  /** Its own folder, which no other member can read. */
+  readonly folder: string;
+  isRunning(): boolean;
+  /** Starts it, again. Resolves when it is ready. */
+  start(): Promise<void>;
+  /** What `kill -9` does. */
+  kill(): void;
+  /** What it says of all files; null when it does not answer. */
+  files(): Promise<readonly FileView[] | null>;
+}
+
+export interface DemoFleet {
+  /** Where everything lies. */
+  readonly scratch: string;
+  /** The folder that all members can read. */
+  readonly share: string;
+  readonly sandbox: Sandbox;
+  readonly postgres: DemoPostgres;
+  readonly shell: Pick<Shell, 'env'>;
+}
+
+export async function prepareMember(name: string, fleet: DemoFleet): Promise<DemoMember> {
+  const home = join(fleet.scratch, name);
+  const folder = join(home, 'local');
+  await mkdir(folder, { recursive: true });
+  const config = join(home, 'dropcast.yaml');
+  await writeFile(config, configText(name, home, fleet), { mode: 0o600 });
+  return new Member(name, { home, folder, config, env: fleet.shell.env });
+}
+
+interface Where {
+  readonly home: string;
+  readonly folder: string;
+  readonly config: string;
+  readonly env: Shell['env'];
+}
+
+/** Of what a member printed: enough to say why it did not start. */
+const mostSaid = 4_000;
+/** Three members start at once, each in a process of its own. */
+const startsWithinMs = 120_000;
+
+class Member implements DemoMember {
+  readonly name: string;
+  readonly folder: string;
+  readonly #where: Where;
+  #child: ReturnType<typeof spawn> | null = null;
+  #said = '';
+
+  constructor(name: string, where: Where) {
+    this.name = name;
+    this.folder = where.folder;
+    this.#where = where;
+  }
+
+  isRunning(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async start(): Promise<void> {
+    const { config, env } = this.#where;
+    // In a group of its own: Ctrl-C of the terminal is for the demo, which stops its members itself.
+    const child = spawn(process.execPath, [programFile(), 'run', '--config', config], {
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#said = '';
+    const ready = Promise.withResolvers<void>();
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part) => {
+        this.#said = `${this.#said}${String(part)}`.slice(-mostSaid);
+        if (this.#said.includes('"Ready"')) ready.resolve();
+      });
+    child.once('error', ready.reject);
+    child.once('exit', () =>
+      ready.reject(new CommandError(`${this.name} did not start:\n${this.#said.trim()}`, exitCodes.failed)),
+    );
+    const late = setTimeout(() => {
+      child.kill('SIGKILL');
+      ready.reject(
+        new CommandError(
+          `${this.name} was not ready after ${startsWithinMs / 1_000} s:\n${this.#said.trim()}`,
+          exitCodes.failed,
+        ),
+      );
+    }, startsWithinMs);
+    await ready.promise.finally(() => clearTimeout(late));
+  }
+
+  kill(): void {
+    this.#child?.kill('SIGKILL');
+  }
+
+  async files(): Promise<readonly FileView[] | null> {
+    if (!this.isRunning()) return null;
+    const socket = join(this.#where.home, 'state', 'dropcast.sock');
+    const answer = await callDaemon<FilesView>(socket, 'GET', '/files?limit=1000').catch(() => null);
+    return answer?.files ?? null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const child = this.#child;
+    if (child === null || !this.isRunning()) return;
+    const end = once(child, 'exit');
+    child.kill('SIGTERM');
+    const hurry = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    await end;
+    clearTimeout(hurry);
+  }
+}
+
+function configText(name: string, home: string, { share, sandbox, postgres }: DemoFleet): string {
+  const rules = `
+    settle: 1s
+    rules:
+      - match: "news/**"
+        channel: ch_news
+        publish: [feed_news]
+      - match: "**"
+        channel: ch_main`;
+  const password = postgres.password === null ? '' : `, password: ${JSON.stringify(postgres.password)}`;
+  return `service: { base_url: ${sandbox.baseUrl}, api_key: ${sandbox.apiKey} }
+ledger: { url: ${JSON.stringify(postgres.url)}, tls: false${password} }
+host_name: ${name}
+state_dir: ${JSON.stringify(join(home, 'state'))}
+uploads: { concurrency: 2, bandwidth: 40kB/s }   # slow, because the samples are small
+poll: { interval: 1s }
+publish: { quiet: 1s, at_most: 20s }
+folders:
+  - path: ${JSON.stringify(share)}
+    share: nas1${rules}
+  - path: ${JSON.stringify(join(home, 'local'))}${rules}
+status: { listen: off }
+log: { level: info, format: json }
+`;
+}

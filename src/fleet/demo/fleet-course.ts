@@ -1,0 +1,90 @@
+import type { FileView } from '../../view/files/file-view.ts';
+import { hasEnded } from '../../cli/output/progress-view.ts';
+import type { FileProgress, ProgressView } from '../../cli/output/progress-view.ts';
+import type { DemoFile } from './demo-files.ts';
+
+/** How the files of the demo go, as its members tell it. */
+export class FleetCourse {
+  readonly #files: readonly DemoFile[];
+  readonly #now = new Map<string, FileView>();
+  /** By path, the members that were seen to send it, in their order. */
+  readonly #senders = new Map<string, string[]>();
+  /** By path, files whose end was shown. */
+  readonly #ended = new Set<string>();
+
+  constructor(files: readonly DemoFile[]) {
+    this.#files = files;
+  }
+
+  /** @param member who says it: of what it does itself it knows most */
+  hear(member: string, views: readonly FileView[]): void {
+    for (const view of views) {
+      const before = this.#now.get(view.path);
+      const isOfOther = view.host !== null && view.host !== member && before?.host === view.host;
+      if (!isOfOther) this.#now.set(view.path, view);
+      if (view.state === 'uploading' && view.host === member) this.#sent(view.path, member);
+    }
+  }
+
+  /** Who sends a file of the share at present, with most of it still to come. */
+  busySender(): { readonly member: string; readonly file: DemoFile } | null {
+    const sending = this.#files
+      .filter(({ name }) => name.startsWith('nas1/'))
+      .flatMap((file) => {
+        const view = this.#now.get(file.path);
+        const member = this.senders(file).at(-1);
+        return view?.state === 'uploading' && view.sent !== null && view.sent > 0 && member !== undefined
+          ? [{ file, member, left: view.size - view.sent }]
+          : [];
+      });
+    return sending.toSorted((one, other) => other.left - one.left)[0] ?? null;
+  }
+
+  senders({ path }: DemoFile): readonly string[] {
+    return this.#senders.get(path) ?? [];
+  }
+
+  /** Who has the file of a dead member now. An upload may be over before anyone looks, so the host of its row counts as well. */
+  heir(file: DemoFile, dead: string): string | null {
+    const host = this.#now.get(file.path)?.host ?? null;
+    const last = this.senders(file).at(-1) ?? host;
+    if (last !== dead) return last;
+    return host === dead ? null : host;
+  }
+
+  view({ path }: DemoFile): FileView | null {
+    return this.#now.get(path) ?? null;
+  }
+
+  isOver(): boolean {
+    return this.#files.every((file) => this.view(file)?.state === 'done');
+  }
+
+  /** One line for each file and member: a file that another takes over gets a line of its own. The end of a file is told once. */
+  progress(): ProgressView {
+    const files = this.#files.flatMap((file) => {
+      const view = this.view(file);
+      if (view === null) return [];
+      const member = this.senders(file).at(-1) ?? view.host ?? '?';
+      const shown: FileProgress = {
+        id: `${file.path} ${member}`,
+        name: `${member}: ${file.name}`,
+        stage: view.stage,
+        isRetrying: view.state === 'retrying',
+        sentBytes: view.times.uploaded === null ? (view.sent ?? 0) : view.size,
+        sizeBytes: view.size,
+        why: view.why,
+      };
+      if (!hasEnded(shown)) return [shown];
+      if (this.#ended.has(file.path)) return [];
+      this.#ended.add(file.path);
+      return [shown];
+    });
+    return { files, more: 0, totals: null, requests: null };
+  }
+
+  #sent(path: string, member: string): void {
+    const known = this.#senders.get(path) ?? [];
+    if (known.at(-1) !== member) this.#senders.set(path, [...known, member]);
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startSandbox } from '@dropcast/sandbox';
+import { exitCodes } from '../../cli/shell.ts';
+import { formatDuration } from '../../cli/output/format.ts';
+import type { Shell } from '../../cli/shell.ts';
+import { aborted } from '../../pipeline/aborted.ts';
+import { openProgress } from '../../cli/run/watch-progress.ts';
+import { dropFiles } from './demo-files.ts';
+import { prepareMember } from './demo-member.ts';
+import { openDemoPostgres } from './demo-postgres.ts';
+import { FleetCourse } from './fleet-course.ts';
+import { Killing } from './killing.ts';
+import { fleetSummary, fleetTable, judgeFleet } from './fleet-result.ts';
+
+const names = ['ingest1', 'ingest2', 'ingest3'];
+
+/** How often the members are asked, milliseconds. */
+const everyMs = 200;
+
+/** A slow machine needs two minutes. Then the demo reports what it has. */
+const longestMs = 300_000;
+
+/** `dropcast demo --fleet`: PostgreSQL, three members and a service on this machine; one member is killed while it uploads. */
+export async function fleetDemo(shell: Shell, samples: string): Promise<number> {
+  shell.takeOverSignals();
+  await using stack = new AsyncDisposableStack();
+  const say = (text: string): void => void shell.stderr.write(`${text}\n`);
+  const postgres = stack.use(await openDemoPostgres(shell));
+  const scratch = await mkdtemp(join(await realpath(tmpdir()), 'dropcast-demo-'));
+  stack.defer(() => rm(scratch, { recursive: true, force: true }));
+  const share = join(scratch, 'nas');
+  await mkdir(share);
+  const sandbox = stack.use(await startSandbox({ processingMs: { min: 800, max: 2_500 }, uploadOrigin: 'separate' }));
+  say(`PostgreSQL runs in ${postgres.where}; a local video service at ${sandbox.baseUrl}`);
+  const fleet = { scratch, share, sandbox, postgres, shell };
+  const members = await Promise.all(names.map(async (name) => stack.use(await prepareMember(name, fleet))));
+  await Promise.race([Promise.all(members.map((member) => member.start())), aborted(shell.stopping)]);
+  if (shell.stopping.aborted) return stopped(say);
+  say(`Three members watch the share ${share}, and each a folder of its own: ${names.join(', ')}`);
+  const files = await dropFiles(samples, share, members);
+  say(`Dropped ${files.length} files. One member is killed while it uploads:\n`);
+  const course = new FleetCourse(files);
+  const { progress } = openProgress(shell);
+  const killing = new Killing(members, (line) => progress.line(line));
+  const endsAt = performance.now() + longestMs;
+  const isLate = (): boolean => performance.now() > endsAt;
+  try {
+    while (!shell.stopping.aborted && !isLate() && !(course.isOver() && killing.isOver)) {
+      await Promise.all(members.map(async (member) => course.hear(member.name, (await member.files()) ?? [])));
+      progress.update(course.progress());
+      await Promise.race([killing.look(course), aborted(shell.stopping)]);
+      await delay(everyMs, undefined, { signal: shell.stopping }).catch(() => undefined);
+    }
+  } finally {
+    progress.finish();
+  }
+  if (shell.stopping.aborted) return stopped(say);
+  if (!course.isOver())
+    say(
+      `\nThe demo ends after ${formatDuration(longestMs)}, before every file is done: the table shows how far each one is`,
+    );
+  const result = await judgeFleet(files, course, sandbox);
+  shell.stdout.write(`\n${fleetTable(files, course, shell)}\n${fleetSummary(result)}`);
+  return result.isFine ? exitCodes.fine : exitCodes.failed;
+}
+
+function stopped(say: (text: string) => void): number {
+  say('Stopped before the end: the members and PostgreSQL end now, and their files are removed');
+  return exitCodes.failed;
+}

@@ -1,0 +1,90 @@
+import type { Fleet } from './fleet-view.ts';
+import type { FleetLedger, HostView } from '../view/hosts/host-view.ts';
+import { fleetStatusOf, hostView, mayTake } from '../view/hosts/host-view.ts';
+
+/** The members, and what a command did to one of them. */
+export interface HostsView {
+  readonly v: 1;
+  /** The host that answers; null: it has its ledger for itself, and there are no others. */
+  readonly self: string | null;
+  /** Since when the database has not answered: the hosts are as they were then. */
+  readonly away_since: number | null;
+  readonly away: string | null;
+  readonly hosts: readonly HostView[];
+}
+
+export interface HostChanged {
+  readonly v: 1;
+  readonly ok: boolean;
+  /** What was done, or why nothing was: a sentence. */
+  readonly what: string;
+  /** As it is now; null: there is none of this name. */
+  readonly host: HostView | null;
+}
+
+export interface DrainWanted {
+  readonly name: string;
+  /** Who says it. */
+  readonly by: string;
+  readonly isUndone?: boolean;
+}
+
+export async function hostsOf(fleet: Fleet | null, ledger: FleetLedger | null): Promise<HostsView> {
+  if (fleet === null) return { v: 1, self: null, away_since: null, away: null, hosts: [] };
+  // The last word of each is a few seconds old: who asks for hosts wants them as they are.
+  if (fleet.awaySince() === null) await fleet.hosts();
+  return { v: 1, self: fleet.self, ...(await fleetStatusOf(fleet, ledger)) };
+}
+
+/** A host that is drained finishes what runs, starts nothing new, and leaves the rest to the others; also after a restart. */
+export async function drain(fleet: Fleet | null, { name, by, isUndone = false }: DrainWanted): Promise<HostChanged> {
+  if (fleet === null) return refused(aloneWords);
+  const host = await fleet.drain(name, isUndone ? null : by);
+  if (host === null) return refused(unknownWords(fleet, name));
+  const view = hostView(host, fleet.self);
+  const rest = fleet.known().some(mayTake) ? '' : `. ${noneTakes}`;
+  return { v: 1, ok: true, what: isUndone ? `${name} accepts files again` : `${drainWords(view)}${rest}`, host: view };
+}
+
+export async function forget(fleet: Fleet | null, { name }: { readonly name: string }): Promise<HostChanged> {
+  if (fleet === null) return refused(aloneWords);
+  switch (await fleet.forget(name)) {
+    case 'forgotten':
+      return {
+        v: 1,
+        ok: true,
+        what: `${name} is forgotten; it is back in the list as soon as it runs again`,
+        host: null,
+      };
+    case 'running':
+      return refused(`${name} runs: stop it first, and repeat this 15 s later if it was killed`);
+    default:
+      return refused(unknownWords(fleet, name));
+  }
+}
+
+/** Pure: how far the draining of a host is. */
+export function drainWords({ name, state, working }: HostView): string {
+  switch (state) {
+    case 'drained':
+      return `${name} is drained: nothing runs there`;
+    case 'draining':
+      return `${name} is draining: ${working === 1 ? '1 file' : `${working} files`} under way will be finished, nothing new starts`;
+    default:
+      return `${name} is ${state}: it takes up nothing when it runs again`;
+  }
+}
+
+const noneTakes =
+  'No host takes up files now: all of them wait until one is started or `dropcast hosts drain --undo` is given';
+
+const aloneWords = 'this is a single host: its ledger is in its state directory, and no other host has it';
+
+function unknownWords(fleet: Fleet, name: string): string {
+  const names = fleet.known().map((host) => host.name);
+  return `no host is called ${name}; the hosts are: ${names.join(', ')}`;
+}
+
+function refused(what: string): HostChanged {
+  return { v: 1, ok: false, what, host: null };
+}

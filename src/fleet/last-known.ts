@@ -1,0 +1,147 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Fleet } from './fleet-view.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
+import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import { noAnswer } from '../view/words/unavailable-words.ts';
+
+export interface LastKnownWorld {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  /** Which database has not answered, since when, and why; null: it answers. */
+  whyAway(): string | null;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
+}
+
+/** No view waits longer for one answer. */
+const longestMs = 2_000;
+
+/** After that, others are not made to wait for some time: the server may be frozen. */
+const doubtMs = 5_000;
+
+/** Answers that are kept, those that were asked for last. */
+const mostKept = 300;
+
+/** What views ask for, and what they do without where it was never asked before; `null`: they cannot. */
+const views = {
+  counts: null,
+  waitingSince: null,
+  backlog: null,
+  feedsAhead: null,
+  waiting: null,
+  find: null,
+  load: null,
+  before: new Map<string, number>(),
+  lines: [],
+  history: null,
+  snapshot: null,
+  ended: null,
+  latestLines: [],
+  latestPublished: {},
+  deletions: null,
+  countToAdopt: null,
+  pauses: [],
+  unanswered: null,
+  abandoned: null,
+  movedBy: [],
+} as const satisfies Partial<Record<keyof Ledger, unknown>>;
+
+const selectionViews = { page: null, count: null, facets: null } as const satisfies Partial<
+  Record<keyof Ledger['selection'], unknown>
+>;
+
+/**
+ * A ledger whose views go on from what they last knew while its database is away, and never wait for long. Whatever changes something
+ * fails as it is.
+ */
+export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
+  const memory = new Memory(world);
+  return {
+    ...ledger,
+    ...memory.around(ledger, views),
+    selection: { ...ledger.selection, ...memory.around(ledger.selection, selectionViews) },
+  };
+}
+
+/** The same for the hosts: who wrote a row last is asked with every list of files. */
+export function lastKnownHosts(fleet: Fleet, world: LastKnownWorld): Fleet {
+  return {
+    self: fleet.self,
+    known: () => fleet.known(),
+    hosts: () => fleet.hosts(),
+    awaySince: () => fleet.awaySince(),
+    whyAway: () => fleet.whyAway(),
+    drain: (name, by) => fleet.drain(name, by),
+    forget: (name) => fleet.forget(name),
+    hostsOf: (ids) => fleet.hostsOf(ids),
+    ...new Memory(world).around(
+      { hostsOf: (ids: readonly string[]) => fleet.hostsOf(ids) },
+      { hostsOf: new Map<string, string>() },
+    ),
+  };
+}
+
+type Call = (...args: readonly unknown[]) => Promise<unknown>;
+
+class Memory {
+  readonly #world: LastKnownWorld;
+  readonly #kept = new Map<string, unknown>();
+  #doubtUntil = 0;
+
+  constructor(world: LastKnownWorld) {
+    this.#world = world;
+  }
+
+  /** The calls of a port that are in the table. */
+  around<T extends object>(port: T, table: Readonly<Record<string, unknown>>): Partial<T> {
+    const calls = Object.entries(table).map(([name, instead]): [string, Call] => {
+      const call = port[name as keyof T] as Call;
+      return [name, (...args) => this.#ask(keyOf(name, args), () => call(...args), instead)];
+    });
+    return Object.fromEntries(calls) as Partial<T>;
+  }
+
+  async #ask(key: string, call: () => Promise<unknown>, instead: unknown): Promise<unknown> {
+    const { clock, whyAway } = this.#world;
+    if (whyAway() !== null || clock.elapsed() < this.#doubtUntil) return this.#remembered(key, instead);
+    const answer = await this.#inTime(call());
+    if (answer === null) return this.#remembered(key, instead);
+    this.#keep(key, answer.value);
+    return answer.value;
+  }
+
+  /** @returns null when there was no answer */
+  async #inTime(asked: Promise<unknown>): Promise<{ readonly value: unknown } | null> {
+    try {
+      const answer = await Promise.race([
+        asked.then((value) => ({ value })),
+        this.#world.rest(longestMs).then(() => null),
+      ]);
+      if (answer !== null) return answer;
+      // It may still fail, and nobody waits for that.
+      asked.catch(() => undefined);
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailableError) || error.reason !== 'away') throw error;
+    }
+    this.#doubtUntil = this.#world.clock.elapsed() + doubtMs;
+    return null;
+  }
+
+  #remembered(key: string, instead: unknown): unknown {
+    if (this.#kept.has(key)) return this.#kept.get(key);
+    if (instead !== null) return instead;
+    throw noAnswer(this.#world.whyAway());
+  }
+
+  #keep(key: string, value: unknown): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}
+
+/** Which rows steps work on at the moment changes all the time, and little else with it. */
+function keyOf(name: string, args: readonly unknown[]): string {
+  if (name === 'lines') return name;
+  return `${name} ${JSON.stringify(args, (key, value: unknown) => (key === 'working' && Array.isArray(value) ? undefined : value))}`;
+}

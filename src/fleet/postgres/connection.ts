@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import {
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  replaceWithNoncontingentExpression,
+} from 'kysely';
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { LostClaimError } from '../../pipeline/file/rows.ts';
+import type { Connection } from '../../ledger/connection.ts';
+import type { LedgerTables } from '../../ledger/schema.ts';
+import type { Query, StoredRow, Work } from '../../ledger/work.ts';
+import type { SqlWords } from '../../ledger/words.ts';
+import { createGroupCommit } from './group-commit.ts';
+import type { Together, Write } from './group-commit.ts';
+import { isConflict } from './why-away.ts';
+import { lockQuery } from './locks.ts';
+import type { Ask, PostgresPool } from './pool.ts';
+import { settled, whichDatabase } from './outcome.ts';
+import type { Sent } from './outcome.ts';
+import { inOne, numbered, storable } from './statement.ts';
+
+export interface PostgresConnection extends Connection {
+  /** Looks whether this is still the database that was written to last; if not, does what `moved` does. */
+  check(): Promise<void>;
+  /** Resolves when every write is on disk, or refused. */
+  finish(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
+  readonly words: SqlWords;
+  /**
+   * Proves in the transaction of writes that this host holds files, where several may: it finds the `id` of each that it holds, and keeps it so
+   * until the end. All at once, in an order that is the same for whoever locks some of them.
+   */
+  readonly fence?: ((ids: readonly string[]) => Query) | undefined;
+  /** The name of this host, which others hear after each write. */
+  readonly host: string;
+  /**
+   * The database is another server, another start of it, or other tables than before: it may have lost the last writes. Nothing is written
+   * until this has resolved.
+   *
+   * @param direct writes at once, and not in turn
+   */
+  moved(direct: Pick<Connection, 'db' | 'words' | 'write'>): Promise<void>;
+}
+
+/** What is heard there is a hint: who wrote, or nothing after a new connection. */
+export const channel = 'dropcast';
+
+/** The way to a ledger that several hosts share. `db.destroy()` leaves the pool to its owner. */
+export function connectTo(options: ConnectionOptions): PostgresConnection {
+  const { pool, words, moved } = options;
+  const db = new Kysely<LedgerTables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new PoolDriver(pool),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    // PostgreSQL knows no empty list.
+    plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+  });
+  let database: string | null = null;
+  let moving: Promise<void> | null = null;
+  const move = async (to: string): Promise<void> => {
+    const write = async <T>(work: () => Work<T>): Promise<T> => {
+      const [result] = await inTransaction(options, [{ work }], to);
+      return result as T;
+    };
+    await moved({ db, words, write });
+    database = to;
+  };
+  const check = async (): Promise<void> => {
+    const [found] = await pool.rows<{ now: string }>(`SELECT ${whichDatabase} AS now`);
+    if (found !== undefined && found.now !== database)
+      await (moving ??= move(found.now).finally(() => (moving = null)));
+  };
+  const together: Together = async (writes) => {
+    for (let tries = 1; ; tries += 1) {
+      if (database === null) await check();
+      try {
+        return await inTransaction(options, writes, database);
+      } catch (error) {
+        if (error instanceof OtherDatabaseError) await check();
+        else if (!isConflict(error) || tries >= mostTries) throw error;
+      }
+    }
+  };
+  const commits = createGroupCommit(together);
+  return {
+    db,
+    words,
+    write: commits.write,
+    read: (work) => pool.transaction((ask) => doWork(ask, work()), 'read'),
+    prepared: (query) => {
+      const { sql: text, parameters } = query.compile();
+      const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+      return async (...last) => {
+        const same = parameters.slice(0, parameters.length - last.length);
+        return (await pool.rows(text, [...same, ...last].map(storable), { name })) as never;
+      };
+    },
+    check,
+    finish: commits.finish,
+  };
+}
+
+/** The transaction met another database than the one that was caught up with. Nothing was written. */
+class OtherDatabaseError extends Error {
+  override readonly name = 'OtherDatabaseError';
+}
+
+/** Writes that PostgreSQL undoes again and again are in the way of something that does not end. */
+const mostTries = 5;
+
+/** Lines of the history get their numbers in the order of the commits, so that who reads on from a number misses none. */
+async function inTransaction(
+  { pool, host, fence }: ConnectionOptions,
+  writes: readonly Write<unknown>[],
+  database: string | null,
+): Promise<readonly unknown[]> {
+  const results: unknown[] = [];
+  let sent: Sent | null = null;
+  const together = async (ask: Ask): Promise<void> => {
+    const last: Query[] = [];
+    if (fence !== undefined) await requireHeld(ask, fence, writes);
+    for (const { work } of writes) results.push(await doWork(ask, work(), last));
+    const lock = last.length > 0 ? `, (${lockQuery('history')}), ${shortIdleTime}` : '';
+    const [found] = await ask<{ now: string; xid: string }>(
+      `SELECT ${whichDatabase} AS now, pg_current_xact_id()::text AS xid, pg_notify('${channel}', $1)::text${lock}`,
+      [host],
+    );
+    if (found === undefined || database !== found.now) throw new OtherDatabaseError();
+    sent = { xid: found.xid, database };
+    for (const { text, values } of inOne(last)) await ask(text, values);
+  };
+  try {
+    await pool.transaction(together);
+    return results;
+  } catch (error) {
+    return settled(error, pool, sent, results);
+  }
+}
+
+async function requireHeld(
+  ask: Ask,
+  fence: NonNullable<ConnectionOptions['fence']>,
+  writes: readonly Write<unknown>[],
+): Promise<void> {
+  const ids = new Set(writes.flatMap(({ held }) => held ?? []));
+  if (ids.size === 0) return;
+  const { text, values, name } = numbered(fence([...ids]));
+  const ours = await ask<{ id: string }>(text, values, name === undefined ? {} : { name });
+  for (const { id } of ours) ids.delete(id);
+  if (ids.size > 0) throw new LostClaimError('the file is held by another host');
+}
+
+/** A host that stops between the lock and its commit keeps all others waiting: the server ends its session soon. */
+const shortIdleTime = "set_config('idle_in_transaction_session_timeout', '3000', true)";
+
+/** Each statement after the answer to the one before. @param last takes what may be done at the end of the transaction */
+async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) {
+    if (step.value.isLast === true && last !== undefined) {
+      last.push(step.value);
+      step = work.next([]);
+    } else {
+      const { text, values, name } = numbered(step.value);
+      step = work.next(await ask<StoredRow>(text, values, name === undefined ? {} : { name }));
+    }
+  }
+  return step.value;
+}
+
+/** Queries of Kysely. What must be done together is a `Work`. */
+class PoolDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(pool: Pick<PostgresPool, 'rows'>) {
+    this.#connection = {
+      executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
+        rows: (await pool.rows(sql, parameters.map(storable))) as unknown as R[],
+      }),
+      streamQuery: () => {
+        throw new Error('the ledger does not stream rows');
+      },
+    };
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  async beginTransaction(): Promise<void> {
+    throw new Error('what must be done together is a Work');
+  }
+
+  async commitTransaction(): Promise<void> {}
+
+  async rollbackTransaction(): Promise<void> {}
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {}
+}

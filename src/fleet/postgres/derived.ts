@@ -1,0 +1,63 @@
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { bigBytes, priorities, priorityOf } from '../../pipeline/file/queue.ts';
+import { causeKey } from '../../pipeline/file/selection.ts';
+import { keyOf, startOf } from './index-key.ts';
+import type { Value } from '../../ledger/work.ts';
+
+/** In the table of the files. */
+export const derivedColumns = [
+  'folder_key',
+  'path_key',
+  'queue',
+  'channel',
+  'feeds',
+  'title',
+  'code',
+  'kind',
+  'cause',
+  'extension',
+  'twin',
+  'likeness',
+  'missing_feed',
+  'over_kind',
+  'due_at',
+  'when_full',
+] as const;
+
+/**
+ * Pure: what files are found by and is inside of other columns. SQLite has expressions for it, and indexes on them. PostgreSQL would refuse a
+ * row whose JSON has a NUL in a text, which a service may send.
+ */
+export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)[number] | 'checksum', Value>> {
+  const { folder, path, plan, version, lastFailure, afterReady, endedAt } = facts;
+  const cause = causeKey(facts);
+  const later = 'later' in afterReady ? (afterReady.later ?? null) : null;
+  const afterMs = later?.afterMs ?? null;
+  return {
+    folder_key: keyOf(folder),
+    path_key: keyOf(path),
+    queue: `${priorities.indexOf(priorityOf(plan))}${version.size > bigBytes ? 1 : 0}${keyOf(folder)}`,
+    channel: plan?.channel ?? null,
+    feeds: plan === null ? null : JSON.stringify(plan.publish),
+    title: plan?.title ?? null,
+    code: lastFailure?.code ?? null,
+    kind: lastFailure?.kind ?? null,
+    cause: cause === null ? null : startOf(cause),
+    extension: extensionOf(path),
+    twin: lastFailure?.twin ?? null,
+    likeness: lastFailure?.likeness === undefined ? null : JSON.stringify(lastFailure.likeness),
+    missing_feed: lastFailure?.feed ?? null,
+    over_kind: lastFailure?.over?.kind ?? null,
+    due_at: endedAt === null || afterMs === null ? null : endedAt + afterMs,
+    when_full: later?.whenFull ?? null,
+    // Of rows in a file of ours only.
+    checksum: null,
+  };
+}
+
+/** `mkv`; empty for a name without one, or with one that is hardly one. */
+function extensionOf(path: string): string {
+  const dot = path.lastIndexOf('.');
+  const ending = dot === -1 ? '' : path.slice(dot + 1);
+  return /^[a-zA-Z0-9]{0,8}$/.test(ending) ? ending.toLowerCase() : '';
+}

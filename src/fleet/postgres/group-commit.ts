@@ -1,0 +1,70 @@
+import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
+import type { Work } from '../../ledger/work.ts';
+
+export interface Write<T> {
+  readonly work: () => Work<T>;
+  /** The file that this host must hold meanwhile. */
+  readonly held?: string | undefined;
+}
+
+/** Does writes in their order in one transaction. @returns what each returned, once all are on disk */
+export type Together = (writes: readonly Write<unknown>[]) => Promise<readonly unknown[]>;
+
+/** Collects the writes that come while a transaction is under way into the next one. */
+export interface GroupCommit {
+  write<T>(work: () => Work<T>, held?: string): Promise<T>;
+  /** Resolves when nothing waits. */
+  finish(): Promise<void>;
+}
+
+/** Writes per transaction at most: it holds locks on the rows of all of them. */
+const mostInGroup = 100;
+
+interface Member extends Write<unknown> {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Writes are done in the order of the calls, one transaction after the other. A write that is refused takes no other with it: a group that
+ * fails is rolled back, and each of its writes is tried alone.
+ */
+export function createGroupCommit(together: Together): GroupCommit {
+  let waiting: Member[] = [];
+  let running: Promise<void> | null = null;
+  const run = async (): Promise<void> => {
+    // Whatever is written in this turn of the event loop comes along.
+    await new Promise(setImmediate);
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, mostInGroup);
+      waiting = waiting.slice(mostInGroup);
+      await commit(group, together);
+    }
+    running = null;
+  };
+  return {
+    write: <T>(work: () => Work<T>, held?: string) =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ work, held, resolve, reject });
+        running ??= run();
+      }),
+    finish: async () => {
+      await running;
+    },
+  };
+}
+
+async function commit(group: readonly Member[], together: Together): Promise<void> {
+  try {
+    const results = await together(group);
+    group.forEach(({ resolve }, n) => resolve(results[n]));
+  } catch (error) {
+    // Where the database is away, it is so for all of them; and of an unknown outcome nothing may be repeated.
+    if (group.length === 1 || isAway(error)) for (const { reject } of group) reject(error);
+    else for (const member of group) await commit([member], together);
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof LedgerUnavailableError && error.reason === 'away';
+}

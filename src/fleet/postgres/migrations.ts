@@ -1,0 +1,144 @@
+import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import type { Ask, PostgresPool } from './pool.ts';
+import { steps as ours } from './steps.ts';
+import type { Step } from './steps.ts';
+import { isThereAlready } from './why-away.ts';
+
+/** The tables of a ledger are in a schema of their own: the database may have others. */
+export const ledgerSchema = 'dropcast';
+
+/** The schema that this dropcast knows. */
+export const knownSchema = ours.length;
+
+interface Migration {
+  readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
+  /** `PostgreSQL at db.example.com`, for sentences. */
+  readonly name: string;
+  /** The user of the database, for the grants that it needs. */
+  readonly user: string;
+  readonly steps?: readonly Step[];
+}
+
+/**
+ * Brings the tables to the schema of this dropcast: each step in its own transaction, one host at a time. A newer schema is left as it is,
+ * and used, unless one of its steps says that this dropcast is too old for it.
+ *
+ * @throws {LedgerError} with the reason; nothing of the step that failed was done
+ */
+export async function migrate(migration: Migration): Promise<void> {
+  const { steps = ours, pool } = migration;
+  for (let tries = 1; ; tries += 1) {
+    const { schema } = await identify(migration);
+    if (schema >= steps.length) return;
+    const mayRepeat = schema === 0 && tries < mostTries;
+    await explained(() => pool.transaction((ask) => doNext(ask, migration, schema === 0))).catch((error: unknown) => {
+      if (!mayRepeat || !isThereAlready(error)) throw error;
+    });
+  }
+}
+
+/** Another host that makes the first tables at the same time is faster once. */
+const mostTries = 3;
+
+/**
+ * Checks, before anything is changed, that there is nothing yet, or a ledger that this dropcast may work on.
+ *
+ * @returns its schema; 0: there is none yet
+ * @throws {LedgerError} when it is neither
+ */
+export async function identify(migration: Migration): Promise<{ readonly schema: number }> {
+  return explained(() => identifyBy(migration.pool.rows, migration));
+}
+
+async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<{ readonly schema: number }> {
+  const [found] = await ask<{ tables: number; marked: string | null; path: string }>(
+    `SELECT count(*) AS tables, to_regclass('${ledgerSchema}.schema_step')::text AS marked, current_setting('search_path') AS path
+      FROM pg_class WHERE relnamespace = to_regnamespace('${ledgerSchema}') AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
+  );
+  if (found?.path.startsWith(ledgerSchema) !== true)
+    throw new LedgerError(`${name} lets go of our settings, as poolers do: ledger must name PostgreSQL itself`);
+  if (found.tables === 0) return { schema: 0 };
+  if (found.marked === null) {
+    throw new LedgerError(
+      `${name} has a schema ${ledgerSchema} of another program: set another database in ledger, or remove that schema`,
+    );
+  }
+  const [done] = await ask<{ schema: number | null; least: number | null }>(
+    `SELECT max(step) AS schema, max(needs_at_least) AS least FROM ${ledgerSchema}.schema_step`,
+  );
+  const schema = done?.schema ?? 0;
+  if ((done?.least ?? 0) > steps.length) {
+    throw new LedgerError(
+      `the ledger at ${name.replace(/^PostgreSQL at /, '')} has schema ${schema}, but this dropcast knows only ${steps.length}: ` +
+        'install the newer version',
+    );
+  }
+  return { schema };
+}
+
+/** @param isFirst whether there are no tables to lock yet: of two hosts that make them at once, PostgreSQL lets one fail */
+async function doNext(ask: Ask, migration: Migration, isFirst: boolean): Promise<void> {
+  const { steps = ours } = migration;
+  if (!isFirst) await ask(`LOCK TABLE ${ledgerSchema}.schema_step IN EXCLUSIVE MODE`);
+  // Another host may have done it in the meantime.
+  const { schema } = await identifyBy(ask, migration);
+  const step = steps[schema];
+  if (step === undefined || isFirst !== (schema === 0)) return;
+  if (schema === 0) await makeSchema(ask, migration);
+  else await requireNobodyTooOld(ask, step);
+  await ask(`SET LOCAL search_path TO ${ledgerSchema}`);
+  await ask(step.text);
+  await ask('INSERT INTO schema_step (step, needs_at_least) VALUES ($1, $2)', [schema + 1, step.needsAtLeast]);
+}
+
+async function makeSchema(ask: Ask, { name, user }: Migration): Promise<void> {
+  const [found] = await ask<{ isthere: boolean; mayadd: boolean; maymake: boolean; database: string }>(
+    `SELECT to_regnamespace('${ledgerSchema}') IS NOT NULL AS isthere, current_database() AS database,
+      coalesce(has_schema_privilege(to_regnamespace('${ledgerSchema}'), 'CREATE'), false) AS mayadd,
+      has_database_privilege(current_database(), 'CREATE') AS maymake`,
+  );
+  if (found === undefined || (found.isthere ? !found.mayadd : !found.maymake)) {
+    const role = quoted(user);
+    throw new LedgerError(
+      `the user ${role} may not create the tables of the ledger in the database ${found?.database ?? ''} of ${name}: let an administrator ` +
+        `run \`CREATE SCHEMA ${ledgerSchema} AUTHORIZATION ${role}; CREATE SCHEMA ${ledgerSchema}_jobs AUTHORIZATION ${role};\` there`,
+    );
+  }
+  if (!found.isthere) await ask(`CREATE SCHEMA ${ledgerSchema}`);
+  await ask(
+    `CREATE TABLE ${ledgerSchema}.schema_step (step bigint PRIMARY KEY, needs_at_least bigint NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
+  );
+}
+
+/** A step that drops what an older release needs would break it while it runs. */
+async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<void> {
+  const older = await ask<{ name: string; version: string }>(
+    `SELECT name, version FROM ${ledgerSchema}.host WHERE schema < $1 AND stopped_at IS NULL
+      AND heard_at > extract(epoch FROM clock_timestamp()) * 1000 - 15000 ORDER BY name`,
+    [needsAtLeast],
+  );
+  const [first] = older;
+  if (first === undefined) return;
+  throw new LedgerError(
+    `this dropcast changes the ledger in a way that dropcast ${first.version} cannot work with, and that still runs on ` +
+      `${older.map(({ name }) => name).join(', ')}: upgrade or stop it there first`,
+  );
+}
+
+/** While a ledger is opened, what the database refuses is a reason to stop. */
+export async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailableError)) throw error;
+    throw new LedgerError(`the ledger cannot be opened: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** As SQL wants it, where it is not a plain word. */
+function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}

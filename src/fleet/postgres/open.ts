@@ -1,0 +1,158 @@
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { SeenFolders } from '../../pipeline/file/ports.ts';
+import { catchUp } from '../../ledger/catch-up.ts';
+import { noteLedgerElsewhere } from '../../ledger/ledger-elsewhere.ts';
+import { readLedgerId, writeLedgerId } from '../../ledger/ledger-id.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import type { Connection } from '../../ledger/connection.ts';
+import type { ConnectionOptions } from './connection.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { portsOf } from '../../ledger/ports-of.ts';
+import { createBudgetRow } from '../../ledger/budget.ts';
+import { createCounterRow } from '../../ledger/counter.ts';
+import { createRoots } from '../../ledger/roots.ts';
+import { makeStateDirectory } from '../../ledger/state-directory.ts';
+import { ask } from '../../ledger/work.ts';
+import { channel, connectTo } from './connection.ts';
+import { noteServer, settling } from './failover.ts';
+import { explained, identify, knownSchema, migrate } from './migrations.ts';
+import { nameOf } from './place.ts';
+import type { PostgresPlace } from './place.ts';
+import type { PostgresPool } from './pool.ts';
+import { postgresWords } from './words.ts';
+
+/** The rows that several hosts share. Who has which file and the budget come from elsewhere. */
+export interface SharedRows extends Omit<Ledger, 'claim' | 'budget'> {
+  /** Which host wrote each of these files last. */
+  hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface SharedRowsOptions {
+  readonly place: PostgresPlace;
+  readonly stateDir: string;
+  /** The name of this host. */
+  readonly hostName: string;
+  /** Folders, as rows name them, whose bytes this host can read; null: all of them. */
+  visible(): SeenFolders | null;
+  readonly fence?: ConnectionOptions['fence'];
+  /** Told what was repaired after it was opened. */
+  repaired(what: string): void;
+  /** Told that nothing new is taken up for some time, and why. */
+  settles(why: string): void;
+  /** Told that the database may lack rows that were there: it is another server, another start of it, or other tables. */
+  moved(): void;
+  /** Gives the folder of a receipt, as this host names it, the name that rows have for it. */
+  readonly placed?: (facts: Facts) => Facts;
+}
+
+/** How often a host looks whether the database is another one, if nothing else makes it look. */
+const checkEveryMs = 5_000;
+
+/**
+ * Opens the ledger of a fleet and brings its tables up to date. Its rows never lag behind the receipts of this host: not when it is opened,
+ * and not after the database went on as another server or from a backup.
+ *
+ * @throws {LedgerError} it cannot be used, or is of a newer release
+ */
+export async function openSharedRows(pool: PostgresPool, options: SharedRowsOptions): Promise<SharedRows> {
+  const { place, stateDir, hostName, visible, fence, placed } = options;
+  await makeStateDirectory(stateDir);
+  await migrate({ pool, name: nameOf(place), user: place.user });
+  const repairs: string[] = [];
+  let repaired = (...what: readonly string[]): void => void repairs.push(...what);
+  const connection = connectTo({
+    pool,
+    words: postgresWords(hostName, visible),
+    fence,
+    host: hostName,
+    moved: async (direct) => {
+      if (await noteServer(pool.rows)) options.settles(settling);
+      repaired(...(await catchUp(direct, stateDir, placed)));
+      options.moved();
+    },
+  });
+  const id = await identityOf(connection, stateDir, nameOf(place));
+  await explained(connection.check);
+  repaired = (...what) => what.forEach(options.repaired);
+  // A new connection: whatever this host wrote before is compared, also where it has nothing to write.
+  const checkAgain = (): void => void connection.check().catch(() => undefined);
+  const listening = pool.listen(channel, (payload) => void (payload === '' && checkAgain()));
+  // A standby that takes over may keep its connections, and where notifications do not come through, nothing is heard of a new one.
+  const timer = setInterval(checkAgain, checkEveryMs).unref();
+  return {
+    ...portsOf(connection),
+    roots: createRoots(connection),
+    counter: createCounterRow(connection),
+    id,
+    repairs,
+    // PostgreSQL looks for damage itself, and its administrator makes the copies.
+    verify: async () => [],
+    backUp: async () => undefined,
+    hostsOf: async (ids) => {
+      const text = `SELECT id, host FROM file WHERE host IS NOT NULL AND id IN ${connection.words.textList}`;
+      const rows = await connection.read(() => ask(text, [JSON.stringify(ids)]));
+      return new Map(rows.map(({ id, host }) => [String(id), String(host)]));
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      listening[Symbol.dispose]();
+      await connection.finish();
+      await connection.db.destroy();
+    },
+  };
+}
+
+/**
+ * Opens the ledger of a fleet for a command that only reads: it brings nothing up to date, and PostgreSQL refuses what would change anything.
+ *
+ * @returns null when there is none yet
+ * @throws {LedgerError} it cannot be used, or is of another release
+ */
+export async function openRowsToRead(
+  pool: PostgresPool,
+  { place, hostName, visible }: Pick<SharedRowsOptions, 'place' | 'hostName' | 'visible'>,
+): Promise<Ledger | null> {
+  const { schema } = await identify({ pool, name: nameOf(place), user: place.user });
+  if (schema === 0) return null;
+  if (schema < knownSchema) {
+    throw new LedgerError(
+      `the ledger in ${nameOf(place)} is of an older version: start dropcast here, which brings it up to date`,
+    );
+  }
+  const connection = connectTo({
+    pool: {
+      rows: (...asked) => pool.transaction((ask) => ask(...asked), 'read'),
+      transaction: (work) => pool.transaction(work, 'read'),
+    },
+    words: postgresWords(hostName, visible),
+    host: hostName,
+    moved: async () => undefined,
+  });
+  const { ledger: id } = await connection.db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow();
+  return {
+    ...portsOf(connection),
+    roots: createRoots(connection),
+    counter: createCounterRow(connection),
+    budget: createBudgetRow(connection),
+    claim: async () => null,
+    id,
+    repairs: [],
+    verify: async () => [],
+    backUp: async () => undefined,
+    [Symbol.asyncDispose]: () => connection.db.destroy(),
+  };
+}
+
+/** A state directory belongs to one ledger: its receipts are about the files of that one. */
+async function identityOf({ db }: Connection, stateDir: string, name: string): Promise<string> {
+  const { ledger } = await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow();
+  const known = await readLedgerId(stateDir);
+  if (known !== null && known !== ledger) {
+    throw new LedgerError(
+      `the state directory ${stateDir} belongs to another ledger than the one in ${name}: set another state_dir, or take its files over with \`dropcast ledger copy\``,
+    );
+  }
+  await noteLedgerElsewhere(stateDir, name);
+  await writeLedgerId(stateDir, ledger);
+  return ledger;
+}

@@ -1,0 +1,264 @@
+import { Pool, type PoolClient } from 'pg';
+import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import { clientConfig, type Limits } from './client-config.ts';
+import { createListener, type Listener } from './listener.ts';
+import { nameOf, type PostgresPlace } from './place.ts';
+import { Reachable, type Outage } from './reachable.ts';
+import { isPlanOld, troubleOf } from './why-away.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Asking {
+  /** Of a prepared statement: the server plans it once for each connection. */
+  readonly name?: string;
+}
+
+/** Asks one statement, with `$1` for its values. int8 and numeric are numbers. */
+export type Ask = <R extends Row = Row>(
+  text: string,
+  values?: readonly unknown[],
+  asking?: Asking,
+) => Promise<readonly R[]>;
+
+/**
+ * Connections to the database of a fleet, at most five. Everything rejects with `LedgerUnavailableError` while the database refuses,
+ * or does not answer in time; the next call tries again. Nothing that may have been done is repeated here.
+ */
+export interface PostgresPool extends AsyncDisposable {
+  /** One statement by itself. When the connection is cut, it may have been done all the same. */
+  readonly rows: Ask;
+  /**
+   * Statements that are done together or not at all. A thrown error rolls back and is thrown again. Where a statement was prepared before
+   * the tables changed, all of it is done again.
+   *
+   * @param kind `read`: all of it is of one moment, and changes nothing
+   * @throws {OutcomeUnknownError} when the connection was cut while it committed
+   */
+  transaction<T>(work: (ask: Ask) => Promise<T>, kind?: 'write' | 'read'): Promise<T>;
+  /**
+   * Hears notifications on a connection of its own, which comes back by itself. Some may be lost.
+   *
+   * @param heard gets the payload; an empty one as well after each new connection, as something may have been missed
+   */
+  listen(channel: string, heard: (payload: string) => void): Disposable;
+  /** Since when it has not answered, in milliseconds since 1970; null: it answers. */
+  awaySince(): number | null;
+  /** Which server that is and why, a sentence without its full stop; null: it answers. */
+  whyAway(): string | null;
+}
+
+export interface PoolOptions {
+  /** This member of the fleet, for `pg_stat_activity`. */
+  readonly hostName: string;
+  readonly limits?: Partial<Limits>;
+  readonly outage?: Outage;
+}
+
+/** One more listens. */
+const MAX_CONNECTIONS = 4;
+const IDLE_MS = 300_000;
+const usual: Limits = { connectMs: 5_000, statementMs: 12_000, answerMs: 15_000 };
+
+/**
+ * Opens the first connection.
+ *
+ * @throws {LedgerError} when there is none: one sentence with the reason and what to do
+ */
+export async function openPool(place: PostgresPlace, { limits, ...options }: PoolOptions): Promise<PostgresPool> {
+  const pool = new ConnectedPool(place, options, { ...usual, ...limits });
+  try {
+    await pool.rows('select 1');
+    return pool;
+  } catch (error) {
+    await pool[Symbol.asyncDispose]();
+    const cause = error instanceof Error ? error.cause : null;
+    const trouble = troubleOf(cause, place);
+    if (trouble === null) throw error;
+    throw new LedgerError(`the ledger cannot be opened: ${nameOf(place)}: ${trouble.why}`, { cause });
+  }
+}
+
+class ConnectedPool implements PostgresPool {
+  readonly #pool: Pool;
+  readonly #listener: Listener;
+  readonly #reachable: Reachable;
+  readonly #place: PostgresPlace;
+  readonly #clients = new Set<PoolClient>();
+  /** How many outages had ended when each connected. */
+  readonly #outagesBefore = new WeakMap<PoolClient, number>();
+  readonly #idle = new Set<PoolClient>();
+
+  constructor(place: PostgresPlace, { hostName, outage }: Omit<PoolOptions, 'limits'>, limits: Limits) {
+    const config = clientConfig(place, hostName, limits);
+    this.#place = place;
+    this.#reachable = new Reachable(place, outage);
+    this.#pool = new Pool({ ...config, max: MAX_CONNECTIONS, idleTimeoutMillis: IDLE_MS });
+    this.#pool.on(
+      'error',
+      (error, client) => void this.#reachable.translated(error, this.#outagesBefore.get(client) ?? 0),
+    );
+    this.#pool.on('connect', (client) => {
+      this.#clients.add(client);
+      this.#outagesBefore.set(client, this.#reachable.outages);
+      client.on('error', () => {}); // the statement that waits rejects, too
+    });
+    this.#pool.on('acquire', (client) => this.#idle.delete(client));
+    this.#pool.on('release', (error, client) => error || this.#idle.add(client));
+    this.#pool.on('remove', (client) => {
+      this.#clients.delete(client);
+      this.#idle.delete(client);
+    });
+    this.#listener = createListener(config, () => new Reachable(place));
+  }
+
+  awaySince(): number | null {
+    return this.#reachable.awaySince;
+  }
+
+  whyAway(): string | null {
+    return this.#reachable.whyAway;
+  }
+
+  readonly rows: Ask = (text, values, asking) => this.#planned(() => this.#rows(text, values, asking));
+
+  readonly #rows: Ask = async (text, values, asking) => {
+    const { outages } = this.#reachable;
+    const client = await this.#take();
+    try {
+      const rows = await asked(client)<never>(text, values, asking);
+      client.release();
+      this.#reachable.answered();
+      return rows;
+    } catch (error) {
+      const isCut = this.#isCut(error);
+      this.#release(client, isCut, isCut || isPlanOld(error) || !(await isBetweenTransactions(client)));
+      throw this.#reachable.translated(error, outages);
+    }
+  };
+
+  /**
+   * A newer member that adds a column makes the prepared statements of each connection fail, before anything was done: those connections
+   * are given up.
+   */
+  async #planned<T>(ask: () => Promise<T>): Promise<T> {
+    for (let refused = 0; ; refused += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isPlanOld(error) || refused === MAX_CONNECTIONS) throw error;
+      }
+    }
+  }
+
+  /** Where one connection is cut, the others mostly are: each would have to find out by itself, and that can take long. */
+  #release(client: PoolClient, isCut: boolean, isOfNoUse = isCut): void {
+    client.release(isOfNoUse);
+    if (isCut) for (const { connection } of this.#idle) connection.stream.destroy();
+  }
+
+  transaction<T>(work: (ask: Ask) => Promise<T>, kind: 'write' | 'read' = 'write'): Promise<T> {
+    return this.#planned(() => this.#transaction(work, kind));
+  }
+
+  async #transaction<T>(work: (ask: Ask) => Promise<T>, kind: 'write' | 'read'): Promise<T> {
+    const { outages } = this.#reachable;
+    const client = await this.#take();
+    let isCommitting = false;
+    try {
+      const ask = asked(client);
+      await ask(begin[kind]);
+      const result = await work(ask);
+      isCommitting = true;
+      await committed(client);
+      client.release();
+      this.#reachable.answered();
+      return result;
+    } catch (error) {
+      const isCut = this.#isCut(error) || !(await rolledBack(client));
+      this.#release(client, isCut, isCut || isPlanOld(error));
+      const thrown = this.#reachable.translated(error, outages);
+      throw isCommitting && kind === 'write' && this.#isCut(error)
+        ? new OutcomeUnknownError({ cause: thrown })
+        : thrown;
+    }
+  }
+
+  async #take(): Promise<PoolClient> {
+    if (this.#pool.idleCount === 0) this.#reachable.refuseTooEarly();
+    const { outages } = this.#reachable;
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      if (isQueueTooLong(error)) throw new LedgerUnavailableError('busy', { cause: error, sentence: allInUse });
+      this.#reachable.notConnected();
+      throw this.#reachable.translated(error, outages);
+    }
+  }
+
+  /** A statement that we no longer wait for still runs on its connection. */
+  #isCut(error: unknown): boolean {
+    return troubleOf(error, this.#place)?.isCut ?? false;
+  }
+
+  listen(channel: string, heard: (payload: string) => void): Disposable {
+    return this.#listener.listen(channel, heard);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#pool.ending) return;
+    const ended = this.#pool.end();
+    await Promise.race([Promise.all([ended, this.#listener[Symbol.asyncDispose]()]), patience()]);
+    for (const client of this.#clients) client.connection.stream.destroy();
+    await ended;
+  }
+}
+
+const allInUse = 'all connections to the database of the ledger are in use';
+
+/** pg-pool's words for it. A connection that cannot be made is told in others. */
+function isQueueTooLong(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+}
+
+const begin = { write: 'begin', read: 'begin isolation level repeatable read, read only' } as const;
+
+function asked(client: PoolClient): Ask {
+  return async (text, values = [], asking = {}) => {
+    const answer: unknown = await client.query<never>({ text, values: [...values], ...asking });
+    // Several statements in one text have an answer each. pg-boss counts on the rows of all.
+    return [answer].flat().flatMap((each) => (each as { readonly rows: readonly never[] }).rows);
+  };
+}
+
+/** After a statement that failed, PostgreSQL answers COMMIT with a rollback, and calls it no error. */
+async function committed(client: PoolClient): Promise<void> {
+  const { command } = await client.query('commit');
+  if (command !== 'COMMIT') throw new Error('a statement of this transaction failed, and nothing of it was written');
+}
+
+/** A text with its own BEGIN leaves a transaction open when it fails. The answer to an empty query tells; ROLLBACK alone would log a warning. */
+async function isBetweenTransactions(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('');
+    return client.getTransactionStatus() === 'I';
+  } catch {
+    return false;
+  }
+}
+
+async function rolledBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('rollback');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For what is being asked when somebody closes. */
+const CLOSING_MS = 5_000;
+
+async function patience(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, CLOSING_MS).unref());
+}

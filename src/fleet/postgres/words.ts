@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import { AlreadyKnownError } from '../../pipeline/file/ports.ts';
+import type { SeenFolders } from '../../pipeline/file/ports.ts';
+import { LedgerUnavailableError } from '../../pipeline/file/store-errors.ts';
+import { longestText } from '../../pipeline/file/selection.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { fileColumns, listed } from '../../ledger/row.ts';
+import { rowStage } from '../../ledger/row-stage.ts';
+import { isSeen } from '../../ledger/seen-folders.ts';
+import type { SqlWords } from '../../ledger/words.ts';
+import { ask } from '../../ledger/work.ts';
+import { derivedColumns, derivedOf } from './derived.ts';
+import { isSettled, settling } from './failover.ts';
+import { keyOf, startOf } from './index-key.ts';
+import { lockQuery } from './locks.ts';
+import { withoutNul } from './statement.ts';
+
+/** The columns that the writer fills from the facts of a row: see `derivedOf`. */
+const inside: SqlWords['inside'] = {
+  folder: 'folder_key',
+  path: 'path_key',
+  stage: rowStage('code'),
+  queue: 'queue',
+  channel: 'channel',
+  feeds: 'feeds',
+  title: 'title',
+  code: 'code',
+  cause: 'cause',
+  extension: 'extension',
+  twin: 'twin',
+  likeness: 'likeness',
+  dueAt: 'due_at',
+  whenFull: 'when_full',
+  kind: 'kind',
+  missingFeed: 'missing_feed',
+  overKind: 'over_kind',
+};
+
+const allColumns = listed([...fileColumns, ...derivedColumns, 'host']);
+
+/**
+ * Where several hosts share the ledger.
+ *
+ * @param host the name of this one
+ * @param visible folders, as rows name them, whose bytes this host can read; null: all of them
+ */
+export function postgresWords(host: string, visible: () => SeenFolders | null): SqlWords {
+  return {
+    inside,
+    key: keyOf,
+    keyStart: startOf,
+    unique: (column) => `hashtextextended(${column}, 0)`,
+    by: () => 'file',
+    unindexed: (column) => column,
+    // With `=`, PostgreSQL may walk all rows in their order until it has found enough: it takes them to be spread evenly.
+    isIn: (column, value) => `${column} BETWEEN ${value} AND ${value}`,
+    orderIn: (column) => `${column}, seq`,
+    texts: (values) => sql`(select value from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
+    numbers: (values) =>
+      sql`(select value::bigint from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
+    textList: '(SELECT value FROM jsonb_array_elements_text(?::jsonb) AS listed (value))',
+    numberList: '(SELECT value::bigint FROM jsonb_array_elements_text(?::jsonb) AS listed (value))',
+    // A function sees the columns of the tables before it in a FROM; a subquery would not.
+    elements: (column) => `json_array_elements_text(${column}::json)`,
+    names: (column) => `(SELECT value FROM json_object_keys(${column}::json) AS listed (value))`,
+    hasText,
+    isCopyOf: (path, stem, ending) => {
+      const [name, end] = [stem, ending].map((text) => text.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`));
+      return sql<boolean>`('/' || ${sql.raw(path)}) ~ ${`(^|/)${name}( [(][1-9].*[)])?${end}$`}`;
+    },
+    forWrite: ' FOR UPDATE',
+    allColumns,
+    // Once a file is sent, any member may follow it on the service: the row keeps the one that sent it.
+    beside: (facts, before) => {
+      const isSent = before !== undefined && before['uploaded_at'] !== null;
+      return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };
+    },
+    kept: withoutNul,
+    *beforeInsert(facts, instead) {
+      // One lock for all of them: of two hosts that add many files, none waits for the other in a ring.
+      const [found] = yield* ask(lockQuery('insert', `, (${isSettled})::int AS settled`));
+      if (found?.['settled'] !== 1) throw new LedgerUnavailableError('busy', { sentence: settling });
+      const [known] = yield* ask(sameVersion, [...sameVersionOf(facts), instead ?? '']);
+      if (known !== undefined) throw new AlreadyKnownError(`${facts.folder}/${facts.path} was added by another host`);
+    },
+    // As a condition of a join it would be asked for each row of each queue.
+    queueWith: (numbers) =>
+      sql`queue cross join lateral (${numbers}) as head (head_seq) join file on file.seq = head.head_seq`,
+    isOfHost: (name) => sql<boolean>`host = ${name}`,
+    mayBeTaken: () => sql<boolean>`not exists (select 1 from dropcast_jobs.job
+      where job.name = 'file' and job.singleton_key = file.id and job.state = 'active')`,
+    canRead: (folder) => {
+      const seen = visible();
+      return seen === null
+        ? sql<boolean>`true`
+        : isSeen({ ...seen, names: seen.names.map(keyOf), without: seen.without.map(keyOf) }, folder);
+    },
+  };
+}
+
+const sameVersion = `SELECT id FROM file WHERE folder_key = ? AND path_key = ? AND ino = ? AND birthtime_ns = ? AND size = ? AND mtime_ns = ?
+  AND state <> 'superseded' AND id <> ? LIMIT 1`;
+
+function sameVersionOf({ folder, path, version: { ino, birthtimeNs, size, mtimeNs } }: Facts) {
+  return [keyOf(folder), keyOf(path), ino, birthtimeNs, size, mtimeNs];
+}
+
+/** As JSON that PostgreSQL takes: no NUL, and no half of a surrogate pair. */
+function listOf(values: readonly (string | number)[]): string {
+  return JSON.stringify(
+    values.map((value) => (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value)),
+  );
+}
+
+function hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
+  if (text.length > longestText || text.includes('\0')) return sql<boolean>`1 = 0`;
+  // macOS writes `ü` into file names as two characters, a keyboard sends one.
+  const spellings = [...new Set([text.normalize('NFC'), text.normalize('NFD')])];
+  const patterns = spellings.map((spelling) => Array.from(spelling.toWellFormed(), anyCase).join(''));
+  const found = patterns.flatMap((pattern) => columns.map((column) => sql`${column} ~ ${pattern}`));
+  return sql<boolean>`(${sql.join(found, sql` or `)})`;
+}
+
+/** Each letter in its cases: what the locale of the database knows of cases must not decide. `ß` in upper case is two, and left out. */
+function anyCase(letter: string): string {
+  const cases = [...new Set([letter, letter.toLowerCase(), letter.toUpperCase()])].filter(
+    (one) => Array.from(one).length === 1,
+  );
+  const plain = cases.map((one) => one.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`));
+  return plain.length === 1 ? (plain[0] ?? '') : `(${plain.join('|')})`;
+}

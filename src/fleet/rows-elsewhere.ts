@@ -1,0 +1,77 @@
+import type { FleetView } from './fleet-view.ts';
+import type { NewsRows, Passage } from '../ledger/news-rows.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Events } from '../pipeline/events.ts';
+import { knownStates } from '../view/files/known-states.ts';
+
+export interface RowsElsewhereWorld {
+  readonly rows: Pick<NewsRows, 'lastPassage' | 'passages' | 'lastStates' | 'filesById'>;
+  readonly fleet: Pick<FleetView, 'self' | 'hostsOf' | 'awaySince'>;
+  readonly events: Events;
+  readonly logger: Logger;
+}
+
+/** Tells the events of this host which rows others have written: what views remember would be out of date for ever. */
+export interface RowsElsewhere extends AsyncDisposable {
+  /** From here on. Resolves when what was written before may be read. @throws {LedgerUnavailableError} */
+  start(): Promise<void>;
+  /** There may be something new: looks soon. */
+  look(): void;
+}
+
+/** However many hints come, views of others are no older than this, and cost each host a few statements. */
+const leastMs = 1_000;
+
+/** Lines of the history that are read at once. */
+const mostLines = 1_000;
+
+export function followRowsElsewhere({ rows, fleet, events, logger }: RowsElsewhereWorld): RowsElsewhere {
+  let last: number | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let looking: Promise<void> = Promise.resolve();
+  const closed = new AbortController();
+
+  const tell = async (lines: readonly Passage[], after: number): Promise<void> => {
+    const writers = await fleet.hostsOf([...new Set(lines.map(({ id }) => id))]);
+    const elsewhere = lines.filter(({ id }) => writers.get(id) !== fleet.self);
+    const byFile = Map.groupBy(elsewhere, ({ id }) => id);
+    const ids = [...byFile.keys()];
+    if (ids.length === 0) return;
+    const before = await rows.lastStates(ids, knownStates, after);
+    for (const facts of await rows.filesById(ids)) {
+      const passed = (byFile.get(facts.id) ?? []).map(({ at, state }) => ({ at, state }));
+      events.emit({ type: 'elsewhere', facts, from: before.get(facts.id)?.state ?? null, passed });
+    }
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    for (let isMore = true; isMore && !closed.signal.aborted && last !== null && fleet.awaySince() === null;) {
+      const lines = await rows.passages(last, knownStates, mostLines);
+      isMore = lines.length === mostLines;
+      await tell(lines, last);
+      // A database that has lost its last lines gives their numbers again.
+      last = lines.at(-1)?.seq ?? Math.min(last, await rows.lastPassage());
+    }
+  };
+
+  return {
+    start: async () => {
+      last = await rows.lastPassage();
+    },
+    look: () => {
+      if (closed.signal.aborted) return;
+      timer ??= setTimeout(() => {
+        timer = null;
+        // Whatever it is, the next hint or beat looks again.
+        looking = looking
+          .then(lookOnce)
+          .catch((err: unknown) => logger.debug('What other hosts wrote is not read', { err }));
+      }, leastMs).unref();
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed.abort();
+      if (timer !== null) clearTimeout(timer);
+      await looking;
+    },
+  };
+}

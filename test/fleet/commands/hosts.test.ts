@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { untilDrained } from '../../../src/fleet/commands/until-drained.ts';
+import { drain, forget, hostsOf } from '../../../src/fleet/host-commands.ts';
+import type { Host } from '../../../src/fleet/fleet-view.ts';
+import { FakeFleet, noon, someHost, someUpload } from '../fake-fleet.ts';
+
+const draining = { since: noon, by: 'ana' };
+const busy = (uploads: number): Partial<Host> => ({
+  draining,
+  doing: {
+    slots: 4,
+    places: [],
+    work: Array.from({ length: uploads }, (_, n) => ({ id: `f_${n}`, upload: someUpload })),
+  },
+});
+
+describe('draining a host', () => {
+  test.each<[Partial<Host>, string]>([
+    [busy(2), 'b is draining: 2 files under way will be finished, nothing new starts'],
+    [{}, 'b is drained: nothing runs there'],
+    [{ isHeard: false }, 'b is silent: it takes up nothing when it runs again'],
+    [{ isStopped: true }, 'b is stopped: it takes up nothing when it runs again'],
+  ])('says what becomes of it: %j', async (host, what) => {
+    const fleet = new FakeFleet(someHost('a'), someHost('b', host));
+    expect(await drain(fleet, { name: 'b', by: 'ana' })).toMatchObject({ ok: true, what });
+  });
+
+  test('is undone, and refused where there is nothing to drain', async () => {
+    const fleet = new FakeFleet(someHost('a'), someHost('b', { draining }));
+    expect(await drain(fleet, { name: 'b', by: 'ana', isUndone: true })).toMatchObject({
+      what: 'b accepts files again',
+      host: { state: 'running' },
+    });
+    expect(await drain(fleet, { name: 'c', by: 'ana' })).toMatchObject({
+      ok: false,
+      what: 'no host is called c; the hosts are: a, b',
+    });
+    const alone = 'this is a single host: its ledger is in its state directory, and no other host has it';
+    expect(await drain(null, { name: 'c', by: 'ana' })).toMatchObject({ ok: false, what: alone });
+    expect(await forget(null, { name: 'c' })).toMatchObject({ ok: false, what: alone });
+    expect(await hostsOf(null, null)).toEqual({ v: 1, self: null, away_since: null, away: null, hosts: [] });
+  });
+});
+
+test('a host is forgotten when it is gone, and not while it runs', async () => {
+  const fleet = new FakeFleet(someHost('a'), someHost('b', { isHeard: false }));
+  const answers = [];
+  for (const name of ['a', 'b', 'b']) answers.push((await forget(fleet, { name })).what);
+  expect(answers).toEqual([
+    'a runs: stop it first, and repeat this 15 s later if it was killed',
+    'b is forgotten; it is back in the list as soon as it runs again',
+    'no host is called b; the hosts are: a',
+  ]);
+});
+
+describe('waiting for a host', () => {
+  /** Each look finds what comes next. */
+  const wait = async (...states: readonly (Partial<Host> | null)[]) => {
+    const fleet = new FakeFleet(someHost('a'), someHost('b', busy(2)));
+    const left = [...states];
+    const said: string[] = [];
+    const rest = async (): Promise<boolean> => {
+      const next = left.shift();
+      if (next === null) fleet.members = fleet.members.slice(0, 1);
+      if (next !== null && next !== undefined) fleet.change('b', next);
+      return next !== undefined;
+    };
+    const ask = { list: () => hostsOf(fleet, null) };
+    const ended = await untilDrained('b', { ask, say: (words) => said.push(words), rest }).then(
+      ({ state }) => state as string,
+      (error: unknown) => String(error),
+    );
+    return { said, ended };
+  };
+
+  test('ends once nothing runs there, and says what changes meanwhile', async () => {
+    expect(await wait(busy(2), busy(1), busy(0))).toEqual({
+      said: [
+        'b is draining: 2 files under way will be finished, nothing new starts',
+        'b is draining: 1 file under way will be finished, nothing new starts',
+        'b is drained: nothing runs there',
+      ],
+      ended: 'drained',
+    });
+  });
+
+  test.each<[string, Partial<Host> | null | undefined, string]>([
+    ['falls silent', { isHeard: false }, 'silent'],
+    ['is stopped', { isStopped: true }, 'stopped'],
+    [
+      'accepts files again',
+      { draining: null },
+      'CommandError: b is not drained any more: somebody has taken that back',
+    ],
+    ['is forgotten', null, 'CommandError: b was forgotten meanwhile'],
+    ['is not waited for', undefined, 'CommandError: b goes on draining; nobody waits for it now'],
+  ])('ends when it %s', async (_, next, ended) => {
+    expect((await wait(...(next === undefined ? [] : [next]))).ended).toBe(ended);
+  });
+});

@@ -1,0 +1,175 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
+import { openInFile } from '../../ledger/opened-rows.ts';
+import type { OpenedRows } from '../../ledger/opened-rows.ts';
+import { someFacts } from '../../pipeline/some-facts.ts';
+import { lookedFor, someRows } from '../../ledger/some-rows.ts';
+import { openShared } from './open-shared.ts';
+
+test('whatever the files are, a ledger in a file and one on PostgreSQL answer every question alike', async () => {
+  await fc.assert(
+    fc.asyncProperty(someRows, fc.array(lookedFor, { minLength: 3, maxLength: 3 }), async (files, texts) => {
+      await using inFile = await openInFile();
+      await using shared = await openShared();
+      for (const { rows } of [inFile, shared]) await write(rows, files);
+      const questions = questionsOf(files, texts);
+      for (const [name, ask] of Object.entries(questions))
+        expect(await ask(shared.rows), name).toEqual(await ask(inFile.rows));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+/** What writes, and what is read of it: `*-contract.ts`, which both stores keep. */
+const inContracts =
+  'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
+  'deletionsSince counter pauses savePause dropPause news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
+  'news.countFile news.countedFiles news.forgetCounted news.events news.eventsAfter news.keepEvents';
+
+/** Nothing, or another thing, in a file. */
+const ofPostgres = 'backUp hostsOf id repairs verify';
+
+test('every port of a ledger is asked of both stores', async () => {
+  await using shared = await openShared();
+  const ports: Readonly<Record<string, object>> = {
+    '': shared.rows,
+    selection: shared.rows.selection,
+    news: shared.rows.news,
+  };
+  const names = Object.entries(ports).flatMap(([port, calls]) =>
+    Object.keys(calls).map((name) => [port, name].filter(Boolean).join('.')),
+  );
+  const asked = Object.values(questionsOf([someFacts()], []))
+    .map(String)
+    .join(' ');
+  const isAsked = (name: string): boolean => new RegExp(String.raw`\b${name.replace(/.*\./, '')}\b`).test(asked);
+  expect(names.filter((name) => !isAsked(name)).toSorted()).toEqual(
+    `${inContracts} ${ofPostgres}`.split(' ').toSorted(),
+  );
+});
+
+/** Every second row once more, so that rows do not lie in the order of their numbers. */
+async function write(rows: Rows, files: readonly Facts[]): Promise<void> {
+  for (const facts of files) await rows.insert(facts);
+  for (const facts of files.filter((_, n) => n % 2 === 0)) await rows.save({ ...facts, attempts: 1 }, 'again');
+}
+
+type Rows = OpenedRows['rows'];
+
+type Question = (rows: Rows) => Promise<unknown>;
+
+function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonly<Record<string, Question>> {
+  const first = files[0];
+  if (first === undefined) return {};
+  const { folder, path, version } = first;
+  const selections: readonly FileSelection[] = [
+    {},
+    { needsPerson: true },
+    { folder },
+    { feed: 'feed_a' },
+    { channel: 'ch_b' },
+    { cause: 'invalid_request.tags' },
+    { states: ['queued', 'creating'], working: ['f_0', 'f_3'] },
+    { since: 5 },
+    ...texts.map((text) => ({ text })),
+  ];
+  const names = [...texts, path, `${folder}/${path}`, `${path.slice(0, 3)}…`, 'f_1', 'Vid_2', 'vid_2'];
+  const folders = ['/in', '/Z'];
+  const paths = files.map((file) => file.path);
+  const seen = { names: ['/Z'], below: '/i', without: ['/ü'] };
+  return {
+    ...Object.fromEntries(
+      selections.flatMap((selection): [string, Question][] => {
+        const name = JSON.stringify(selection);
+        return [
+          [`page ${name}`, ({ selection: store }) => store.page(selection, { limit: 7 })],
+          [`count ${name}`, ({ selection: store }) => store.count(selection, '3')],
+          [`ids ${name}`, ({ selection: store }) => store.ids(selection, 99)],
+          [`facets ${name}`, ({ selection: store }) => store.facets(selection)],
+        ];
+      }),
+    ),
+    ...Object.fromEntries(names.map((name): [string, Question] => [`find ${name}`, (rows) => rows.find(name)])),
+    ...Object.fromEntries(
+      (['queued', 'awaiting upload'] as const).map((state): [string, Question] => [
+        `heads ${state}`,
+        ({ heads }) => heads(state, 2, ['f_1']),
+      ]),
+    ),
+    snapshot: ({ snapshot }) => snapshot({ held: () => ['f_0'], working: 3, needing: 9 }),
+    counts: ({ counts }) => counts(),
+    waitingSince: ({ waitingSince }) => waitingSince(),
+    backlog: ({ backlog }) => backlog(),
+    feedsAhead: async ({ feedsAhead }) => (await feedsAhead()).toSorted(),
+    list: ({ list }) => list({ states: ['done', 'queued'], since: 3, limit: 9, newestFirst: true }),
+    lines: async ({ lines }) => sorted(await lines(['f_1'])),
+    before: async ({ before }) => sorted([...(await before(['f_0', 'f_1', 'f_9'], 5, ['f_2']))]),
+    lastStarts: ({ lastStarts }) => lastStarts(9),
+    retrying: ({ due }) => due('retrying', 8, 99),
+    held: ({ due }) => due('held', 0, 99),
+    count: ({ count }) => count('queued', 'held'),
+    twins: ({ twins }) => twins(first, ['f_2']),
+    stranded: ({ stranded }) => stranded('f_0'),
+    'all stranded': ({ stranded }) => stranded(null),
+    waiting: ({ waiting }) => waiting(),
+    isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
+    toDispose: ({ toDispose }) => toDispose(99),
+    stoppedByDisk: async ({ stoppedByDisk }) => sorted(await stoppedByDisk(folder, '', 99)),
+    waitingForDisk: ({ waitingForDisk }) => waitingForDisk(99),
+    'toDispose where a host can read': ({ toDispose }) => toDispose(99, seen),
+    'waitingForDisk where a host can read': ({ waitingForDisk }) => waitingForDisk(99, seen),
+    'atLocation where a host can read': ({ atLocation }) => atLocation(version, seen),
+    'all that is expected': ({ roots }) => roots.expected(folder, paths, 'all'),
+    'all that is needed': ({ roots }) => roots.expected(folder, paths, 'unfinished'),
+    'a video of ours': ({ hasVideo }) => hasVideo('vid_1'),
+    'a video of others': ({ hasVideo }) => hasVideo('vid_0'),
+    'all that is wanted by id': ({ list }) =>
+      list({ states: ['done'], also: { ids: ['f_1'], states: ['queued'] }, limit: 9 }),
+    lastPassage: ({ news }) => news.lastPassage(),
+    toAmend: ({ toAmend }) => toAmend(99),
+    expired: ({ expired }) => expired(12, folders, 9),
+    fullMarks: async ({ fullMarks }) => sorted(await fullMarks(folders)),
+    oldestKept: ({ oldestKept }) => oldestKept({ folder: '/in', whenFull: 85 }, 2, 1),
+    deletions: ({ deletions }) => deletions(),
+    toCompare: ({ toCompare }) => toCompare(99),
+    toAdopt: ({ toAdopt }) => toAdopt(),
+    countToAdopt: ({ countToAdopt }) => countToAdopt(),
+    unanswered: async ({ unanswered }) =>
+      (await unanswered()).map(({ token, fileId, title }) => `${token} ${fileId} ${title}`).toSorted(),
+    abandoned: ({ abandoned }) => abandoned(['superseded', 'vanished', 'failed'], 99),
+    atPath: ({ atPath }) => atPath(folder, path),
+    atLocation: ({ atLocation }) => atLocation(version),
+    pathsNamed: async ({ pathsNamed }) => (await pathsNamed(folder, path.split('.')[0] ?? '')).toSorted(),
+    unrouted: ({ unrouted }) => unrouted(),
+    known: async ({ known }) => {
+      const told: unknown[] = [];
+      await known(folder, (file) => void told.push(file));
+      return told;
+    },
+    movedBy: ({ movedBy }) => movedBy('/in'),
+    'sent to a channel': ({ hasSentTo }) => hasSentTo('channel', 'ch_a'),
+    'sent to a feed': ({ hasSentTo }) => hasSentTo('feed', 'feed_b'),
+    history: async ({ history }) => (await history('f_0')).map(withoutTime),
+    ended: ({ ended }) => ended(2, 7),
+    latestLines: async ({ latestLines }) => (await latestLines(9)).map(({ state }) => state),
+    latestPublished: ({ latestPublished }) => latestPublished(99),
+    countUnfinished: ({ countUnfinished }) => countUnfinished(folders),
+    totals: ({ news }) => news.totals(2, 8),
+    cameIn: ({ news }) => news.cameIn('/in', 4),
+    passages: async ({ news }) => (await news.passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
+    lastStates: async ({ news }) => sorted([...(await news.lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),
+    filesById: async ({ news }) => sorted(await news.filesById(['f_0', 'f_2', 'nobody'])),
+  };
+}
+
+/** Where nothing is said of the order. */
+function sorted(found: readonly unknown[]): readonly string[] {
+  return found.map((one) => JSON.stringify(one)).toSorted();
+}
+
+/** Each store is written to at its own time. */
+function withoutTime(line: object): object {
+  return { ...line, at: 0 };
+}

@@ -1,4 +1,0 @@
-import { counterContract } from '../counter-contract.ts';
-import { openShared } from './open-shared.ts';
-
-counterContract(openShared);

@@ -1,4 +1,0 @@
-import { historyContract } from '../history-contract.ts';
-import { openShared } from './open-shared.ts';
-
-historyContract(openShared);

@@ -1,4 +1,0 @@
-import { longNamesContract } from '../long-names-contract.ts';
-import { openShared } from './open-shared.ts';
-
-longNamesContract(openShared);

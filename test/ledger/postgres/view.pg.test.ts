@@ -1,4 +1,0 @@
-import { viewContract } from '../view-contract.ts';
-import { openShared } from './open-shared.ts';
-
-viewContract(openShared);
