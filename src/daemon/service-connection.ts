@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import { createBandwidth, createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
-import type { Config } from '../config/config.ts';
+import type { Config, SecretOrigin } from '../config/config.ts';
 import { uploadSource } from '../disk/accepted-file.ts';
 import { failureOfFile } from '../disk/failure.ts';
 import { budgetOfOneHost } from '../host/budget-store.ts';
@@ -17,9 +17,10 @@ import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
-import { howToRenewKey } from './renew-key.ts';
 import { keepLimit, uploadTimes } from './upload-times.ts';
 import type { UploadTimes } from './upload-times.ts';
+import { serviceOf } from '../config/installed-service.ts';
+import type { InstalledService } from '../config/installed-service.ts';
 
 /** The way to the hosted service: client, request budget and bandwidth, as the configuration says. */
 export interface ServiceConnection extends AsyncDisposable {
@@ -122,3 +123,18 @@ function isOtherService(one: Config, other: Config): boolean {
     one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
   );
 }
+
+/** What to do so that a new key is used, as part of a sentence. */
+export function howToRenewKey({ file, service }: Config): string {
+  return sentences[service.apiKeyFrom](serviceOf(file));
+}
+
+const sentences: Readonly<Record<SecretOrigin, (installed: InstalledService | null) => string>> = {
+  // systemd.io/CREDENTIALS: they are acquired at activation and do not change while the service runs.
+  credential: (installed) =>
+    installed === null
+      ? 'after changing the key, run `sudo systemctl restart dropcast`: systemd reads credentials only at the start'
+      : `new key: \`${installed.setupCommand} --key-file - --force\``,
+  environment: () => 'after changing the key, restart dropcast: it reads the environment only at the start',
+  file: () => 'after changing the key, run `dropcast reload`',
+};

@@ -4,7 +4,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RequestsInHand } from './requests-in-hand.ts';
-import { UnreadAnswers } from './unread-answers.ts';
 
 /** Where a server listens: a port (0 is any free one), or a unix socket of this mode. */
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string; readonly mode: number };
@@ -97,4 +96,31 @@ function listenWithMode(mode: number, listen: () => void): void {
   const before = process.umask(0o777 & ~mode);
   listen();
   process.umask(before);
+}
+
+/**
+ * Answers that were made and not read yet. They are in memory, so all of a listener together may have a number of bytes: beyond it, the
+ * connections that have waited longest are destroyed, except for that of the newest answer.
+ */
+class UnreadAnswers {
+  readonly #mostBytes: number;
+  readonly #unread = new Set<ServerResponse>();
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** @param answer whose last byte was written, to wherever it went */
+  add(answer: ServerResponse): void {
+    if (answer.writableFinished || answer.destroyed) return;
+    this.#unread.add(answer);
+    answer.once('close', () => this.#unread.delete(answer));
+    let bytes = 0;
+    for (const { writableLength } of this.#unread) bytes += writableLength;
+    for (const oldest of this.#unread) {
+      if (bytes <= this.#mostBytes || oldest === answer) return;
+      bytes -= oldest.writableLength;
+      oldest.destroy();
+    }
+  }
 }

@@ -3,10 +3,10 @@ import winston from 'winston';
 import { hasColour } from './colour.ts';
 import { formatLine } from './line-format.ts';
 import type { Level, LineStyle, LogRecord } from './line-format.ts';
-import { BestEffortStream } from './best-effort-stream.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { cutText, isObject, serialize } from './serialize.ts';
 import type { SecretValues } from './redaction.ts';
+import { Writable } from 'node:stream';
 
 export interface LoggerOptions {
   readonly level: Level;
@@ -140,3 +140,39 @@ class Recorder {
     };
   }
 }
+
+/**
+ * Passes finished lines to a stream that it never ends, one write at a time. When that stream breaks (the reader of the pipe has
+ * gone, the disk is full), lines are lost and nothing else: the program's work is worth more than its log. Every line tries again,
+ * because a full disk may be cleared.
+ */
+class BestEffortStream extends Writable {
+  readonly #target: NodeJS.WritableStream;
+
+  constructor(target: NodeJS.WritableStream) {
+    // Lines stay strings, so that they can be joined into one write.
+    super({ decodeStrings: false });
+    this.#target = target;
+    // Without a listener, EPIPE and ENOSPC would end the process. It stays attached: a write may fail after the log is closed.
+    target.on('error', ignore);
+  }
+
+  override _write(line: string, _encoding: BufferEncoding, done: () => void): void {
+    this.#forward(line, done);
+  }
+
+  override _writev(lines: readonly { readonly chunk: string }[], done: () => void): void {
+    this.#forward(lines.map(({ chunk }) => chunk).join(''), done);
+  }
+
+  #forward(text: string, done: () => void): void {
+    try {
+      // Called once the kernel has the lines or the write has failed: both are done.
+      this.#target.write(text, () => done());
+    } catch {
+      done();
+    }
+  }
+}
+
+function ignore(): void {}

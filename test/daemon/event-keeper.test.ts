@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventKeeper } from '../../src/daemon/news/event-keeper.ts';
+import { createEventKeeper } from '../../src/daemon/news/lines.ts';
 
 test('events that the ledger refuses are written with the next one that it takes, once and in order', async () => {
   const written: (readonly unknown[])[] = [];

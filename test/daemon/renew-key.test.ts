@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Config, SecretOrigin } from '../../src/config/config.ts';
-import { howToRenewKey } from '../../src/daemon/renew-key.ts';
+import { howToRenewKey } from '../../src/daemon/service-connection.ts';
 
 function sentence(file: string, apiKeyFrom: SecretOrigin): string {
   return howToRenewKey({ file, service: { apiKeyFrom } } as Config);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptOff } from '../../src/daemon/foreign-folders.ts';
+import { keptOff } from '../../src/daemon/assemble.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { createPlaces } from '../../src/fleet/places.ts';
 import type { LocalFiles } from '../../src/pipeline/file/ports.ts';

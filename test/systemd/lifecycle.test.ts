@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LivePicture } from '../../src/view/picture/picture.ts';
 import { somePicture, stagesWith } from '../view/picture/some-picture.ts';
-import { startingText, stoppingText } from '../../src/systemd/status-text.ts';
-import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
+import { createLifecycleNotifier, startingText, stoppingText } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { recordingNotifier } from './recording-notifier.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StageName } from '../../src/view/picture/picture.ts';
 import type { Wait } from '../../src/view/waits.ts';
 import { somePicture, stagesWith } from '../view/picture/some-picture.ts';
-import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
+import { statusText, stoppingText } from '../../src/systemd/lifecycle.ts';
 
 const wait = { since: null, until: null, remedy: null } as const;
 const frozen: Wait = { ...wait, cause: 'folder', holds: 'some', what: '/inbox', why: 'it is away' };

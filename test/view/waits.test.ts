@@ -8,7 +8,7 @@ import type { OperatorPause } from '../../src/pipeline/events.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { troublesOf } from '../../src/status/notifications/troubles.ts';
 import { troublePanel } from '../../src/status/page/views/overview/trouble.ts';
-import { statusText } from '../../src/systemd/status-text.ts';
+import { statusText } from '../../src/systemd/lifecycle.ts';
 import { briefly, mainWait, waitLines, whyWords } from '../../src/view/waits.ts';
 import type { WaitCause } from '../../src/view/waits.ts';
 import { noon, somePicture, stagesWith } from './picture/some-picture.ts';

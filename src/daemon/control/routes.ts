@@ -6,7 +6,6 @@ import type { Daemon } from '../daemon.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
-import { hostCommandRoutes, hostRoutes } from './routes/hosts.ts';
 import { notifyRoutes } from './routes/notify.ts';
 import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -14,7 +13,6 @@ import { planOf } from '../plan/plan.ts';
 import { streamPlan } from '../plan/stream.ts';
 import { worldOfDaemon } from '../plan/worlds.ts';
 import type { ReloadPlan } from '../rules/plan-reload.ts';
-import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss } from '../commands/dismiss.ts';
 import { suspectsOf } from '../../view/files/suspects.ts';
@@ -22,6 +20,10 @@ import { overviewView, statusView } from '../../view/picture/documents.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
+import type { HistoryLine } from '../../ledger/view.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { drain, forget, hostsOf } from '../fleet/commands.ts';
+import type { DrainWanted } from '../fleet/commands.ts';
 
 /** Result of a reload. */
 export interface Reloaded {
@@ -162,4 +164,45 @@ async function bodyOf(context: Context): Promise<unknown> {
 function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500 | 503, message: string): Response {
   // The rest of a body that was not read is not waited for.
   return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
+}
+
+/** The answer to `GET /facts`. */
+interface FactsView {
+  readonly v: 1;
+  readonly files: readonly { readonly facts: Facts; readonly history: readonly HistoryLine[] }[];
+}
+
+const mostFiles = 200;
+
+/** `GET /facts`: the rows of the newest files that need a person, as the machine sees them. Addresses that let anybody send stay here. */
+async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
+  const rows = await ledger.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+  const files = await Promise.all(
+    rows.map(async (facts) => ({
+      facts: { ...facts, uploadUrl: facts.uploadUrl === null ? null : 'https://redacted.invalid/' },
+      history: await ledger.history(facts.id),
+    })),
+  );
+  return { v: 1, files };
+}
+
+/** `GET /hosts`: the members of the fleet. */
+function hostRoutes({ fleet, ledger }: Pick<Daemon, 'fleet' | 'ledger'>): Hono {
+  const app = new Hono();
+  app.get('/hosts', async (context) => context.json(await hostsOf(fleet, ledger)));
+  return app;
+}
+
+/** `POST /hosts/drain`, `/hosts/forget`. @param readBody the body of a request, or the answer that refuses it */
+function hostCommandRoutes({ fleet }: Pick<Daemon, 'fleet'>, readBody: (context: Context) => Promise<unknown>): Hono {
+  const app = new Hono();
+  app.post('/hosts/drain', async (context) => {
+    const body = await readBody(context);
+    return body instanceof Response ? body : context.json(await drain(fleet, body as DrainWanted));
+  });
+  app.post('/hosts/forget', async (context) => {
+    const body = await readBody(context);
+    return body instanceof Response ? body : context.json(await forget(fleet, body as { readonly name: string }));
+  });
+  return app;
 }

@@ -3,14 +3,15 @@ import type { NewsRows } from '../../ledger/news-rows.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
-import type { Facts } from '../../pipeline/file/facts.ts';
 import { isGivenUp } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import { compileMatch } from '../../routing/match.ts';
 import type { EventStream } from '../events.ts';
 import { periodAt } from './period.ts';
 import type { Period } from './period.ts';
-import { verdict } from './verdict.ts';
-import type { Counted } from './verdict.ts';
+import type { Clock } from '../../pipeline/file/ports.ts';
+import type { NewsLines } from '../news/lines.ts';
+import { expectationWords } from '../../view/words/expectation-words.ts';
 
 /** What folders expect, and what has come of it. Nothing is asked of the service for it. */
 export interface Expectations extends Disposable {
@@ -184,3 +185,59 @@ function viewOf({ key, folder, expectation, period, files }: Watched, now: numbe
   const state = verdict(expectation, period, counted, now);
   return { key, folder, match, day, from, by, count, arrived: counted.length, live, until, state };
 }
+
+/** A file that counts. Times are epoch milliseconds. */
+export interface Counted {
+  readonly arrivedAt: number;
+  /** Null: it is not live. */
+  readonly liveAt: number | null;
+}
+
+/** Pure. */
+export function verdict(
+  { count, until, graceMs }: Pick<Expectation, 'count' | 'until' | 'graceMs'>,
+  { by }: Pick<Period, 'by'>,
+  files: readonly Counted[],
+  now: number,
+): ExpectationState {
+  const arrivedAt = nth(
+    files.map((file) => file.arrivedAt),
+    count,
+  );
+  const liveAt = nth(
+    files.flatMap((file) => file.liveAt ?? []),
+    count,
+  );
+  const metAt = until === 'live' ? liveAt : arrivedAt;
+  const deadline = by + graceMs;
+  if (metAt !== null && metAt <= deadline) return liveAt === null ? 'arrived' : 'live';
+  if (now <= deadline) return arrivedAt === null ? 'expected' : 'arrived';
+  if (metAt !== null) return 'recovered';
+  return arrivedAt === null ? 'missing' : 'late';
+}
+
+/** When so many of them had happened; null: they have not. */
+function nth(times: readonly number[], n: number): number | null {
+  return times.toSorted((one, other) => one - other)[n - 1] ?? null;
+}
+
+/** Says in log and events what is missing, late, or there after all. */
+export function tellExpectation(world: {
+  readonly news: Pick<NewsLines, 'add'>;
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, 'now'>;
+}): (view: ExpectationView) => void {
+  return (view) => {
+    const { folder, match, day, state } = view;
+    const text = `${match}: ${expectationWords(view, world.clock.now())}`;
+    const level = state === 'recovered' ? 'info' : 'warn';
+    world.logger[level](messages[state] ?? 'Expected files changed', { folder, match, day, state, why: text });
+    world.news.add({ level, type: 'expectation', file: null, folder, path: null, state, text });
+  };
+}
+
+const messages: Partial<Record<ExpectationView['state'], string>> = {
+  missing: 'An expected file is missing',
+  late: 'An expected file is late',
+  recovered: 'An expected file is there, too late',
+};

@@ -1,7 +1,7 @@
 import type { DropcastEvent, EventRow } from '../../pipeline/events.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
-import type { News } from './news.ts';
 import { newsOf } from './news.ts';
+import type { News } from './news.ts';
 
 /** One line of news. */
 export interface NewsLine extends News {
@@ -122,4 +122,35 @@ function keptLine(news: News, at: number): KeptLine {
 
 function shortened(text: string): string {
   return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
+}
+
+/** Rows that wait for a ledger that refuses. */
+const mostWaiting = 1_000;
+
+/**
+ * Keeps events that report no other write. Rows that the ledger refuses, as on a full disk, wait in memory for the next one.
+ *
+ * @param write writes all of them, or none
+ * @returns resolves when the row is written or waits; never rejects
+ */
+export function createEventKeeper(
+  write: (rows: readonly EventRow[]) => Promise<void>,
+  refused: (error: unknown) => void,
+): (row: EventRow) => Promise<void> {
+  let waiting: readonly EventRow[] = [];
+  let last: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    const rows = waiting;
+    if (rows.length === 0) return;
+    try {
+      await write(rows);
+      waiting = waiting.slice(rows.length);
+    } catch (error) {
+      refused(error);
+    }
+  };
+  return (row) => {
+    if (waiting.length < mostWaiting) waiting = [...waiting, row];
+    return (last = last.then(flush));
+  };
 }

@@ -1,8 +1,9 @@
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer, FileStore } from '../../pipeline/file/ports.ts';
-import { mismatchOf } from './mismatch.ts';
-import type { MismatchWorld } from './mismatch.ts';
+import { compareChecksums } from '../../pipeline/file/checksums.ts';
+import type { Checksum, Digests } from '../../pipeline/file/checksums.ts';
+import { differentFrom } from '../../pipeline/file/failure.ts';
 
 export type TwinLedger = Pick<FileStore, 'twins'>;
 
@@ -92,5 +93,27 @@ class Judge implements Contents {
     const hash = answer.ok ? answer.value : null;
     this.#hashes.set(facts.id, hash);
     return hash;
+  }
+}
+
+interface MismatchWorld {
+  checksums(facts: Facts): Promise<Answer<readonly Checksum[]>>;
+  hash(facts: Facts, algorithm: keyof Digests): Promise<Answer<string>>;
+}
+
+/** Why a file would be held that differs from the checksum of its sender, or has one that cannot be read; or null. */
+async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Promise<string | null> {
+  const said = await checksums(facts);
+  if (!said.ok) return said.failure.message;
+  const digests: { -readonly [K in keyof Digests]: string } = {};
+  for (;;) {
+    const verdict = compareChecksums(said.value, digests);
+    if (verdict.is === 'different') return differentFrom(verdict.checksum, digests).message;
+    if (verdict.is !== 'unknown') return null;
+    for (const name of verdict.needs) {
+      const digest = await hash(facts, name);
+      if (!digest.ok) return null;
+      digests[name] = digest.value;
+    }
   }
 }

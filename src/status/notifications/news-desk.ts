@@ -5,7 +5,7 @@ import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../view/words/unavailable-words.ts';
 import { sightsNow } from '../../fleet/sights.ts';
 import type { Sight } from '../../fleet/sights.ts';
-import { needsYouIn } from '../../view/picture/needs-you-count.ts';
+import { needsYouIn } from '../../view/picture/needs-you.ts';
 import { lastsAny, looked, toTell } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';

@@ -1,7 +1,77 @@
-import { pauseFolder, resumeFolder } from './actions/folder.ts';
-import { ignoreFile, retryFile, unignoreFile } from './actions/file.ts';
-import { actOnMany } from './actions/many.ts';
-import type { Action } from './world.ts';
+import { PageError } from './world.ts';
+import type { Action, PageWorld, Sent } from './world.ts';
+import { ignore } from '../../daemon/commands/ignore.ts';
+import { retry } from '../../daemon/commands/retry.ts';
+import type { CommandResult } from '../../daemon/commands/wanted.ts';
+import { fileAddress, filesAddress, queryOf } from './files/address.ts';
+import { byPage, digestOf } from './files/bulk-commands.ts';
+import { pause, resume } from '../../daemon/commands/pause.ts';
+import { noticeWords } from './files/notice.ts';
+import { manyOf } from './views/many.ts';
+
+/** Tries one file again. @throws {PageError} 409 with the reason why it cannot be */
+const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
+
+/** Leaves one file alone. @throws {PageError} 409 with the reason why it cannot be */
+const ignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: byPage }));
+
+/** Takes a file up again that was ignored. @throws {PageError} 409 with the reason why it cannot be */
+const unignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: byPage, isUndone: true }));
+
+async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
+  const [refused] = (await result).refused;
+  if (refused !== undefined) throw new PageError(409, `Nothing was done: ${refused.why}.`);
+  return fileAddress(id);
+}
+
+const BACK = '/folders';
+
+/** Nothing new of a folder begins. @throws {PageError} 409 when it is not watched any more */
+export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+  const folder = query.get('folder') ?? '';
+  const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
+  if (refused.length > 0) throw new PageError(409, `${folder} is not a watched folder any more.`);
+  return BACK;
+}
+
+/** Ends what a person paused, and nothing else. @throws {PageError} 409 when it is not paused any more */
+export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
+  const folder = query.get('folder') ?? '';
+  // `resume` goes on with a frozen folder too, which nobody has asked for here.
+  if (!daemon.pauses.list().some((each) => each.folder === folder))
+    throw new PageError(409, `${folder} is not paused any more.`);
+  const result = await resume(daemon, { folder, by: byPage });
+  if (!result.ok) throw new PageError(409, `${folder}: ${result.why}`);
+  return BACK;
+}
+
+/**
+ * Does with many files what the page before has asked about, and says how that went. Its address says which. When it concerns other files
+ * by now, nothing is done, and the page asks again.
+ *
+ * @throws {PageError} see `manyOf`
+ */
+async function actOnMany({ daemon, now, outcomes }: PageWorld, { query, form }: Sent): Promise<string> {
+  const { command, wanted } = manyOf(query, now);
+  const confirmed = form.get('files') ?? '';
+  const planned = await command.run(daemon, wanted, { isPlanned: true });
+  if (String(planned.files) !== confirmed || digestOf(planned) !== form.get('these')) {
+    const again = new URLSearchParams([...query].filter(([word]) => word !== 'was'));
+    if (/^\d{1,9}$/.test(confirmed)) again.set('was', confirmed);
+    return `/files/many?${again.toString()}`;
+  }
+  const result = await command.run(daemon, wanted, {});
+  const pathOf = async (id: string): Promise<string | null> => {
+    const facts = await daemon.ledger.load(id);
+    return facts && `${facts.folder}/${facts.path}`;
+  };
+  return filesAddress(queryOf(query), {
+    ...noticeWords(command.name, result),
+    outcome: await outcomes.keep(result, pathOf),
+  });
+}
 
 /** Every address of the page that changes something, for readers who may. All take POST. */
 export const actions: readonly (readonly [path: string, action: Action])[] = [

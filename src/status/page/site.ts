@@ -16,8 +16,7 @@ import { healthStatus } from './early-answers.ts';
 import type { EarlySource } from './early-answers.ts';
 import { createOutcomes } from './files/outcomes.ts';
 import { createLive } from './live.ts';
-import { isFromThisPage } from './own-names.ts';
-import { protect } from './protect.ts';
+import { isFromElsewhere, isFromThisPage, isOwnHost } from './own-names.ts';
 import { SharedViews } from './shared-views.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { takeWebhook } from './take-webhook.ts';
@@ -177,3 +176,34 @@ const TITLES = {
   503: 'Not possible now',
   500: 'Something went wrong',
 } as const;
+
+/** The headers of all answers, and the refusal of other names and other web pages. @param names of this page, without port */
+function protect(names: () => readonly string[]) {
+  return createMiddleware(async (context, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+    if (!isOwnHost(context.req.header('host') ?? '', names()))
+      return context.text('Use the address of this page itself, or add the name to status.hosts.\n', 421);
+    if (isFromElsewhere(context.req, names())) return context.text('Other web pages may not read this one.\n', 403);
+    return next();
+  });
+}
+
+/** The page loads from itself alone, and appears in no frame. */
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "img-src 'self'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Of the page itself alone: a form without it would come from nowhere.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};

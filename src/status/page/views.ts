@@ -5,8 +5,15 @@ import { files } from './views/files.ts';
 import { folders } from './views/folders.ts';
 import { many } from './views/many.ts';
 import { overview } from './views/overview.ts';
-import { settlingFile } from './views/settling-file.ts';
-import type { ViewMaker } from './world.ts';
+import { PageError } from './world.ts';
+import type { Asked, PageEvent, PageWorld, ViewMaker } from './world.ts';
+import { basename } from 'node:path/posix';
+import { facts, fileSize, named, visibleText } from '@dropcast/pages';
+import type { View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import { settlingView } from '../../view/files/files-view.ts';
+import { fileAddress } from './files/address.ts';
+import { stageBadge } from './files/stage-badge.ts';
 
 /** Every address of the page that shows something. */
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
@@ -19,3 +26,40 @@ export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/events', events],
   ['/configuration', configuration],
 ];
+
+/** A file that has no row yet: why it waits. @throws {PageError} 404 when it does not settle, nor has any file its path */
+export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
+  const path = query.get('path') ?? '';
+  const file = daemon.folders
+    .settling()
+    .map(settlingView)
+    .find((one) => one.path === path);
+  const [known] = file === undefined ? await daemon.ledger.find(path) : [];
+  const isKnown = known !== undefined && `${known.folder}/${known.path}` === path;
+  if (file === undefined && !isKnown)
+    throw new PageError(
+      404,
+      'No file is settling at this path. The file may be gone, or be left alone: see its folder.',
+    );
+  return {
+    title: visibleText(basename(path)),
+    heading: named(basename(path)),
+    section: '/files',
+    aside: file === undefined ? html`` : stageBadge({ ...file, stage: 'settling', state: 'settling', sent: null }),
+    changesWith: ['arrival', 'file', 'folder', 'command'],
+    body: html`<section class="card">
+      <div class="body">
+        ${
+          file === undefined
+            ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
+            : facts([
+                ['Path', named(path)],
+                ['Waits', visibleText(file.why)],
+                ['Size', fileSize(file.size)],
+                ['Next', 'when it has settled, a rule takes it or it is held with the reason'],
+              ])
+        }
+      </div>
+    </section>`,
+  };
+}

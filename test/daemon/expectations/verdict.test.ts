@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { verdict } from '../../../src/daemon/expectations/verdict.ts';
-import type { Counted } from '../../../src/daemon/expectations/verdict.ts';
+import { verdict } from '../../../src/daemon/expectations/expectations.ts';
+import type { Counted } from '../../../src/daemon/expectations/expectations.ts';
 import type { ExpectationState } from '../../../src/pipeline/expectation.ts';
 
 const by = 100;

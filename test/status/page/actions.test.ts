@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { OperatorPause } from '../../../src/pipeline/events.ts';
-import { pauseFolder, resumeFolder } from '../../../src/status/page/actions/folder.ts';
+import { pauseFolder, resumeFolder } from '../../../src/status/page/actions.ts';
 import type { PageWorld } from '../../../src/status/page/world.ts';
 
 /** A daemon with one folder, which is frozen. */

@@ -1,4 +1,4 @@
-import { needsYouIn } from '../../../view/picture/needs-you-count.ts';
+import { needsYouIn } from '../../../view/picture/needs-you.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';

@@ -1,9 +1,8 @@
 import { grouped, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { queryWords } from '../../../view/files/query.ts';
+import { needsYou, queryWords } from '../../../view/files/query.ts';
 import type { FileQuery, QueryWord } from '../../../view/files/query.ts';
-import { savedViews } from '../../../view/files/saved-views.ts';
 import type { FacetCount, FileFacets } from '../../../pipeline/file/selection.ts';
 import { filesAddress } from './address.ts';
 
@@ -125,3 +124,12 @@ function isSame(one: FileQuery, other: FileQuery): boolean {
 export function isFiltered(query: FileQuery): boolean {
   return Object.values(query).some((value) => value !== undefined && value !== '');
 }
+
+/** Selections that people ask for every day, each a plain address. */
+const savedViews: readonly (readonly [name: string, query: FileQuery])[] = [
+  ['All', {}],
+  ['Needs you', { state: needsYou }],
+  ['Today', { since: 'today' }],
+  ['Done today', { state: 'done', since: 'today' }],
+  ['Held', { state: 'held' }],
+];

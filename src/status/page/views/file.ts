@@ -1,19 +1,19 @@
 import { basename } from 'node:path/posix';
-import { button, confirmed, named, visibleText } from '@dropcast/pages';
+import { badge, button, confirmed, facts, named, span, table, time, visibleText } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { reasonWords } from '../../../view/files/next-words.ts';
 import { showAll } from '../../../view/files/show-view.ts';
 import type { ShowView } from '../../../view/files/show-view.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
 import { fileAddress } from '../files/address.ts';
-import { attempts, historyList } from '../files/attempts.ts';
 import { planFacts, whereFacts } from '../files/file-facts.ts';
-import { kindIcon } from '../files/kind-icon.ts';
-import { spanBars } from '../files/span-bars.ts';
 import { stageBadge } from '../files/stage-badge.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { momentAndSpan } from '../moment.ts';
+import type { Span } from '../../../view/files/spans.ts';
+import { clockTime } from '../../../view/words/clock-time.ts';
 
 /** Everything about one file. @throws {PageError} 404 when no file has the id */
 export async function file(world: PageWorld, { part }: Asked): Promise<View<PageEvent>> {
@@ -90,4 +90,90 @@ function asJson(shown: ShowView): Html {
     <button type="button" data-copy="file-json">Copy</button>
     <pre id="file-json" tabindex="0" role="region" aria-label="The file as JSON">${JSON.stringify(shown, null, 2)}</pre>
   </details>`;
+}
+
+/** What failed, latest first, with what the service said. */
+function attempts(history: ShowView['history'], now: number): Html | '' {
+  const failed = history.map((line, n) => ({ ...line, n })).filter(({ failure }) => failure !== null);
+  if (failed.length === 0) return '';
+  return html`<section class="card" data-key="attempts">
+    <div class="head"><h2>Failed attempts</h2></div>
+    ${table({
+      label: 'Failed attempts, latest first',
+      items: failed.toReversed(),
+      keyOf: ({ n }) => String(n),
+      columns: [
+        { heading: 'What failed', kind: 'main', cell: ({ note }) => visibleText(note ?? 'unknown reason') },
+        { heading: 'Then', cell: ({ state }) => badge(state === 'failed' ? 'bad' : 'notice', state) },
+        { heading: 'HTTP', kind: 'number', cell: ({ failure }) => String(failure?.status ?? '') },
+        {
+          heading: 'Code',
+          kind: 'minor',
+          cell: ({ failure }) => html`<code>${visibleText(failure?.code ?? '')}</code>`,
+        },
+        { heading: 'When', cell: ({ at }) => momentAndSpan(at, now) },
+      ],
+    })}
+  </section>`;
+}
+
+/** Every change of state, oldest first. */
+function historyList(history: ShowView['history'], now: number): Html {
+  return html`<details class="card fold" data-key="history">
+    <summary>History: ${history.length} ${history.length === 1 ? 'line' : 'lines'}</summary>
+    <div class="body">
+      ${facts(
+        history.map(({ at, state, note }) => [
+          state,
+          html`${momentAndSpan(at, now)} ${note === null ? '' : html`<span class="note">${visibleText(note)}</span>`}`,
+        ]),
+      )}
+    </div>
+  </details>`;
+}
+
+const shapes = {
+  video: '<rect x="2" y="5" width="13" height="14" rx="2"/><path d="m15 10 7-4v12l-7-4z"/>',
+  audio: '<path d="M9 18V5l11-2v13"/><circle cx="6" cy="18" r="3"/><circle cx="17" cy="16" r="3"/>',
+  link: '<path d="M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-2 2M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l2-2"/>',
+} as const;
+
+const sounds = /\.(?:mp3|m4a|wav|flac|aac|ogg|opus)$/i;
+
+/** A picture of what the file is; no request is made for it. */
+function kindIcon({ path, source_url: source }: { readonly path: string; readonly source_url: string | null }): Html {
+  const kind = source !== null ? 'link' : sounds.test(path) ? 'audio' : 'video';
+  return html`<svg class="kind" viewBox="0 0 24 24" width="40" height="40" role="img" aria-label="${kind}">
+    ${raw(shapes[kind])}
+  </svg>`;
+}
+
+/** One bar per step, all on the scale of the whole: where the time went. The words beside each say the same. */
+function spanBars(spans: readonly Span[], now: number): Html | '' {
+  const [first] = spans;
+  if (first === undefined) return '';
+  const from = first.started_at;
+  const to = Math.max(...spans.map((one) => one.started_at + one.duration_ms), from + 1);
+  const scale = (atMs: number): string => ((100 * (atMs - from)) / (to - from)).toFixed(2);
+  return html`<section class="card" data-key="steps">
+    <div class="head"><h2>Steps</h2></div>
+    <ol class="spans">
+      ${spans.map(
+        ({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }) =>
+          html`<li class="${endedAt === null ? 'now' : 'done'}">
+            <strong>${step}</strong>
+            <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+              <rect
+                x="${scale(startedAt)}"
+                y="1"
+                height="6"
+                width="${Math.max(0.6, Number(scale(startedAt + durationMs)) - Number(scale(startedAt)))}"
+              />
+            </svg>
+            <span>${span(durationMs)}${endedAt === null ? ' so far' : ''}</span>
+            <span class="muted">from ${time(startedAt, clockTime(startedAt, now))}</span>
+          </li>`,
+      )}
+    </ol>
+  </section>`;
 }

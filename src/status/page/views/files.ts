@@ -1,17 +1,18 @@
-import { counted, emptyState, grouped } from '@dropcast/pages';
+import { counted, emptyState, fileSize, grouped, named, table, visibleText } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { filesOf } from '../../../view/files/files-view.ts';
-import type { FilesView } from '../../../view/files/files-view.ts';
+import type { FilesView, SettlingView } from '../../../view/files/files-view.ts';
 import { readQuery } from '../../../view/files/query.ts';
 import type { FileQuery } from '../../../view/files/query.ts';
-import { filesAddress, queryOf } from '../files/address.ts';
+import { filesAddress, queryOf, settlingAddress } from '../files/address.ts';
 import { fileRows } from '../files/file-rows.ts';
 import { filters, isFiltered } from '../files/filters.ts';
-import { manyForm } from '../files/many-form.ts';
 import { notice, noticeOf } from '../files/notice.ts';
-import { settlingRows } from '../files/settling-rows.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { bulkCommands } from '../files/bulk-commands.ts';
+import { basename, dirname } from 'node:path/posix';
+import { stageBadge } from '../files/stage-badge.ts';
 
 const perPage = 50;
 
@@ -75,4 +76,45 @@ function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
     ${to({}, 'Newest', previous !== null)} ${to({ before: previous ?? '' }, 'Newer', previous !== null)}
     ${to({ after: next ?? '' }, 'Older', next !== null)}
   </nav>`;
+}
+
+/** A table with ticks below a bar that stays in view: a command for those that are ticked, or for all that match. Leads to a page that says what it costs. */
+function manyForm(query: FileQuery, total: number, rows: Html): Html {
+  return html`<form method="get" action="/files/many" class="many" data-key="many">
+    ${hiddenWords(query)}
+    <fieldset class="row">
+      <legend class="unseen">Which files</legend>
+      <label class="scripted"><input type="checkbox" data-ticks="id" /> tick all of this page</label>
+      <label><input type="radio" name="which" value="ticked" checked /> the ticked ones</label>
+      <label><input type="radio" name="which" value="all" /> all ${counted(total, 'file')} that match</label>
+      ${bulkCommands.map(({ name, label }) => html`<button name="do" value="${name}">${label}…</button>`)}
+    </fieldset>
+    ${rows}
+  </form>`;
+}
+
+function hiddenWords(query: Readonly<Record<string, string | undefined>>): Html {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return html`${given.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}`;
+}
+
+/** Files that settle, and what each waits for. */
+function settlingRows(files: readonly SettlingView[]): Html {
+  return table({
+    label: 'Settling files',
+    items: files,
+    keyOf: ({ path }) => path,
+    columns: [
+      {
+        heading: 'File',
+        kind: 'main',
+        cell: ({ path }) =>
+          html`<a href="${settlingAddress(path)}">${named(basename(path))}</a>
+            <span class="under">${named(dirname(path))}</span>`,
+      },
+      { heading: 'State', cell: ({ size }) => stageBadge({ stage: 'settling', state: 'settling', sent: null, size }) },
+      { heading: 'Why', cell: ({ why }) => visibleText(why) },
+      { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
+    ],
+  });
 }

@@ -1,21 +1,33 @@
-import { badge, counted, emptyState, visibleText } from '@dropcast/pages';
+import {
+  badge,
+  barChart,
+  counted,
+  emptyState,
+  fileSize,
+  grouped,
+  named,
+  span,
+  time,
+  visibleText,
+} from '@dropcast/pages';
 import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { rate } from '../../../view/words/amounts.ts';
 import { limitSentence } from '../../../view/outlook/limit-words.ts';
-import type { LivePicture, Sentence } from '../../../view/picture/picture.ts';
+import type { BudgetView, DayView, LivePicture, Picture, Sentence, StageView } from '../../../view/picture/picture.ts';
 import { channelsToChoose } from '../files/channels.ts';
 import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
-import { budgetPanel } from './overview/budget.ts';
-import { expectedPanel } from './overview/expected.ts';
-import { dayPanel } from './overview/day.ts';
 import { feedsPanel } from './overview/feeds.ts';
 import { hostsPanel } from './overview/hosts.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
 import { nowPanel } from './overview/now.ts';
-import { stageStrip } from './overview/stage-strip.ts';
 import { troublePanel } from './overview/trouble.ts';
+import { clockTime } from '../../../view/words/clock-time.ts';
+import { expectationWords } from '../../../view/words/expectation-words.ts';
+import type { ExpectationView } from '../../../pipeline/expectation.ts';
+import { filesAddress } from '../files/address.ts';
+import { stageWord } from '../../../view/stages.ts';
 
 /** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
 export async function overview({ daemon, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
@@ -113,4 +125,114 @@ function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Live
   return html`<ul class="notes" data-key="notes">
     ${all.map((each) => html`<li>${each}</li>`)}
   </ul>`;
+}
+
+/** Requests of the last hour: what is used, by whom, and when there is room again. */
+function budgetPanel({ used, limit, others, blocked_until: blocked, frees }: BudgetView, now: number): Html {
+  const all = Math.min(limit, used + others);
+  const width = (part: number): string => String(Math.round((1_000 * Math.min(part, limit)) / Math.max(1, limit)) / 10);
+  const [first] = frees;
+  return html`<section class="card" data-key="budget">
+    <div class="head"><h2>API requests</h2></div>
+    <div class="body">
+      <svg
+        class="gauge"
+        viewBox="0 0 100 8"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label="${grouped(all)} of ${grouped(limit)} requests of an hour are used"
+      >
+        <rect class="rest" width="100" height="8" />
+        <rect class="others" width="${width(all)}" height="8" />
+        <rect class="own" width="${width(used)}" height="8" />
+      </svg>
+      <p>
+        <strong>${grouped(used)}</strong> of ${grouped(limit)} used in the last
+        hour${others === 0 ? '' : `; others use about ${grouped(others)}`}.
+      </p>
+      ${blocked === null ? '' : html`<p class="warn">Rate limited until ${moment(blocked, now)}.</p>`}
+      ${first === undefined || used === 0 ? '' : html`<p class="muted">${grouped(first.requests)} free again at ${moment(first.at, now)}.</p>`}
+    </div>
+  </section>`;
+}
+
+/** What ended in the last 24 hours. */
+function dayPanel({ slots, done, failed, bytes }: DayView, now: number): Html | '' {
+  if (done + failed === 0) return '';
+  const bars = slots.map((slot) => ({
+    name: clockTime(slot.at, now),
+    count: slot.done + slot.failed,
+    failed: slot.failed,
+  }));
+  return html`<section class="card" data-key="day">
+    <div class="head">
+      <h2>Last 24 hours</h2>
+      <span class="muted"
+        >${counted(done, 'file')} live,
+        ${fileSize(bytes)}${failed === 0 ? '' : `; ${counted(failed, 'file')} failed or held`}</span
+      >
+    </div>
+    <div class="body">
+      ${barChart(bars, { label: 'Files per half hour', per: 'Half hour', unit: 'file', short: (name) => name.slice(-5) })}
+    </div>
+  </section>`;
+}
+
+/** What folders expect of today, and what has come of it. */
+function expectedPanel({ expectations }: Pick<Picture, 'expectations'>, now: number): Html | '' {
+  if (expectations.length === 0) return '';
+  return html`<section class="card" data-key="expected" aria-labelledby="expected">
+    <div class="head"><h2 id="expected">Expected</h2></div>
+    <ul class="causes">
+      ${expectations.map(
+        (each) =>
+          html`<li data-key="expected-${each.key}">
+            ${badge(BADGES[each.state], each.state)} <code>${visibleText(each.match)}</code> in
+            <a href="${filesAddress({ folder: each.folder })}">${named(each.folder)}</a>: ${expectationWords(each, now)}
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+const BADGES: Readonly<Record<ExpectationView['state'], BadgeKind>> = {
+  expected: 'waiting',
+  arrived: 'busy',
+  live: 'good',
+  missing: 'bad',
+  late: 'bad',
+  recovered: 'good',
+};
+
+/** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */
+function stageStrip({ stages, retrying }: Picture, now: number): Html {
+  return html`<nav class="stages" aria-label="Stages" data-key="stages">
+      <ol>
+        ${stages.map((stage) => html`<li data-key="stage-${stage.name}">${link(stage, now)}</li>`)}
+      </ol>
+    </nav>
+    ${retrying.files === 0 ? '' : retryLine(retrying, now)}`;
+}
+
+function retryLine({ files, next_at: next }: Picture['retrying'], now: number): Html {
+  const when = next === null || next < now ? '' : html`, the next at ${moment(next, now)}`;
+  return html`<p class="muted" data-key="retrying">
+    ${grouped(files)} of them ${files === 1 ? 'waits' : 'wait'} for another try${when}.
+  </p>`;
+}
+
+function link(stage: StageView, now: number): Html {
+  const { name, files, retrying, last_hour: lastHour, oldest_since: since, bottleneck } = stage;
+  const word = stageWord(name);
+  return html`<a href="/files?state=${word}" class="${bottleneck === null ? 'stage' : 'stage slow'}">
+    <span class="name">${word}</span>
+    <strong>${grouped(files + retrying)}</strong>
+    <span class="muted">${word === 'done' ? 'in 24 h' : since === null ? '' : html`oldest ${ago(since, now)}`}</span>
+    <span class="muted">${grouped(lastHour)} last hour</span>
+    ${bottleneck === null ? '' : html`<span title="${visibleText(bottleneck)}">${badge('notice', 'slowest')}</span>`}
+  </a>`;
+}
+
+function ago(at: number, now: number): Html {
+  return time(at, span(Math.max(1_000, Math.round((now - at) / 1_000) * 1_000)));
 }

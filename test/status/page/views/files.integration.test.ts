@@ -7,7 +7,7 @@ import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { file } from '../../../../src/status/page/views/file.ts';
 import { files } from '../../../../src/status/page/views/files.ts';
 import { many } from '../../../../src/status/page/views/many.ts';
-import { settlingFile } from '../../../../src/status/page/views/settling-file.ts';
+import { settlingFile } from '../../../../src/status/page/views.ts';
 import { PageError } from '../../../../src/status/page/world.ts';
 import type { Asked, PageWorld, ViewMaker } from '../../../../src/status/page/world.ts';
 import { someFacts } from '../../../pipeline/some-facts.ts';
