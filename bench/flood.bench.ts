@@ -21,7 +21,7 @@ export const bench: Bench = {
     manyMissed: { what: '100,000 files: missed', unit: '', most: 0 },
   },
   limit:
-    'A quarter of the CPU is the thread pool: each file needs about thirteen questions to the file system, mostly one after the other, and a thread wakes up for each. The main thread, where a disk that hangs would stop everything, asks none of them. A file that waits takes 1.7 kB, half of it garbage, so memory grows while files come faster than they are taken in (docs/decisions/0058).',
+    'A quarter of the CPU is the thread pool: each file needs about thirteen questions to the file system, mostly one after the other, and a thread wakes up for each. The main thread, where a disk that hangs would stop everything, asks none of them. A file that waits takes 1.7 kB, half of it garbage, so memory grows while files come faster than they are taken in (docs/decisions/0040).',
   round: async (build, size) => {
     const some = await flood(build, size === 'full' ? 20_000 : 500);
     const many = await flood(build, size === 'full' ? 100_000 : 1_000);

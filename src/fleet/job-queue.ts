@@ -85,7 +85,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const boss = new PgBoss({
     db: databaseOf(pool.rows),
     schema: jobSchema,
-    // The profile without advisory locks, which every role could hold (docs/decisions/0096-locks-are-rows.md).
+    // The profile without advisory locks, which every role could hold (docs/decisions/0071-the-job-is-a-lease.md).
     backend: 'yugabytedb',
     supervise: false,
     schedule: false,

@@ -26,7 +26,7 @@ export interface Breaker {
   /** The next probe is due at once. */
   probeNow(): void;
   isProbeDue(): boolean;
-  /** Asks the service with a harmless request (docs/decisions/0005). @returns whether everything may go on */
+  /** Asks the service with a harmless request (docs/decisions/0022). @returns whether everything may go on */
   probe(signal: AbortSignal): Promise<boolean>;
 }
 

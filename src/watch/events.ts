@@ -15,7 +15,7 @@
  *
  * Private traits, for which the version is pinned exactly:
  * - `raw` events carry the name that the kernel said and `watchedPath`, the directory. chokidar does not look at such a path when `ignored`
- *   refuses it: the receiver of the event does (docs/decisions/0058-who-looks-at-a-file.md).
+ *   refuses it: the receiver of the event does (docs/decisions/0040-what-a-file-costs-the-daemon.md).
  * - `ignored` is called without `stats` before chokidar looks, and with them afterwards.
  * - It calls `fs.watch` with a path, options and a listener, through the module object. `sliceEvents` depends on that.
  */
@@ -182,7 +182,7 @@ type Listener = (event: string, name: string | null) => void;
 /**
  * Makes `fs.watch` report its events in slices. libuv reads events until the queue of the kernel is empty, without a turn of the event loop.
  * While files come faster than chokidar handles their events, nothing else happens: 100,000 files stopped a daemon for 12 s. chokidar has no
- * option for this (docs/decisions/0056-events-come-in-slices.md).
+ * option for this (docs/decisions/0046-watches-are-proven.md).
  */
 function sliceEvents(): void {
   const { watch } = fs;

@@ -10,7 +10,7 @@ export class AlreadyRunningError extends Error {
 
 /**
  * One daemon per state directory, by a lock in it that the kernel releases when the process dies
- * ([why there](../../docs/decisions/0026-the-lock-lies-in-the-state-directory.md)). The ledger's own exclusive lock is the
+ * ([why there](../../docs/decisions/0028-a-folder-has-one-owner.md)). The ledger's own exclusive lock is the
  * second one: commands take that for a moment, so it cannot tell a daemon from a command.
  *
  * @throws {AlreadyRunningError} @throws {LedgerError}

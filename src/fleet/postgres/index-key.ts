@@ -7,7 +7,7 @@ const longest = 1_000;
 /**
  * Pure: what stands for a text in an index. A short one is its own key. A long one has its beginning, by which it is in its order, and a hash
  * of all of it, and is longer than any short one
- * ([why](../../../docs/decisions/0076-what-stands-for-a-long-name.md)).
+ * ([why](../../../docs/decisions/0072-one-text-for-two-stores.md)).
  */
 export function keyOf(text: string): string {
   const whole = storable(text);

@@ -231,7 +231,7 @@ const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }
 /**
  * The life of one file, as policy: no I/O, clock or random. Where a file stands is derived from its ledger row (`stateOf`), never
  * restored from a snapshot (docs/decisions/0001). Nothing runs in it: `decide` asks it for the next state, and the runner does
- * what that state means (docs/decisions/0015). Read it from the top: what a file goes through when all is well comes first.
+ * what that state means (docs/decisions/0001). Read it from the top: what a file goes through when all is well comes first.
  */
 export const fileMachine = machineSetup.createMachine({
   id: 'file',
