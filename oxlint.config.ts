@@ -22,9 +22,9 @@ export const arrows: Record<string, { uses: readonly string[]; types?: readonly 
   'fleet/commands': { uses: ['config', 'daemon', 'view', 'ledger', 'cli', 'log'] },
   'fleet/demo': { uses: ['pipeline', 'daemon', 'view', 'cli'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
-  view: { uses: ['config', 'pipeline', 'watch', 'host', 'ledger', 'log'], types: ['intake', 'fleet'] },
+  view: { uses: ['config', 'pipeline', 'watch', 'host', 'ledger', 'log'], types: ['intake'] },
   status: {
-    uses: ['http', 'daemon', 'view', 'config', 'log', 'fleet'],
+    uses: ['http', 'daemon', 'view', 'config', 'log'],
     types: ['pipeline', 'host', 'intake', 'ledger'],
   },
   daemon: {

@@ -10,7 +10,6 @@ import type { IsWatched } from '../disk/watched-file.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
-import { Contents } from '../fleet/contents.ts';
 import { createDoubtRows } from '../intake/older-ledger.ts';
 import { createStoppedFiles } from '../intake/stopped-files.ts';
 import { createLeftBehind } from '../intake/left-behind.ts';
@@ -24,7 +23,6 @@ import type { Rows } from '../pipeline/file/rows.ts';
 import { OpenWriters } from '../watch/open-writers.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import type { EventStream } from './events.ts';
-import { workerOf } from '../view/hosts/host-view.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import type { State } from './state/open-state.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
@@ -44,12 +42,10 @@ export interface Parts {
   readonly rows: Rows;
   readonly conductor: Conductor;
   readonly folders: Folders;
-  /** Null: this host has its ledger for itself. */
-  readonly contents: Contents | null;
 }
 
 /** The way of a file: folders → intake → rows → conductor. */
-export function assemble(config: Config, { ledger, service, fleet, places, ...world }: AssemblyWorld): Parts {
+export function assemble(config: Config, { ledger, service, sharing, ...world }: AssemblyWorld): Parts {
   const { events, clock, logger, receipts, isWatched } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
@@ -62,20 +58,8 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     isWatched,
     service: serviceOf(config.file),
   });
-  const whyNotTouched = (folder: string): string | null => places?.whyNotHere(folder) ?? folders.whyOffLimits(folder);
+  const whyNotTouched = (folder: string): string | null => sharing.whyNotHere(folder) ?? folders.whyOffLimits(folder);
   const local = keptOff(files, whyNotTouched);
-  const contents =
-    fleet &&
-    places &&
-    new Contents({
-      fleet,
-      logger,
-      clock,
-      isHere: places.isHere,
-      load: ledger.load,
-      hash: local.hash,
-      tell: () => fleet.tell(),
-    });
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -92,13 +76,9 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
       diskOf,
       freedBy: async (facts) => freedBy(requireWatched(facts, isWatched)),
       uploadsStartAt: () => service.times.startAt(),
-      mayTake: () => fleet?.mayTake() ?? true,
-      turn: world.turn,
-      elsewhere: fleet &&
-        contents && {
-          isHeld: (id) => workerOf(fleet, id) !== null,
-          hashOf: (facts, signal) => contents.hashOf(facts, signal),
-        },
+      mayTake: sharing.mayTake,
+      turn: sharing,
+      elsewhere: sharing.elsewhere({ load: ledger.load, hash: local.hash }),
       isOffLimits: (folder) => whyNotTouched(folder) !== null,
       durationOf: async (facts) => {
         const { folder, path } = requireWatched(facts, isWatched);
@@ -141,7 +121,7 @@ export function assemble(config: Config, { ledger, service, fleet, places, ...wo
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });
-  return { rows, conductor, folders, contents };
+  return { rows, conductor, folders };
 }
 
 /** Settings of the conductor. */

@@ -1,13 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import type { Folders } from '../intake/folders.ts';
-import type { Fleet } from '../fleet/fleet-view.ts';
-import type { Member } from '../fleet/hosts.ts';
-import type { Places } from '../fleet/places.ts';
+import type { Fleet } from '../view/hosts/fleet-view.ts';
 import type { Turn } from '../pipeline/rounds/turn.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
@@ -23,13 +20,7 @@ import { startBackups } from './state/backups.ts';
 import type { Backups } from './state/backups.ts';
 import { createMessageTargets } from './message-targets.ts';
 import type { MessageTargets } from './message-targets.ts';
-import { ofAllHosts } from '../fleet/all-hosts.ts';
-import { doingOf } from '../fleet/doing.ts';
-import { createHostNews } from '../fleet/host-news.ts';
-import { withoutOutage } from '../fleet/outage-log.ts';
-import { followRowsElsewhere } from '../fleet/rows-elsewhere.ts';
-import type { RowsElsewhere } from '../fleet/rows-elsewhere.ts';
-import { lastKnown, lastKnownHosts } from '../fleet/last-known.ts';
+import { withoutOutage } from './outage-log.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
 import { createExpectations, tellExpectation } from './expectations/expectations.ts';
@@ -51,6 +42,7 @@ import { assemble, settingsOf } from './assemble.ts';
 import type { Parts } from './assemble.ts';
 import { markCounter } from './state/mark-counter.ts';
 import { openState } from './state/open-state.ts';
+import type { Shared } from './state/sharing.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -117,7 +109,7 @@ export async function startDaemon(
   built: (daemon: Daemon) => Promise<void> = async () => undefined,
 ): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
-  const logger = config.ledger === null ? journal : withoutOutage(journal);
+  const logger = withoutOutage(journal);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
   let current = (): Config => config;
   const state = await openState(config, stack, {
@@ -129,7 +121,7 @@ export async function startDaemon(
     failureLogBroke: (err) =>
       logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
   });
-  const { ledger, fleet } = state;
+  const { ledger } = state;
   const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }), {
     host: config.hostName,
     keep: createEventKeeper(ledger.news.keepEvents, (err) => logger.debug('Events are not kept yet', { err })),
@@ -147,15 +139,10 @@ export async function startDaemon(
   );
   ledger.repairs.forEach(repaired);
   const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
-  const { places } = state;
   const owner: FolderClaimant = {
     ...(await folderOwner(config.stateDir, ledger.id)),
     ledgerCounter: markCounter(ledger.counter, state.receipts),
-    fleet: places && {
-      placeOf: places.placeOf,
-      whyUnproven: places.whyUnproven,
-      watched: () => current().folders.map(({ path }) => places.placeOf(path)),
-    },
+    fleet: state.marks,
   };
   const isWatched = (folder: string): boolean => current().folders.some(({ path }) => path === folder);
   const parts = assemble(config, { ...state, owner, isWatched, service, events, clock, logger });
@@ -170,41 +157,13 @@ export async function startDaemon(
     if (event.type === 'elsewhere') parts.folders.written({ before: null, facts: event.facts, isElsewhere: true });
   });
   stack.use(parts.folders);
-  stack.use(parts.contents);
-  const elsewhere = fleet && stack.use(followRowsElsewhere({ rows: ledger.news, fleet, events, logger }));
-  await elsewhere?.start();
-  // Each member reads them every few seconds anyway.
-  const readHosts = (): unknown =>
-    fleet?.hosts().then(
-      () => parts.contents?.look(),
-      () => undefined,
-    );
-  state.listen((what) => {
-    if (what === 'budget') return service.gate.changedElsewhere();
-    if (what === 'hosts') return void readHosts();
-    if (what === 'moved') parts.folders.findLostRows();
-    parts.conductor.wake();
-    return elsewhere?.look();
-  });
-  const backups = stack.use(startBackups(ledger, logger));
   const messageTargets = createMessageTargets();
+  const shown = { ledger: { ...ledger, lines: restedLines(ledger, clock) }, messageTargets };
+  const shared = stack.use(await state.sharing.join({ ...parts, ...shown, gate: service.gate, events, news }));
+  const backups = stack.use(startBackups(ledger, logger));
   const daemon = new RunningDaemon(
     config,
-    {
-      ...parts,
-      ledger,
-      fleet,
-      elsewhere,
-      places,
-      turn: state.turn,
-      service,
-      events,
-      news,
-      messageTargets,
-      backups,
-      clock,
-      logger,
-    },
+    { ...parts, ledger, shared, turn: state.sharing, service, events, news, backups, clock, logger },
     stack.move(),
   );
   current = () => daemon.config();
@@ -223,26 +182,14 @@ export async function startDaemon(
 
 interface RunningWorld extends Parts {
   readonly ledger: Ledger;
-  readonly fleet: Member | null;
-  readonly elsewhere: RowsElsewhere | null;
-  readonly places: Places | null;
+  readonly shared: Shared;
   readonly turn: Turn;
-  readonly messageTargets: MessageTargets;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly backups: Backups;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** The rows as views read them. */
-function shown({ ledger, fleet, clock }: RunningWorld): { readonly ledger: Ledger; readonly fleet: Fleet | null } {
-  const rested = { ...ledger, lines: restedLines(ledger, clock) };
-  if (fleet === null) return { ledger: rested, fleet };
-  const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
-  const world = { clock, whyAway: () => fleet.whyAway(), rest };
-  return { ledger: lastKnown(rested, world), fleet: lastKnownHosts(fleet, world) };
 }
 
 class RunningDaemon implements Daemon {
@@ -275,14 +222,13 @@ class RunningDaemon implements Daemon {
     this.#world = world;
     this.#resources = resources;
     this.startedAt = world.clock.now();
-    const { ledger, fleet } = shown(world);
-    this.ledger = ledger;
-    this.fleet = fleet;
-    const seen = world.fleet === null ? world : ofAllHosts(world, world.fleet);
-    this.conductor = seen.conductor;
+    const { shared } = world;
+    this.ledger = shared.ledger;
+    this.fleet = shared.fleet;
+    this.conductor = shared.conductor;
     this.pauses = world.conductor.pauses;
-    this.rows = seen.rows;
-    this.messageTargets = seen.messageTargets;
+    this.rows = shared.rows;
+    this.messageTargets = shared.messageTargets;
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
@@ -298,8 +244,7 @@ class RunningDaemon implements Daemon {
       logger: world.logger,
       now: () => world.clock.now(),
       changed: (view) => {
-        // Of a folder that several hosts watch, one of them tells.
-        if (world.turn.signal() !== null || world.places?.isShared(view.folder) === false) tellNews(view);
+        if (shared.reports(view.folder)) tellNews(view);
       },
     });
     this.waits = () => waitsOf(this, world.clock.now());
@@ -315,7 +260,7 @@ class RunningDaemon implements Daemon {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
     await this.news.kept();
-    this.#joinIn();
+    this.#world.shared.start(this.expectations);
     await this.pauses.keep();
     await this.expectations.refresh();
     await this.folders.start();
@@ -355,32 +300,6 @@ class RunningDaemon implements Daemon {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop(AbortSignal.abort());
-  }
-
-  /** The other hosts are told what this one does, and people what becomes of the others. */
-  #joinIn(): void {
-    const { fleet, places, elsewhere, contents } = this.#world;
-    if (fleet === null) return;
-    const told = createHostNews(fleet, this.news);
-    let couldTake = fleet.mayTake();
-    fleet.start(
-      () =>
-        doingOf(
-          { ...this.#world, expectations: this.expectations },
-          this.#config,
-          (folder) => places?.placeOf(folder) ?? folder,
-        ),
-      () => {
-        told();
-        contents?.look();
-        // A hint may be lost.
-        elsewhere?.look();
-        // It was drained, or may take up files again.
-        if (couldTake === fleet.mayTake()) return;
-        couldTake = fleet.mayTake();
-        this.#world.conductor.wake();
-      },
-    );
   }
 
   /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */

@@ -1,4 +1,4 @@
-import type { DeafTarget } from '../fleet/fleet-view.ts';
+import type { DeafTarget } from '../view/hosts/fleet-view.ts';
 
 /** A notification target, as configured. */
 export interface TargetName {

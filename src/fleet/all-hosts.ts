@@ -1,4 +1,4 @@
-import type { FleetView, HostRounds, HostWork } from './fleet-view.ts';
+import type { FleetView, HostRounds, HostWork } from '../view/hosts/fleet-view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Turn } from '../pipeline/rounds/turn.ts';
@@ -64,11 +64,6 @@ function roundsOfFleet(here: Here, fleet: FleetView): HostRounds {
   return (
     told ?? { ...known, feeds: [], pollTrouble: null, nextPollAt: null, comparison: null, latePoll: null, deaf: [] }
   );
-}
-
-/** Uploads that run in this process: a stop waits for no others. */
-export function uploadsHere({ conductor }: { readonly conductor: Pick<Conductor, 'uploads'> }): readonly LiveUpload[] {
-  return conductor.uploads().filter(({ host }) => host === undefined);
 }
 
 /** A file that was taken over a moment ago is in the rows of two hosts: the first counts. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Clock, LocalFiles } from '../pipeline/file/ports.ts';
-import type { ContentWords, FleetView, Host } from './fleet-view.ts';
+import type { ContentWords, FleetView, Host } from '../view/hosts/fleet-view.ts';
 
 export interface ContentsWorld {
   readonly fleet: Pick<FleetView, 'self' | 'known' | 'hosts'>;

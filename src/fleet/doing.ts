@@ -1,11 +1,17 @@
 import type { Config } from '../config/config.ts';
 import type { Contents } from './contents.ts';
-import type { Doing, HostRounds } from './fleet-view.ts';
+import type { ConfiguredFolder } from './found-places.ts';
+import type { Doing, HostRounds } from '../view/hosts/fleet-view.ts';
 import type { Turn } from '../pipeline/rounds/turn.ts';
 import type { MessageTargets } from '../daemon/message-targets.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import { sightToTell } from './sights.ts';
+import { sightToTell } from '../view/hosts/sights.ts';
+
+export interface FleetConfig {
+  readonly folders: readonly ConfiguredFolder[];
+  readonly uploads: Pick<Config['uploads'], 'concurrency'>;
+}
 
 /** More than any host works on at once. */
 const mostTold = 200;
@@ -23,11 +29,7 @@ interface RoundsHere {
 }
 
 /** Pure: what this host tells the others of itself. @param placeOf the name of a folder in rows */
-export function doingOf(
-  here: Here,
-  { uploads, folders }: Pick<Config, 'uploads' | 'folders'>,
-  placeOf: (folder: string) => string,
-): Doing {
+export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: (folder: string) => string): Doing {
   const { rows, conductor, turn, messageTargets, contents } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
   return {

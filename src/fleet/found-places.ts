@@ -4,7 +4,7 @@ import { unlessHung } from '../unless-hung.ts';
 import type { Logger } from '../log/logger.ts';
 import { markFileOf, removeProof, seesProof, writeProof } from '../watch/root-proof.ts';
 import type { MarkFile, RootProof } from '../watch/root-proof.ts';
-import type { AskedProof, Host, ProofAnswer, Proofs } from './fleet-view.ts';
+import type { AskedProof, Host, ProofAnswer, Proofs } from '../view/hosts/fleet-view.ts';
 import { localPlace, placeOfShare } from './places.ts';
 import type { WatchedShare } from './shared-folders.ts';
 

@@ -1,4 +1,4 @@
-import type { FleetView, Host } from './fleet-view.ts';
+import type { FleetView, Host } from '../view/hosts/fleet-view.ts';
 import { heardWords, silentWords } from '../view/words/events.ts';
 import type { NewsLines } from '../daemon/news/lines.ts';
 import { hostView } from '../view/hosts/host-view.ts';

@@ -1,4 +1,4 @@
-import type { Doing, Draining, Host } from './fleet-view.ts';
+import type { Doing, Draining, Host } from '../view/hosts/fleet-view.ts';
 
 /** Runs one statement. Rejects with what the pool throws while the database is away. */
 export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Doing, Fleet, Host } from './fleet-view.ts';
+import type { Doing, Fleet, Host } from '../view/hosts/fleet-view.ts';
 import type { FoundPlaces } from './found-places.ts';
 import { heardMs, nothing } from './host-table.ts';
 import type { OwnRow } from './host-table.ts';

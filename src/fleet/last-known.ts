@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Fleet } from './fleet-view.ts';
+import type { Fleet } from '../view/hosts/fleet-view.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import { noAnswer } from '../view/words/unavailable-words.ts';

@@ -1,55 +1,42 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Rows } from '../daemon/state/open-state.ts';
 import { channel } from './postgres/connection.ts';
 import { knownSchema } from './postgres/migrations.ts';
 import { openSharedRows } from './postgres/open.ts';
 import { openPool } from './postgres/pool.ts';
 import type { PostgresPlace } from './postgres/place.ts';
 import type { Outage } from './postgres/reachable.ts';
-import type { BudgetStore } from '../host/budget-store.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
-import type { Turn } from '../pipeline/rounds/turn.ts';
 import type { Member } from './hosts.ts';
 import { openFoundPlaces, sharedOf } from './found-places.ts';
-import type { ConfiguredFolder, FoundPlaces } from './found-places.ts';
+import type { FoundPlaces } from './found-places.ts';
+import type { FleetConfig } from './doing.ts';
 import { inPlaces } from './in-places.ts';
 import { openJobQueue } from './job-queue.ts';
 import type { JobQueue } from './job-queue.ts';
 import { createLeases } from './leases.ts';
 import type { Leases } from './leases.ts';
 import { heardIn } from './hints.ts';
+import type { Heard } from './hints.ts';
 import { openMember } from './open-member.ts';
 import { toPlace } from './placed-facts.ts';
 import { createPlaces } from './places.ts';
-import type { Places } from './places.ts';
 import { sharedBudget } from './shared-budget.ts';
+import { shareInFleet } from './sharing.ts';
 import { openSharedFolders } from './shared-folders.ts';
 import type { SharedFolders } from './shared-folders.ts';
 import { createTurns } from './turns.ts';
 
 /** This host in the fleet that shares a ledger on PostgreSQL. */
-export interface OpenFleet extends AsyncDisposable {
-  readonly ledger: Ledger;
-  readonly member: Member;
-  readonly places: Places;
-  readonly budget: BudgetStore;
-  readonly turn: Turn;
-  /** Tells what other hosts did, as far as PostgreSQL says so: nobody may depend on it. */
-  listen(heard: Heard): void;
-}
-
-/**
- * The turn came here, another host wrote rows, the budget was blocked, or the database may lack rows that it had (`moved`). Something may have been
- * missed: `rows`.
- */
-export type Heard = (what: 'turn' | 'rows' | 'budget' | 'moved' | 'hosts') => void;
+export type OpenFleet = Rows & AsyncDisposable;
 
 export interface FleetWorld {
   readonly place: PostgresPlace;
   readonly stateDir: string;
   readonly hostName: string;
   readonly version: string;
-  folders(): readonly ConfiguredFolder[];
+  /** As it now is: a reload may change it. */
+  config(): FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told what was repaired after the ledger was opened. */
@@ -73,13 +60,15 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
       self: hostName,
       stateDir,
       logger,
-      folders: world.folders,
+      folders: () => world.config().folders,
       ledger: () => ledgerId,
       known: () => member?.known() ?? [],
       changed: () => folders.look(),
     }),
   );
-  const folders: SharedFolders = stack.use(await openSharedFolders(() => sharedOf(world.folders(), found.all())));
+  const folders: SharedFolders = stack.use(
+    await openSharedFolders(() => sharedOf(world.config().folders, found.all())),
+  );
   const places = createPlaces(
     hostName,
     folders.now,
@@ -152,16 +141,28 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
     },
     places,
   );
-  const parts = stack.move();
-  return {
-    ledger,
+  const sharing = shareInFleet({
     member,
     places,
-    budget,
     turn,
+    clock,
+    logger,
+    config: world.config,
     listen: (heard) => {
       hear = heard;
     },
+  });
+  const marks = {
+    placeOf: places.placeOf,
+    whyUnproven: places.whyUnproven,
+    watched: () => world.config().folders.map(({ path }) => places.placeOf(path)),
+  };
+  const parts = stack.move();
+  return {
+    ledger,
+    budget,
+    marks,
+    sharing,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openRowsToRead } from './postgres/open.ts';
 import type { PostgresPlace } from './postgres/place.ts';
 import { openPool } from './postgres/pool.ts';
-import type { Fleet } from './fleet-view.ts';
+import type { Fleet } from '../view/hosts/fleet-view.ts';
 import { readFoundPlaces, sharedOf } from './found-places.ts';
 import type { ConfiguredFolder } from './found-places.ts';
 import { inPlaces } from './in-places.ts';

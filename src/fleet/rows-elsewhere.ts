@@ -1,4 +1,4 @@
-import type { FleetView } from './fleet-view.ts';
+import type { FleetView } from '../view/hosts/fleet-view.ts';
 import type { NewsRows, Passage } from '../ledger/news-rows.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../pipeline/file/ports.ts';
-import type { Fleet, Host } from './fleet-view.ts';
+import type { Fleet, Host } from '../view/hosts/fleet-view.ts';
 import { heardMs } from './host-table.ts';
 import type { HostTable, TableRead } from './host-table.ts';
 

@@ -1,4 +1,4 @@
-import type { DeafTarget } from '../fleet/fleet-view.ts';
+import type { DeafTarget } from './hosts/fleet-view.ts';
 import { clockTime } from './words/clock-time.ts';
 
 /** A notification target that takes no messages, with those that wait for it. */

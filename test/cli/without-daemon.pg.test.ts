@@ -75,7 +75,7 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
     stateDir: other.file('state'),
     hostName: 'ingest2',
     version: '1.0.0',
-    folders: () => [{ path: other.path, share: 'nas1' }],
+    config: () => ({ folders: [{ path: other.path, share: 'nas1' }], uploads: { concurrency: 1 } }),
     clock: systemClock,
     logger: silentLogger,
     repaired: () => undefined,
@@ -122,25 +122,27 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
   expect(await fleet.ledger.pauses()).toEqual([]);
 });
 
+const config = () => ({ folders: [], uploads: { concurrency: 1 } });
+
 test('a ledger that is only read can neither be changed nor joined', async () => {
   await using database = await freshDatabase();
   await using scratch = await scratchDirectory();
   const place = placeAt(database.url);
-  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', folders: () => [] };
+  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', config };
   const told = { logger: silentLogger, repaired: () => undefined };
   await using fleet = await openFleet({ ...world, ...told, clock: systemClock });
   const read = await openFleetToRead({ place, hostName: 'ingest1', stateDir: scratch.path, folders: [] });
   await using ledger = read?.ledger;
   await expect(ledger?.savePause({ folder: null, until: null, by: 'ana', since: 1 }, null)).rejects.toThrow();
   expect(await fleet.ledger.pauses()).toEqual([]);
-  expect((await fleet.member.hosts()).map(({ name }) => name)).toEqual(['ingest2']);
+  expect(((await read?.fleet.hosts()) ?? []).map(({ name }) => name)).toEqual(['ingest2']);
 });
 
 test('what a plan says of the budget goes by the time of the fleet, whatever the clock of this host says', async () => {
   await using database = await freshDatabase();
   await using scratch = await scratchDirectory();
   const place = placeAt(database.url);
-  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', folders: () => [] };
+  const world = { place, stateDir: scratch.file('state'), hostName: 'ingest2', version: '1.0.0', config };
   const told = { logger: silentLogger, repaired: () => undefined };
   await using fleet = await openFleet({ ...world, ...told, clock: systemClock });
   const read = async () => openFleetToRead({ place, hostName: 'ingest1', stateDir: scratch.path, folders: [] });

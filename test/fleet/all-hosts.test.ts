@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ofAllHosts, uploadsHere } from '../../src/fleet/all-hosts.ts';
+import { ofAllHosts } from '../../src/fleet/all-hosts.ts';
+import { uploadsHere } from '../../src/pipeline/steps/uploads.ts';
 import { workerOf } from '../../src/view/hosts/host-view.ts';
 import { createHostNews } from '../../src/fleet/host-news.ts';
 import { viewOf } from '../../src/view/files/file-view.ts';
 import type { LiveDaemon } from '../../src/view/files/file-view.ts';
 import { paceOf } from '../../src/view/outlook/pace.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
-import type { Host } from '../../src/fleet/fleet-view.ts';
+import type { Host } from '../../src/view/hosts/fleet-view.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
 import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
 import type { Turn } from '../../src/pipeline/rounds/turn.ts';

@@ -8,7 +8,7 @@ import { retry } from '../../src/daemon/commands/retry.ts';
 import type { CommandResult } from '../../src/daemon/commands/wanted.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { foundOf } from '../../src/view/files/show-view.ts';
-import { drain, forget } from '../../src/fleet/host-commands.ts';
+import { drain, forget } from '../../src/daemon/commands/hosts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { until } from '../support/until.ts';
 import { startFleet } from './running-fleet.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { Contents } from '../../src/fleet/contents.ts';
-import type { ContentWords } from '../../src/fleet/fleet-view.ts';
-import type { Host } from '../../src/fleet/fleet-view.ts';
+import type { ContentWords } from '../../src/view/hosts/fleet-view.ts';
+import type { Host } from '../../src/view/hosts/fleet-view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';

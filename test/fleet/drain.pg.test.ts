@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { drain, hostsOf } from '../../src/fleet/host-commands.ts';
+import { drain, hostsOf } from '../../src/daemon/commands/hosts.ts';
 import { filesOf } from '../../src/view/files/files-view.ts';
 import { until } from '../support/until.ts';
 import { startFleet } from './running-fleet.ts';

@@ -77,7 +77,7 @@ async function join(place: PostgresPlace, hostName: string, stateDir: string): P
     stateDir,
     hostName,
     version: '1.0.0',
-    folders: () => [{ path: '/inbox', share: 'nas1' }],
+    config: () => ({ folders: [{ path: '/inbox', share: 'nas1' }], uploads: { concurrency: 1 } }),
     clock: { now: () => Date.now(), elapsed: () => performance.now() },
     logger: { error: tell, warn: tell, info: tell, debug: () => undefined },
     repaired: (what) => told.push(`damage: ${what}`),
@@ -111,7 +111,7 @@ test('after a standby took over without the last writes, no host takes anything 
   await using directories = await scratchDirectory();
   const [own, others] = [directories.file('a'), directories.file('b')];
   await using one = await join(servers.place, 'a', own);
-  const { ledger, turn } = one.fleet;
+  const { ledger, sharing: turn } = one.fleet;
   {
     await using other = await join(servers.place, 'b', others);
     await ledger.insert(someFacts());
@@ -139,7 +139,7 @@ test('after a standby took over without the last writes, no host takes anything 
   await ask(servers.standby, 'UPDATE dropcast.server SET since = since - 60000');
   expect((await ledger.claim('f_1'))?.facts).toMatchObject({ videoId: 'vid_1' });
   await ledger.insert(again);
-  await until('one of them has the turn', () => [one, back].some(({ fleet }) => fleet.turn.signal() !== null));
+  await until('one of them has the turn', () => [one, back].some(({ fleet }) => fleet.sharing.signal() !== null));
 });
 
 test('a host that reaches a standby does not start, and says why', async () => {

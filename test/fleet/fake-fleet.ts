@@ -1,4 +1,4 @@
-import type { Fleet, Host, HostUpload } from '../../src/fleet/fleet-view.ts';
+import type { Fleet, Host, HostUpload } from '../../src/view/hosts/fleet-view.ts';
 
 export const noon = new Date('2026-11-22T12:00:00').getTime();
 

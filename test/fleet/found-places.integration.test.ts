@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Host } from '../../src/fleet/fleet-view.ts';
+import type { Host } from '../../src/view/hosts/fleet-view.ts';
 import { openFoundPlaces, sharedOf } from '../../src/fleet/found-places.ts';
 import type { ConfiguredFolder, FoundPlaces } from '../../src/fleet/found-places.ts';
 import { createPlaces } from '../../src/fleet/places.ts';

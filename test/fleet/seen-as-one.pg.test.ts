@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { overviewView } from '../../src/view/picture/documents.ts';
 import { fleetTroubles } from '../../src/view/hosts/host-words.ts';
-import { sightsNow } from '../../src/fleet/sights.ts';
+import { sightsNow } from '../../src/view/hosts/sights.ts';
 import { eventually, until } from '../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 

@@ -1,5 +1,5 @@
 import { createEventStream } from '../../src/daemon/events.ts';
-import type { Fleet } from '../../src/fleet/fleet-view.ts';
+import type { Fleet } from '../../src/view/hosts/fleet-view.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
 import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';

@@ -6,7 +6,7 @@ import { UnknownNamesError } from '../../daemon/check-names.ts';
 import { nameProblems } from '../configure/name-problems.ts';
 import { startDaemon, systemClock } from '../../daemon/daemon.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
-import { uploadsHere } from '../../fleet/all-hosts.ts';
+import { uploadsHere } from '../../pipeline/steps/uploads.ts';
 import { AlreadyRunningError } from '../../daemon/state/instance-lock.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { createLogger } from '../../log/create-logger.ts';

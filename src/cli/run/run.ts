@@ -14,7 +14,7 @@ import type { Shell } from '../shell.ts';
 import type { Right } from '../../status/page/access.ts';
 import type { StatusPage } from '../../status/page/serve.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
-import { uploadsHere } from '../../fleet/all-hosts.ts';
+import { uploadsHere } from '../../pipeline/steps/uploads.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { whenAborted } from './when-aborted.ts';
 import { createReload } from '../configure/reload-config.ts';

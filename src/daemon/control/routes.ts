@@ -22,8 +22,8 @@ import type { LivePicture } from '../../view/picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
 import type { HistoryLine } from '../../ledger/view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { drain, forget, hostsOf } from '../../fleet/host-commands.ts';
-import type { DrainWanted } from '../../fleet/host-commands.ts';
+import { drain, forget, hostsOf } from '../commands/hosts.ts';
+import type { DrainWanted } from '../commands/hosts.ts';
 
 /** Result of a reload. */
 export interface Reloaded {

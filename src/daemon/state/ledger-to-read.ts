@@ -1,6 +1,6 @@
 import { uptime } from 'node:os';
 import type { Config, FolderConfig } from '../../config/config.ts';
-import type { Fleet } from '../../fleet/fleet-view.ts';
+import type { Fleet } from '../../view/hosts/fleet-view.ts';
 import { budgetTime } from '../../host/budget-store.ts';
 import type { BudgetNow, OwnWindow } from '../../host/budget-store.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

@@ -4,34 +4,31 @@ import { openFailureLog } from '../../ledger/failure-log.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { openReceipts } from '../../ledger/receipts.ts';
-import type { Member } from '../../fleet/hosts.ts';
-import type { OpenFleet } from '../../fleet/open-fleet.ts';
-import type { Places } from '../../fleet/places.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { CounterReceipts } from '../../ledger/receipts.ts';
 import type { Clock, Receipts } from '../../pipeline/file/ports.ts';
-import { alwaysOurs } from '../../pipeline/rounds/turn.ts';
-import type { Turn } from '../../pipeline/rounds/turn.ts';
 import { packageVersion } from '../../package-files.ts';
+import type { FleetFolders } from '../../watch/root-mark.ts';
 import { ownBudget } from '../service-connection.ts';
 import { lockInstance } from './instance-lock.ts';
+import { alone } from './sharing.ts';
+import type { Sharing } from './sharing.ts';
 import { requireOwnState } from './state-owner.ts';
 
 /** What lies in the state directory, open. */
-export interface State {
-  readonly ledger: Ledger;
+export interface State extends Rows {
   readonly receipts: Receipts & CounterReceipts;
+  readonly failures: Awaited<ReturnType<typeof openFailureLog>>;
+}
+
+/** The rows, in a file of this host or with those of other hosts. */
+export interface Rows {
+  readonly ledger: Ledger;
   /** Where the requests of the last hour survive a restart. */
   readonly budget: BudgetStore;
-  readonly failures: Awaited<ReturnType<typeof openFailureLog>>;
-  /** Whether this host does what only one may do. */
-  readonly turn: Turn;
-  /** Tells what other hosts did. */
-  readonly listen: OpenFleet['listen'];
-  /** Null: this host has its ledger for itself. */
-  readonly fleet: Member | null;
-  /** What the folders of a fleet are called; null: this host has its ledger for itself. */
-  readonly places: Places | null;
+  /** What marks of folders say of a fleet; null: this host has its ledger for itself. */
+  readonly marks: FleetFolders | null;
+  readonly sharing: Sharing;
 }
 
 interface StateWorld {
@@ -55,23 +52,16 @@ export async function openState(config: Config, stack: AsyncDisposableStack, wor
   };
 }
 
-/** In a file of its own, or with those of other hosts. PostgreSQL is loaded only where it is used. */
+/** PostgreSQL is loaded only where it is used. */
 async function openRows(
   config: Config,
   stack: AsyncDisposableStack,
   { clock, logger, repaired, ...world }: StateWorld,
-): Promise<Omit<State, 'receipts' | 'failures'>> {
+): Promise<Rows> {
   const { stateDir, hostName } = config;
   if (config.ledger === null) {
     const ledger = stack.use(await openLedger(stateDir, repaired, true));
-    return {
-      ledger,
-      budget: ownBudget(ledger.budget, clock),
-      turn: alwaysOurs,
-      listen: () => undefined,
-      fleet: null,
-      places: null,
-    };
+    return { ledger, budget: ownBudget(ledger.budget, clock), marks: null, sharing: alone };
   }
   const { openFleet } = await import('../../fleet/open-fleet.ts');
   const fleet = await openFleet({
@@ -79,12 +69,10 @@ async function openRows(
     stateDir,
     hostName,
     version: await packageVersion(),
-    folders: () => world.config().folders,
+    config: world.config,
     clock,
     logger,
     repaired,
   });
-  stack.use(fleet);
-  const { ledger, budget, turn, listen, member, places } = fleet;
-  return { ledger, budget, turn, listen, fleet: member, places };
+  return stack.use(fleet);
 }

@@ -1,7 +1,7 @@
-import { drain, forget, hostsOf } from '../host-commands.ts';
-import type { DrainWanted, HostChanged, HostsView } from '../host-commands.ts';
+import { drain, forget, hostsOf } from '../../daemon/commands/hosts.ts';
+import type { DrainWanted, HostChanged, HostsView } from '../../daemon/commands/hosts.ts';
 import type { Config } from '../../config/config.ts';
-import type { Fleet } from '../fleet-view.ts';
+import type { Fleet } from '../../view/hosts/fleet-view.ts';
 import { commandDaemonOr, explain, queryRunningDaemon } from '../../cli/control.ts';
 import { requireDaemonPlace } from '../../cli/daemon-place.ts';
 import { requireLoadable } from '../../cli/read-config.ts';

@@ -1,4 +1,4 @@
-import type { HostsView } from '../host-commands.ts';
+import type { HostsView } from '../../daemon/commands/hosts.ts';
 import type { HostView } from '../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -1,4 +1,4 @@
-import { drainWords } from '../host-commands.ts';
+import { drainWords } from '../../daemon/commands/hosts.ts';
 import type { HostView } from '../../view/hosts/host-view.ts';
 import { CommandError, exitCodes } from '../../cli/shell.ts';
 import type { AskHosts } from './ask.ts';

@@ -64,6 +64,15 @@ export function createUploads(clock: Clock): Uploads {
   };
 }
 
+/** Uploads that run in this process: a stop waits for no others. */
+export function uploadsHere({ conductor }: UploadsShown): readonly LiveUpload[] {
+  return conductor.uploads().filter(({ host }) => host === undefined);
+}
+
+interface UploadsShown {
+  readonly conductor: { uploads(): readonly LiveUpload[] };
+}
+
 interface Running extends Omit<LiveUpload, 'bytesPerSecond' | 'idleMs'> {
   readonly rate: SendRate;
   /** When bytes left last, or when it began: by the monotonic clock. */

@@ -3,8 +3,8 @@ import { feedFailed, feedIsBack, heardWords, nameIsThere, silentWords } from '..
 import { obstacleOf, overWords } from '../../view/words/stop-words.ts';
 import { headingOf, lastingWords, ofFolder, ofName, ofPause } from '../../view/waits.ts';
 import type { Wait } from '../../view/waits.ts';
-import type { Sight } from '../../fleet/sights.ts';
-import type { Host, SeenFolder } from '../../fleet/fleet-view.ts';
+import type { Sight } from '../../view/hosts/sights.ts';
+import type { Host, SeenFolder } from '../../view/hosts/fleet-view.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';

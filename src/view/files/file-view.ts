@@ -5,7 +5,7 @@ import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
 import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
-import type { FleetView } from '../../fleet/fleet-view.ts';
+import type { FleetView } from '../hosts/fleet-view.ts';
 import { workerOf } from '../hosts/host-view.ts';
 import { noneTakesWords, waitsElsewhere } from '../hosts/elsewhere-words.ts';
 import { fileWaitWords } from '../waits.ts';

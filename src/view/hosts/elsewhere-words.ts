@@ -1,4 +1,4 @@
-import type { FleetView, Host } from '../../fleet/fleet-view.ts';
+import type { FleetView, Host } from './fleet-view.ts';
 import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
 /** Why a command did nothing with a file whose row a step or host holds. */

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { FleetView, Host } from '../../fleet/fleet-view.ts';
+import type { FleetView, Host } from './fleet-view.ts';
 
 /** A member as commands, page and programs see it. Times are epoch milliseconds. */
 export interface HostView {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { FleetView } from '../../fleet/fleet-view.ts';
+import type { FleetView } from '../hosts/fleet-view.ts';
 import type { Gate } from '../../host/gate.ts';
 import { roomOf } from '../../host/request-room.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';

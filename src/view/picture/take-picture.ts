@@ -1,4 +1,4 @@
-import type { DeafTarget } from '../../fleet/fleet-view.ts';
+import type { DeafTarget } from '../hosts/fleet-view.ts';
 import type { FolderStatus } from '../../intake/watched-folder.ts';
 import type { Folders } from '../../intake/folders.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

@@ -7,7 +7,7 @@ import type { Patient } from '../../../src/cli/doctor/patient.ts';
 import { hostView } from '../../../src/view/hosts/host-view.ts';
 import { knownJobSchema } from '../../../src/fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../src/fleet/examine-database.ts';
-import type { Host } from '../../../src/fleet/fleet-view.ts';
+import type { Host } from '../../../src/view/hosts/fleet-view.ts';
 import { noon, someHost } from '../../fleet/fake-fleet.ts';
 
 const fine: DatabaseFacts = {

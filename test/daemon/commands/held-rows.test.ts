@@ -10,7 +10,7 @@ import type { CommandResult } from '../../../src/daemon/commands/wanted.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { FolderRouter } from '../../../src/intake/folder-router.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
-import type { Fleet, Host } from '../../../src/fleet/fleet-view.ts';
+import type { Fleet, Host } from '../../../src/view/hosts/fleet-view.ts';
 import { FakeFleet, someHost } from '../../fleet/fake-fleet.ts';
 import { alwaysOurs } from '../../../src/pipeline/rounds/turn.ts';
 import type { Turn } from '../../../src/pipeline/rounds/turn.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { untilDrained } from '../../../src/fleet/commands/until-drained.ts';
-import { drain, forget, hostsOf } from '../../../src/fleet/host-commands.ts';
-import type { Host } from '../../../src/fleet/fleet-view.ts';
+import { drain, forget, hostsOf } from '../../../src/daemon/commands/hosts.ts';
+import type { Host } from '../../../src/view/hosts/fleet-view.ts';
 import { FakeFleet, noon, someHost, someUpload } from '../fake-fleet.ts';
 
 const draining = { since: noon, by: 'ana' };

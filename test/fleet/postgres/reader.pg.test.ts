@@ -27,7 +27,7 @@ async function fleetAndReader() {
       stateDir: scratch.file(hostName),
       hostName,
       version: '0.0.0',
-      folders: () => [],
+      config: () => ({ folders: [], uploads: { concurrency: 1 } }),
       clock: { now: () => Date.now(), elapsed: () => performance.now() },
       logger: silentLogger,
       repaired: () => undefined,

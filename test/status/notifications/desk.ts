@@ -6,7 +6,7 @@ import { createEventStream } from '../../../src/daemon/events.ts';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
 import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
-import type { Host } from '../../../src/fleet/fleet-view.ts';
+import type { Host } from '../../../src/view/hosts/fleet-view.ts';
 import type { NewsRows } from '../../../src/ledger/news-rows.ts';
 import type { Pause } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';

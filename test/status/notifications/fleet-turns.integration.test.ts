@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
-import type { Host, HostSights } from '../../../src/fleet/fleet-view.ts';
+import type { Host, HostSights } from '../../../src/view/hosts/fleet-view.ts';
 import { someHost } from '../../fleet/fake-fleet.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';

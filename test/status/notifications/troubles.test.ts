@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hostOfCause, troublesOf } from '../../../src/status/notifications/troubles.ts';
-import type { Sight } from '../../../src/fleet/sights.ts';
+import type { Sight } from '../../../src/view/hosts/sights.ts';
 import type { Seen } from '../../../src/status/notifications/troubles.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 import { noon, pause } from './desk.ts';

@@ -1,5 +1,5 @@
 import type { LedgerConfig } from '../../../config/config.ts';
-import { hostsOf } from '../../../fleet/host-commands.ts';
+import { hostsOf } from '../../../daemon/commands/hosts.ts';
 import type { HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles } from '../../../view/hosts/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';

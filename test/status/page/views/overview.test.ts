@@ -4,7 +4,7 @@ import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import { busyPicture, noon, someNowFile, somePicture } from '../../../view/picture/some-picture.ts';
 import { hostView } from '../../../../src/view/hosts/host-view.ts';
-import type { Host } from '../../../../src/fleet/fleet-view.ts';
+import type { Host } from '../../../../src/view/hosts/fleet-view.ts';
 import { someHost } from '../../../fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 

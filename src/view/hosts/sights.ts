@@ -1,10 +1,9 @@
 import type { FleetView, HostSights, SeenFolder } from './fleet-view.ts';
-import type { FolderStatus } from '../intake/watched-folder.ts';
-import { withFolder } from '../ledger/expectation-key.ts';
-import type { Conductor } from '../pipeline/conductor.ts';
-import type { ExpectationState } from '../pipeline/expectation.ts';
-import type { Expectations } from '../daemon/expectations/expectations.ts';
-import { isAtWork } from '../view/hosts/host-view.ts';
+import type { FolderStatus } from '../../intake/watched-folder.ts';
+import { withFolder } from '../../ledger/expectation-key.ts';
+import type { Conductor } from '../../pipeline/conductor.ts';
+import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
+import { isAtWork } from './host-view.ts';
 
 /** What a host sees. */
 export interface Sight extends HostSights {
@@ -15,7 +14,7 @@ export interface Sight extends HostSights {
 interface Here {
   readonly conductor: Pick<Conductor, 'pause'> & { readonly names: Pick<Conductor['names'], 'unknown'> };
   readonly folders: { status(): readonly Pick<FolderStatus, 'path' | 'state' | 'why'>[] };
-  readonly expectations: Pick<Expectations, 'list'>;
+  readonly expectations: { list(): readonly ExpectationView[] };
 }
 
 /** What is wrong, as each host sees it that works. A silent one sees nothing, and neither does a release that does not tell. */

@@ -1,10 +1,10 @@
-import type { LatePoll } from '../pipeline/estimate.ts';
-import type { Pause } from '../pipeline/events.ts';
-import type { ExpectationView } from '../pipeline/expectation.ts';
-import type { UnknownName } from '../pipeline/service-names.ts';
-import type { Comparison } from '../pipeline/rounds/adopt.ts';
-import type { FeedWait } from '../pipeline/rounds/publish.ts';
-import type { PollTrouble } from '../pipeline/rounds/sweep.ts';
+import type { LatePoll } from '../../pipeline/estimate.ts';
+import type { Pause } from '../../pipeline/events.ts';
+import type { ExpectationView } from '../../pipeline/expectation.ts';
+import type { UnknownName } from '../../pipeline/service-names.ts';
+import type { Comparison } from '../../pipeline/rounds/adopt.ts';
+import type { FeedWait } from '../../pipeline/rounds/publish.ts';
+import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 
 /** A member of the fleet, as its row in the database says. Times are epoch milliseconds by the clock of whoever reads it. */
 export interface Host {

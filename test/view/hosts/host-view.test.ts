@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { fleetStatusOf, hostView } from '../../src/view/hosts/host-view.ts';
-import { fleetTroubles, hostWords } from '../../src/view/hosts/host-words.ts';
-import type { Host } from '../../src/fleet/fleet-view.ts';
-import type { FileSelection } from '../../src/pipeline/file/selection.ts';
-import { awayWhy, FakeFleet, noon, someHost, someUpload } from './fake-fleet.ts';
+import { fleetStatusOf, hostView } from '../../../src/view/hosts/host-view.ts';
+import { fleetTroubles, hostWords } from '../../../src/view/hosts/host-words.ts';
+import type { Host } from '../../../src/view/hosts/fleet-view.ts';
+import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
+import { awayWhy, FakeFleet, noon, someHost, someUpload } from '../../fleet/fake-fleet.ts';
 
 const minute = 60_000;
 const work = [

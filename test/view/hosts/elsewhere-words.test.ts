@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { waitsElsewhere } from '../../src/view/hosts/elsewhere-words.ts';
-import type { Host } from '../../src/fleet/fleet-view.ts';
-import { FakeFleet, noon, someHost } from './fake-fleet.ts';
+import { waitsElsewhere } from '../../../src/view/hosts/elsewhere-words.ts';
+import type { Host } from '../../../src/view/hosts/fleet-view.ts';
+import { FakeFleet, noon, someHost } from '../../fleet/fake-fleet.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: noon }));
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
-import type { Fleet } from './fleet-view.ts';
-import type { FleetLedger, HostView } from '../view/hosts/host-view.ts';
-import { fleetStatusOf, hostView, mayTake } from '../view/hosts/host-view.ts';
+import type { Fleet } from '../../view/hosts/fleet-view.ts';
+import type { FleetLedger, HostView } from '../../view/hosts/host-view.ts';
+import { fleetStatusOf, hostView, mayTake } from '../../view/hosts/host-view.ts';
 
 /** The members, and what a command did to one of them. */
 export interface HostsView {
