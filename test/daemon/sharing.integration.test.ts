@@ -1,0 +1,3 @@
+import { sharingContract } from './sharing-contract.ts';
+
+sharingContract(async () => ({ ledger: null, [Symbol.asyncDispose]: async () => undefined }));
