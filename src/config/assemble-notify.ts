@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts';
 type CheckedTarget = CheckedTree['notify'][number];
 
 /**
- * @param secrets by key, like `notify[0].url`; empty when they are not read
+ * @param secrets by path, like `notify.0.url`; empty when they are not read
  * @param absolute of a program
  */
 export function assembleNotify(
@@ -15,7 +15,7 @@ export function assembleNotify(
   absolute: (path: string) => string,
 ): readonly NotifyTarget[] {
   return targets.map((target, index) => {
-    const find = (key: string): Secret | null => secrets.get(`notify[${index}].${key}`) ?? null;
+    const find = (key: string): Secret | null => secrets.get(`notify.${index}.${key}`) ?? null;
     return assembleTarget(target, { find, need: (key) => find(key) ?? secret(''), absolute });
   });
 }

@@ -6,6 +6,7 @@ import { isOnThisMachine } from './ledger-address.ts';
 import type { LedgerSecrets } from './ledger-secrets.ts';
 import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
 import type { CheckedTree } from './schema.ts';
+import { secret } from './secret.ts';
 import type { Secrets } from './secrets.ts';
 
 type CheckedFolder = CheckedTree['folders'][number];
@@ -23,13 +24,15 @@ export interface Context {
 /** Builds the configuration from a tree that has passed every check. */
 export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'source'> {
   const { paths, environment } = context;
-  const { notify, ledger, ...secrets } = context.secrets;
+  const { byPath, apiKeyFrom, ledger } = context.secrets;
   const { file, stateDir, failureLog } = paths;
   return {
     file,
     service: {
       baseUrl: tree.service.base_url,
-      ...secrets,
+      apiKey: byPath.get('service.api_key') ?? secret(''),
+      apiKeyFrom,
+      webhookSecret: byPath.get('service.webhook_secret') ?? null,
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
       honoursIdempotencyKey: tree.service.idempotency_key,
@@ -53,7 +56,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       hosts: tree.status.hosts,
       socket: socketPath(tree.status.socket, stateDir, file, environment),
     },
-    notify: assembleNotify(tree.notify, notify, (path) => resolvePath(path, file, environment)),
+    notify: assembleNotify(tree.notify, byPath, (path) => resolvePath(path, file, environment)),
     log: tree.log,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KeyPath } from './raw-tree.ts';
 import { configSchema } from './schema.ts';
+import type { SecretKind } from './schema-values.ts';
 
 /** The part of JSON Schema that the configuration uses. */
 export interface JsonSchema {
@@ -11,6 +12,9 @@ export interface JsonSchema {
   /** Of mappings that a `type` tells apart. */
   readonly oneOf?: readonly JsonSchema[];
   readonly const?: string;
+  readonly additionalProperties?: JsonSchema | boolean;
+  /** Only in {@link markedSchema}. */
+  readonly 'x-secret'?: SecretKind;
 }
 
 /** A name, not an address: the file is beside the configuration, and nothing is fetched. */
@@ -18,9 +22,16 @@ const ID = 'urn:dropcast:config';
 
 /** The schema for editors. Draft-07, which the YAML language server supports best. */
 export function configJsonSchema(): JsonSchema {
-  const { $schema, ...rest } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' });
+  const { $schema, ...rest } = JSON.parse(JSON.stringify(markedSchema, withoutMarks)) as Record<string, unknown>;
   return { $schema, $id: ID, title: 'dropcast configuration', ...rest } as JsonSchema;
 }
+
+function withoutMarks(key: string, value: unknown): unknown {
+  return key === 'x-secret' ? undefined : value;
+}
+
+/** The same schema, with a mark on every secret. */
+export const markedSchema = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' }) as JsonSchema;
 
 /** The content of `config.schema.json`. */
 export function configJsonSchemaText(): string {
@@ -28,7 +39,7 @@ export function configJsonSchemaText(): string {
 }
 
 /** The schema of a place in the tree; `null` where nothing may be. */
-export function schemaAt(path: KeyPath, root: JsonSchema = known): JsonSchema | null {
+export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSchema | null {
   let schema: JsonSchema | null = root;
   for (const step of path) {
     if (schema === null) return null;
@@ -41,12 +52,25 @@ export function schemaAt(path: KeyPath, root: JsonSchema = known): JsonSchema | 
 export function keysAt(path: KeyPath, type?: string): readonly string[] {
   const schema = schemaAt(path);
   if (schema === null) return [];
-  const meant = schema.oneOf?.find(({ properties }) => properties?.['type']?.const === type) ?? schema;
-  return Object.keys(propertiesOf(meant));
+  return Object.keys(propertiesOf(ofType(schema, type) ?? schema));
+}
+
+function ofType({ oneOf }: JsonSchema, type: unknown): JsonSchema | undefined {
+  return oneOf?.find(({ properties }) => properties?.['type']?.const === type);
+}
+
+/** The schemas of the members of a mapping. @param type its `type`, where that decides; an unknown one has no members */
+export function membersOf(
+  schema: JsonSchema,
+  type: unknown,
+): { readonly properties: Readonly<Record<string, JsonSchema>>; readonly others: JsonSchema } {
+  const meant = schema.oneOf === undefined ? schema : (ofType(schema, type) ?? {});
+  const { additionalProperties: others } = meant;
+  return { properties: propertiesOf(meant), others: typeof others === 'object' ? others : {} };
 }
 
 /** Where else a key of this name may be: `uploads.concurrency`, `folders[].settle`. */
-export function placesOf(key: string, schema: JsonSchema = known, place = ''): readonly string[] {
+export function placesOf(key: string, schema: JsonSchema = markedSchema, place = ''): readonly string[] {
   if (schema.items !== undefined) return placesOf(key, schema.items, `${place}[]`);
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
     const here = place === '' ? name : `${place}.${name}`;
@@ -58,5 +82,3 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> 
   const all = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map(({ properties }) => properties ?? {});
   return Object.assign(Object.create(null), ...all) as Record<string, JsonSchema>;
 }
-
-const known = configJsonSchema();

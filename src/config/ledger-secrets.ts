@@ -2,7 +2,7 @@ import { readRegularFile } from './file-access.ts';
 import { passwordIn } from './ledger-address.ts';
 import { resolvePath } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
-import { property, textOf, type KeyPath } from './raw-tree.ts';
+import { property, textOf } from './raw-tree.ts';
 import { secret, type Secret } from './secret.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
@@ -48,21 +48,20 @@ async function resolvePassword(
     const twice = 'the password is written twice; remove the one in the address';
     return { value: null, findings: [error(['ledger', 'password'], twice)] };
   }
-  const found = await lookUp(inAddress ?? beside, passwordAt(path), source);
+  const found = await lookUp(inAddress ?? beside, passwordKey, source);
   const warnings = found.warning === undefined ? [] : [warning(path, found.warning)];
   if (found.refusal === undefined) return { value: found.value ?? null, findings: warnings };
   return { value: null, findings: [...warnings, error(path, found.refusal)] };
 }
 
-const passwordAt = (path: KeyPath): SecretKey => ({
-  path,
+const passwordKey: SecretKey = {
   noun: 'password',
   what: 'the password of the ledger',
   exampleVariable: 'LEDGER_PASSWORD',
   exampleCredential: 'ledger_password',
   isText: true,
   refuse: () => null,
-});
+};
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
-import { allSecrets } from './all-secrets.ts';
 import { assemble } from './assemble.ts';
 import { checkSchema } from './check-schema.ts';
 import { checkTrust } from './check-trust.ts';
@@ -14,6 +13,7 @@ import { howToRead } from './installed-service.ts';
 import { configPaths, type ConfigPaths } from './paths.ts';
 import { byPlace, toProblem, type Finding, type Position, type Problem } from './problem.ts';
 import { formatKeyPath, parseKeyPath } from './raw-tree.ts';
+import { secretsIn } from './secret.ts';
 import { resolveSecrets } from './secrets.ts';
 import { writtenSettings } from './settings.ts';
 
@@ -68,7 +68,7 @@ export async function loadConfig(
     return { config: null, paths, problems, locate };
   const lineOf = (key: string): number => locate(key).line;
   const assembled = assemble(schema.checked, { paths, environment, secrets, lineOf });
-  const hidden = allSecrets(assembled).map((secret) => secret.reveal());
+  const hidden = secretsIn(assembled).map((secret) => secret.reveal());
   // Without the key nobody knows what to hide.
   const written = use === 'with key' ? writtenSettings(tree, lineOf, hidden) : [];
   const config = { ...assembled, source: { written, warnings: problems } };

@@ -2,9 +2,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config, FolderConfig } from './config.ts';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
-import { ledgerFiles } from './ledger-files.ts';
-import { notifySecretFiles } from './notify-secret-places.ts';
-import { listOf, property, TaggedValue, textOf } from './raw-tree.ts';
+import { listOf, property, textOf } from './raw-tree.ts';
+import { secretFiles } from './secret-places.ts';
 
 /** The files and directories that a configuration names. */
 export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
@@ -26,20 +25,22 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
     const path = absolute(property(folder, 'path'));
     return path === null ? [] : [{ key: `folders[${index}]`, path, afterReady: afterReadyOf(folder) }];
   });
-  const service = property(tree, 'service');
-  const ofService = [property(service, 'api_key'), property(service, 'webhook_secret')].flatMap((value) =>
-    value instanceof TaggedValue && value.tag === 'file' ? [value.argument] : [],
-  );
-  const secretFiles = [...ofService, ...ledgerFiles(tree), ...notifySecretFiles(tree)].map((path) =>
-    resolvePath(path, file, environment),
-  );
+  const authorities = textOf(property(property(tree, 'ledger'), 'ca')) ?? '';
+  const named = [...secretFiles(tree), ...(authorities.trim() === '' ? [] : [authorities])];
   const socket = socketPath(
     textOf(property(property(tree, 'status'), 'socket')) ?? 'auto',
     stateDir,
     file,
     environment,
   );
-  return { file, stateDir, failureLog: failureLogPath(stateDir, environment), socket, secretFiles, folders };
+  return {
+    file,
+    stateDir,
+    failureLog: failureLogPath(stateDir, environment),
+    socket,
+    secretFiles: named.map((path) => resolvePath(path, file, environment)),
+    folders,
+  };
 }
 
 function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
-import { parsed, path } from './schema-values.ts';
+import { parsed, path, secret } from './schema-values.ts';
 
 const address = () =>
   parsed(LEDGER_FORM, parseLedgerAddress, { examples: ['postgres://dropcast@db.example.com/dropcast'] });
 
 const mapping = z.strictObject({
   url: address().describe('Address of the PostgreSQL database: postgres://USER@HOST:PORT/DATABASE.'),
-  /** Says where it is; `ledger-secrets.ts` reads it. */
-  password: z.unknown().optional().meta({ type: 'string', description: 'Password of the user. Written like the key.' }),
+  password: secret('password', 'Password of the user. Written like the key.').optional(),
   ca: path.optional().describe('PEM file with the certificate authorities to trust. Default: those of the system.'),
   tls: z
     .boolean('must be true or false')

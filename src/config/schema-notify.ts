@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-window.ts';
-import { duration, parsed, text } from './schema-values.ts';
+import { duration, parsed, secret, text } from './schema-values.ts';
 import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
 
 /** What people can be told about. `recovered`: anything that was told is over. */
@@ -22,9 +22,6 @@ export type NewsKind = (typeof newsKinds)[number];
 
 /** Not `live` and `daily`, which come when all is well. */
 const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
-
-/** Says where the value is, or is the value; `notify-secrets.ts` reads it. */
-const secret = (description: string) => z.unknown().meta({ type: 'string', description });
 
 const name = text
   .regex(/^[\w.-]{1,40}$/, 'a name may have letters, digits, . _ and -, at most 40')
@@ -58,10 +55,13 @@ const timeout = duration('30s', 'How long to wait for an answer.', { min: '1s', 
 
 const webhook = z.strictObject({
   type: z.literal('webhook'),
-  url: secret('Address for POST requests with JSON; written like the key (!file, !env, !credential), or as it is.'),
-  token: secret('Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
+  url: secret(
+    'address',
+    'Address for POST requests with JSON; written like the key (!file, !env, !credential), or as it is.',
+  ),
+  token: secret('token', 'Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
   headers: z
-    .record(text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header'), z.unknown().meta({ type: 'string' }))
+    .record(text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header'), secret('header'))
     .prefault({})
     .describe('Further headers; a value that is a secret is written like the key.'),
   timeout,
@@ -75,8 +75,8 @@ const ntfy = z.strictObject({
     .regex(/^https?:\/\/[^\s?#@]+$/, 'not a web address; write it like https://ntfy.example.com')
     .prefault('https://ntfy.sh')
     .describe('Address of the ntfy server.'),
-  topic: secret('The topic; written like the key, or as it is. Who knows it can read the messages.'),
-  token: secret('Access token of the server. Written like the key.').optional(),
+  topic: secret('topic', 'The topic; written like the key, or as it is. Who knows it can read the messages.'),
+  token: secret('token', 'Access token of the server. Written like the key.').optional(),
   priority: z
     .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
     .prefault('auto')
@@ -97,7 +97,7 @@ const email = z.strictObject({
     .prefault('auto')
     .describe('off sends everything in plain text, for a server of your own network without TLS.'),
   user: text.optional().describe('Login at the mail server.'),
-  password: secret('Written like the key.').optional(),
+  password: secret('password', 'Written like the key.').optional(),
   from: text.describe('Sender, like dropcast@example.com.'),
   to: z.array(text).min(1, 'needs at least one recipient').describe('Recipients.'),
   timeout,
@@ -123,6 +123,7 @@ const command = z.strictObject({
 const heartbeat = z.strictObject({
   type: z.literal('heartbeat'),
   url: secret(
+    'address',
     'Address to GET while dropcast works, like one of Healthchecks.io or Uptime Kuma; written like the key, or as it is.',
   ),
   every: duration('5m', 'How often.', { min: '10s', max: '24h' }),

@@ -20,6 +20,13 @@ export function parsed<T>(
     });
 }
 
+export type SecretKind = 'key' | 'webhook secret' | 'address' | 'topic' | 'token' | 'password' | 'header';
+
+/** A secret: says where the value is, or is the value. This mark alone makes it one: `secret-places.ts` finds it. */
+export function secret(kind: SecretKind, description?: string) {
+  return z.unknown().meta({ type: 'string', 'x-secret': kind, ...(description !== undefined && { description }) });
+}
+
 interface Range {
   readonly min?: string;
   readonly max?: string;

@@ -6,24 +6,20 @@ import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
 import { folder } from './schema-folder.ts';
 import { hostName, ledger } from './schema-ledger.ts';
 import { notify } from './schema-notify.ts';
-import { count, duration, parsed, path } from './schema-values.ts';
+import { count, duration, parsed, path, secret } from './schema-values.ts';
 
 const service = z.strictObject({
   base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
     'Address of the API with its version. https only, except for loopback addresses.',
   ),
-  /** Says where the key is; `secrets.ts` reads it. */
-  api_key: z.unknown().meta({
-    type: 'string',
-    description:
-      'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if nobody else can read this file.',
-  }),
-  /** Like the key. */
-  webhook_secret: z.unknown().optional().meta({
-    type: 'string',
-    description:
-      'The webhook secret (whsec_…): !env NAME, !file PATH or !credential NAME; or off. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
-  }),
+  api_key: secret(
+    'key',
+    'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if nobody else can read this file.',
+  ),
+  webhook_secret: secret(
+    'webhook secret',
+    'The webhook secret (whsec_…): !env NAME, !file PATH or !credential NAME; or off. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
+  ).optional(),
   requests_per_hour: count(
     1000,
     'Requests per hour, 1 to 1,000,000. The service counts everything that uses the key.',

@@ -4,14 +4,13 @@ import { readRegularFile, type ReadResult } from './file-access.ts';
 import { serviceOf } from './installed-service.ts';
 import { resolvePath } from './paths.ts';
 import { shellWord } from '../shell-word.ts';
-import { TaggedValue, type KeyPath } from './raw-tree.ts';
+import { TaggedValue } from './raw-tree.ts';
 
 const MAX_SECRET_BYTES = 8 * 1024;
 const USE_A_TAG = 'write !env NAME, !file PATH or !credential NAME instead';
 
 /** A key of the configuration that stands for a secret, in the words that messages use. */
 export interface SecretKey {
-  readonly path: KeyPath;
   /** `key` */
   readonly noun: string;
   /** `the API key` */

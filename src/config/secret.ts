@@ -5,6 +5,12 @@ export interface Secret {
   reveal(): string;
 }
 
+/** Every secret in a part of the configuration, for the log to hide. */
+export function secretsIn(part: unknown): readonly Secret[] {
+  if (part instanceof HiddenText) return [part];
+  return typeof part === 'object' && part !== null ? Object.values(part).flatMap(secretsIn) : [];
+}
+
 /** Keeps a value out of logs, JSON, templates and error messages: only `reveal()` gives it. */
 export function secret(value: string): Secret {
   return new HiddenText(value);

@@ -1,32 +1,25 @@
 import type { SecretOrigin } from './config.ts';
 import { variable, type Environment } from './environment.ts';
 import { ledgerSecretsIfReadable, resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
-import { resolveNotifySecrets } from './notify-secrets.ts';
 import { error, warning, type Finding } from './problem.ts';
-import { property, TaggedValue } from './raw-tree.ts';
+import { formatKeyPath, TaggedValue, type KeyPath } from './raw-tree.ts';
+import type { SecretKind } from './schema-values.ts';
+import { secretPlaces, type SecretPlace } from './secret-places.ts';
 import { secret, type Secret } from './secret.ts';
-import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
+import { lookUp, type Found, type SecretKey, type SecretSource } from './secret-source.ts';
 
 /** The secrets of a configuration, as `assemble` wants them. */
 export interface Secrets {
-  readonly apiKey: Secret;
+  /** By path, joined with dots: `service.api_key`, `notify.0.url`. Empty when secrets are not read. */
+  readonly byPath: ReadonlyMap<string, Secret>;
   readonly apiKeyFrom: SecretOrigin;
-  readonly webhookSecret: Secret | null;
   readonly ledger: LedgerSecrets;
-  /** Of the targets of `notify`, by key. */
-  readonly notify: ReadonlyMap<string, Secret>;
-}
-
-interface ResolvedSecret {
-  readonly secret: Secret | null;
-  readonly origin: SecretOrigin;
-  readonly findings: readonly Finding[];
 }
 
 /**
  * Finds every secret that the tree refers to. No finding holds any part of one.
  *
- * @param use `without key` reads only what a ledger needs, if it may, and gives an empty key
+ * @param use `without key` reads only what a ledger needs, if it may
  * @returns `secrets` is null when there is no key
  */
 export async function resolveSecrets(
@@ -34,74 +27,95 @@ export async function resolveSecrets(
   source: SecretSource,
   use: 'with key' | 'without key',
 ): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
-  if (use === 'without key')
-    return {
-      secrets: {
-        apiKey: secret(''),
-        apiKeyFrom: 'file',
-        webhookSecret: null,
-        ledger: await ledgerSecretsIfReadable(tree, source),
-        notify: new Map(),
-      },
-      findings: [],
-    };
-  const service = property(tree, 'service');
-  const key = await resolveApiKey(property(service, 'api_key'), source);
-  const webhook = await resolveWebhookSecret(property(service, 'webhook_secret'), source);
+  if (use === 'without key') {
+    const ledger = await ledgerSecretsIfReadable(tree, source);
+    return { secrets: { byPath: new Map(), apiKeyFrom: 'file', ledger }, findings: [] };
+  }
   const ledger = await resolveLedgerSecrets(tree, source);
-  const notify = await resolveNotifySecrets(tree, source);
-  const findings = [...key.findings, ...webhook.findings, ...ledger.findings, ...notify.findings];
-  if (key.secret === null) return { secrets: null, findings };
+  const places = secretPlaces(tree).filter(({ path, kind, raw }) => path[0] !== 'ledger' && !isOff(kind, raw));
+  const resolved = await Promise.all(places.map((place) => resolveSecret(place, source)));
+  const findings = [...resolved.flatMap((each) => each.findings), ...ledger.findings];
+  const found = resolved.flatMap((each) => (each.secret === null ? [] : [[each.key, each.secret] as const]));
+  const apiKey = resolved.find(({ key, secret: value }) => key === 'service.api_key' && value !== null);
+  if (apiKey === undefined) return { secrets: null, findings };
+  return { secrets: { byPath: new Map(found), apiKeyFrom: apiKey.origin, ledger: ledger.secrets }, findings };
+}
+
+function isOff(kind: SecretKind, raw: unknown): boolean {
+  return kind === 'webhook secret' && raw === 'off';
+}
+
+interface ResolvedSecret {
+  /** Its path, joined with dots. */
+  readonly key: string;
+  readonly secret: Secret | null;
+  readonly origin: SecretOrigin;
+  readonly findings: readonly Finding[];
+}
+
+/** Finds the secret at one place of the configuration. */
+export async function resolveSecret({ path, raw, kind }: SecretPlace, source: SecretSource): Promise<ResolvedSecret> {
+  const key = secretKey(path, kind);
+  // Most addresses and headers are no secret, so they may be written as they are.
+  const isPlain = typeof raw === 'string' && (kind === 'address' || kind === 'topic' || isHarmless(path, kind));
+  const found = isPlain ? plain(raw, key) : await lookUp(raw, key, source);
+  const findings = [
+    ...(found.warning === undefined ? [] : [warning(path, found.warning)]),
+    ...(found.refusal === undefined ? [] : [error(path, found.refusal)]),
+  ];
   return {
-    secrets: {
-      apiKey: key.secret,
-      apiKeyFrom: key.origin,
-      webhookSecret: webhook.secret,
-      ledger: ledger.secrets,
-      notify: notify.secrets,
-    },
+    key: path.join('.'),
+    secret: found.value === undefined ? null : secret(found.value),
+    origin: originOf(raw, source.environment),
     findings,
   };
 }
 
-/** Finds the key that `service.api_key` stands for. */
-export function resolveApiKey(raw: unknown, source: SecretSource): Promise<ResolvedSecret> {
-  return resolve(raw, apiKey, source);
+function isHarmless(path: KeyPath, kind: SecretKind): boolean {
+  return kind === 'header' && !/auth|cookie|token|key|secret|sign/i.test(String(path.at(-1)));
 }
 
-const apiKey: SecretKey = {
-  path: ['service', 'api_key'],
-  noun: 'key',
-  what: 'the API key',
-  exampleVariable: 'DROPCAST_API_KEY',
-  exampleCredential: 'api_key',
-  // It goes into a header as it is: printable ASCII without spaces (RFC 9110, 5.5 and RFC 6750, 2.1), which `lookUp` checks.
-  refuse: () => null,
-};
-
-/** Finds the secret that `service.webhook_secret` stands for. There need not be one. */
-export function resolveWebhookSecret(raw: unknown, source: SecretSource): Promise<ResolvedSecret> {
-  return resolve(raw === 'off' ? undefined : raw, webhookSecret, source);
+function plain(value: string, key: SecretKey): Found {
+  const refusal = key.refuse(value);
+  return refusal === null ? { value } : { refusal };
 }
 
-const webhookSecret: SecretKey = {
-  path: ['service', 'webhook_secret'],
-  noun: 'secret',
-  what: 'the webhook secret',
-  exampleVariable: 'DROPCAST_WEBHOOK_SECRET',
-  exampleCredential: 'webhook_secret',
-  refuse: (value) =>
+/** What messages call the secret, and what it may look like. */
+function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
+  const noun = kind === 'webhook secret' ? 'secret' : kind;
+  const common = { noun, isText: kind === 'password' || kind === 'header', refuse: refusals[kind] ?? (() => null) };
+  if (path[0] === 'notify')
+    return {
+      ...common,
+      what: `the ${noun} of ${formatKeyPath(path.slice(0, 2))}`,
+      exampleVariable: `NOTIFY_${noun.toUpperCase()}`,
+      exampleCredential: `notify_${noun}`,
+    };
+  const name = kind === 'key' ? 'api_key' : 'webhook_secret';
+  return {
+    ...common,
+    what: kind === 'key' ? 'the API key' : 'the webhook secret',
+    exampleVariable: `DROPCAST_${name.toUpperCase()}`,
+    exampleCredential: name,
+  };
+}
+
+/** The key goes into a header as it is: printable ASCII without spaces (RFC 9110, 5.5; RFC 6750, 2.1), as `lookUp` checks. */
+const refusals: Partial<Record<SecretKind, SecretKey['refuse']>> = {
+  'webhook secret': (value) =>
     /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(value)
       ? null
       : 'is not a webhook secret, which is whsec_ followed by base64',
+  address: (value) => (isWebAddress(value) ? null : 'is not a web address; it begins with https://'),
+  topic: (value) => (/^[\w-]{1,64}$/.test(value) ? null : 'is not a topic: letters, digits, _ and -, at most 64'),
+  // Node refuses these characters in a header (RFC 9110, 5.5).
+  header: (value) => (/^[\x20-\x7e]+$/.test(value) ? null : 'contains a character that no header may have'),
 };
 
-async function resolve(raw: unknown, key: SecretKey, source: SecretSource): Promise<ResolvedSecret> {
-  const found = await lookUp(raw, key, source);
-  const findings = found.warning === undefined ? [] : [warning(key.path, found.warning)];
-  const origin = originOf(raw, source.environment);
-  if (found.value !== undefined) return { secret: secret(found.value), origin, findings };
-  return { secret: null, origin, findings: found.refusal === undefined ? findings : [error(key.path, found.refusal)] };
+function isWebAddress(text: string): boolean {
+  if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
 }
 
 function originOf(raw: unknown, environment: Environment): SecretOrigin {

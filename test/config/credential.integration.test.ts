@@ -1,9 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { resolveApiKey } from '../../src/config/secrets.ts';
+import { resolveSecret } from '../../src/config/secrets.ts';
 import { TaggedValue } from '../../src/config/raw-tree.ts';
-import { resolveWebhookSecret } from '../../src/config/secrets.ts';
 import { problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
 import { needs } from '../support/needs.ts';
@@ -15,10 +14,11 @@ beforeEach(async () => {
 afterEach(() => here[Symbol.asyncDispose]());
 
 const tag = new TaggedValue('credential', 'api_key');
+const apiKey = (raw: unknown) => ({ path: ['service', 'api_key'], raw, kind: 'key' }) as const;
 
 /** What `!credential api_key` of a configuration is, or why it is none. */
 async function keyOf(configFile: string, env: Record<string, string> = {}): Promise<string> {
-  const { secret, findings } = await resolveApiKey(tag, {
+  const { secret, findings } = await resolveSecret(apiKey(tag), {
     configFile,
     mode: 0o640,
     environment: { ...here.environment, env },
@@ -74,7 +74,9 @@ describe('outside of systemd', () => {
     await here.write('webhook_secret', 'whsec_AAAA');
     await here.write('news.key', 'ofnews');
     const source = { configFile: join(here.path, 'news.yaml'), mode: 0o640, environment: here.environment };
-    const { secret } = await resolveWebhookSecret(new TaggedValue('credential', 'webhook_secret'), source);
+    const raw = new TaggedValue('credential', 'webhook_secret');
+    const place = { path: ['service', 'webhook_secret'], raw, kind: 'webhook secret' } as const;
+    const { secret } = await resolveSecret(place, source);
     expect(secret?.reveal()).toBe('whsec_AAAA');
   });
 
@@ -87,7 +89,7 @@ describe('outside of systemd', () => {
   it('is given with a warning when every user can read it', async () => {
     await here.write('api_key', 's3cret', 0o644);
     const source = { configFile: join(here.path, 'dropcast.yaml'), mode: 0o640, environment: here.environment };
-    expect((await resolveApiKey(tag, source)).findings).toMatchObject([{ severity: 'warning' }]);
+    expect((await resolveSecret(apiKey(tag), source)).findings).toMatchObject([{ severity: 'warning' }]);
   });
 
   it('says that it takes root when it is for root alone', needs('readable clone'), async () => {
@@ -109,7 +111,7 @@ it('tells where the key came from, as far as it matters for a new one', async ()
     environment: { ...here.environment, env },
   });
   const originOf = async (raw: unknown, env: Record<string, string> = {}) =>
-    (await resolveApiKey(raw, source(env))).origin;
+    (await resolveSecret(apiKey(raw), source(env))).origin;
   expect(await originOf(tag, { CREDENTIALS_DIRECTORY: here.path })).toBe('credential');
   expect(await originOf(tag)).toBe('file');
   expect(await originOf(new TaggedValue('env', 'KEY'), { KEY: 'abc' })).toBe('environment');

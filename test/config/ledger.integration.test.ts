@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { allSecrets } from '../../src/config/all-secrets.ts';
+import { secretsIn } from '../../src/config/secret.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { maskedText } from '../../src/config/masked-text.ts';
 import { selfSigned } from '../client/certificate.ts';
@@ -105,7 +105,7 @@ describe('ledger', () => {
     expect(problems).toEqual([]);
     expect(config?.ledger?.password?.reveal()).toBe('p@ss/word');
     expect(config?.ledger?.url).toBe('postgres://dropcast@db.example.com/ledger');
-    expect(config === null ? [] : allSecrets(config).map((secret) => secret.reveal())).toContain('p@ss/word');
+    expect(config === null ? [] : secretsIn(config).map((secret) => secret.reveal())).toContain('p@ss/word');
     expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toMatch(/p@ss|p%40ss/);
     expect(config?.source.written.filter(({ key }) => key.startsWith('ledger')).length).toBeGreaterThan(0);
     expect(maskedText(text(line)).text).not.toMatch(/p@ss|p%40ss/);

@@ -7,7 +7,7 @@ import type { ConfigPlace } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { TaggedValue } from '../../config/raw-tree.ts';
-import { resolveApiKey } from '../../config/secrets.ts';
+import { resolveSecret } from '../../config/secrets.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -65,7 +65,10 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
   const address = parseBaseUrl(text);
   if (!address.ok) throw new CommandError(`${from}: ${address.message}`, exitCodes.usage);
   const tag = new TaggedValue('env', KEY_VARIABLE);
-  const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, environment: shell });
+  const key = await resolveSecret(
+    { path: ['service', 'api_key'], raw: tag, kind: 'key' },
+    { configFile: shell.cwd, mode: 0, environment: shell },
+  );
   if (key.secret === null) {
     const why = key.findings.map(({ message }) => message).join('; ');
     throw new CommandError(`${from} needs the API key in $${KEY_VARIABLE}: ${why}`, exitCodes.badConfig);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { allSecrets } from '../../config/all-secrets.ts';
+import { secretsIn } from '../../config/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { formatProblem } from '../../config/problem.ts';
 import type { Problem } from '../../config/problem.ts';
@@ -68,7 +68,7 @@ async function reloadConfig(
     }
     return { ok: false, problems: [needsRestart], config: file };
   }
-  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
+  for (const secret of secretsIn(config)) secrets.add(secret.reveal());
   const names = await namesOf(config, { daemon, shell });
   refuseWhileStopping(shell);
   const unknown = names === null ? [] : unknownNames(config, names);

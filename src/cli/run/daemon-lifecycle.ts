@@ -1,4 +1,4 @@
-import { allSecrets } from '../../config/all-secrets.ts';
+import { secretsIn } from '../../config/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
@@ -32,7 +32,7 @@ export function openLog(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
   secrets: SecretValues = new SecretValues(),
 ): { readonly logger: Logger; readonly secrets: SecretValues; close(): Promise<void> } {
-  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
+  for (const secret of secretsIn(config)) secrets.add(secret.reveal());
   const { logger, close } = createLogger({
     ...config.log,
     stream,

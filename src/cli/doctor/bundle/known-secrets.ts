@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Secret } from '../../../config/secret.ts';
+import { secretsIn } from '../../../config/secret.ts';
 import { parseConfigDocument } from '../../../config/document.ts';
 import { readRegularFile } from '../../../config/file-access.ts';
 import { installedService } from '../../../config/installed-service.ts';
@@ -20,7 +20,7 @@ export async function knownSecrets(patient: Patient, text: string): Promise<read
     reach === null ? [] : ['page-token', 'metrics-token'].map((name) => valueIn(join(reach.stateDir, name)));
   const named = tagsIn(parseConfigDocument(text).value).map((tag) => behind(tag, patient));
   const found = (await Promise.all([...tokens, ...named])).flat();
-  return [...found, ...revealed(config), ...maskedText(text).secrets]
+  return [...found, ...secretsIn(config).map((each) => each.reveal()), ...maskedText(text).secrets]
     .map((each) => each.trim())
     .filter((each) => each !== '');
 }
@@ -50,11 +50,4 @@ async function fromDaemon(name: string, { status }: Patient): Promise<string> {
 async function valueIn(path: string, mostBytes = 8 * 1024): Promise<readonly string[]> {
   const read = await readRegularFile(path, mostBytes);
   return read.ok ? [read.bytes.toString('utf8')] : [];
-}
-
-/** The values of all secrets in a configuration, wherever they are. */
-function revealed(part: unknown): readonly string[] {
-  if (typeof part !== 'object' || part === null) return [];
-  if ('reveal' in part) return [(part as Secret).reveal()];
-  return Object.values(part).flatMap(revealed);
 }

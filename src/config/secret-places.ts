@@ -1,0 +1,32 @@
+import { markedSchema, membersOf } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { isMapping, TaggedValue, type KeyPath } from './raw-tree.ts';
+import type { SecretKind } from './schema-values.ts';
+
+/** A value that is a secret, or that says where one is. */
+export interface SecretPlace {
+  readonly path: KeyPath;
+  readonly raw: unknown;
+  readonly kind: SecretKind;
+}
+
+/** Every value of the tree that the schema marks as a secret. */
+export function secretPlaces(tree: unknown): readonly SecretPlace[] {
+  return placesIn(tree, markedSchema, []);
+}
+
+function placesIn(raw: unknown, schema: JsonSchema, path: KeyPath): readonly SecretPlace[] {
+  const kind = schema['x-secret'];
+  if (kind !== undefined) return raw === undefined ? [] : [{ path, raw, kind }];
+  if (Array.isArray(raw)) return raw.flatMap((each, index) => placesIn(each, schema.items ?? {}, [...path, index]));
+  if (!isMapping(raw)) return [];
+  const { properties, others } = membersOf(schema, raw['type']);
+  return Object.entries(raw).flatMap(([name, each]) => placesIn(each, properties[name] ?? others, [...path, name]));
+}
+
+/** What `!file` names in the places of secrets. */
+export function secretFiles(tree: unknown): readonly string[] {
+  return secretPlaces(tree).flatMap(({ raw }) =>
+    raw instanceof TaggedValue && raw.tag === 'file' ? [raw.argument] : [],
+  );
+}
