@@ -12,7 +12,7 @@ import { budgetOf, clientGateOf } from '../host/request-gate.ts';
 import { createServiceLinks } from '../host/service-links.ts';
 import type { ServiceLinks } from '../host/service-links.ts';
 import { createVideoHost } from '../host/video-host.ts';
-import type { BudgetRow } from '../ledger/budget.ts';
+import type { BudgetRow } from '../ledger/records.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Answer, Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';

@@ -6,7 +6,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Claim } from '../pipeline/file/ports.ts';
 import type { FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
 import type { NewsRows } from '../ledger/news-rows.ts';
-import type { RootRows } from '../ledger/roots.ts';
+import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
 /**
@@ -92,7 +92,6 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
 
     // Views
     counts: ledger.counts,
-    retrying: ledger.retrying,
     waitingSince: ledger.waitingSince,
     backlog: ledger.backlog,
     feedsAhead: ledger.feedsAhead,

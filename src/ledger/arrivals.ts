@@ -4,7 +4,7 @@ import { localFileCodes } from '../pipeline/file/local-trouble.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { allFacts, filesIn, firstFacts } from './row.ts';
-import { isSeen } from './seen-folders.ts';
+import { isSeen } from './words.ts';
 import { insertFacts } from './write-row.ts';
 
 /** A file moved over another may have the older row of the two. */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { needsPerson } from './needs-person.ts';
+import { needsPerson } from './words.ts';
 import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
 import { ask } from './work.ts';

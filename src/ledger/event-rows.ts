@@ -1,7 +1,6 @@
 import type { EventRow } from '../pipeline/events.ts';
 import type { Connection } from './connection.ts';
-import { readRecord } from './json-record.ts';
-import { ask } from './work.ts';
+import { readRecord, ask } from './work.ts';
 import type { Work } from './work.ts';
 
 /** Events that concern no file: pauses, feeds, folders, reloads, starts, outages. */

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { FileStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { allFacts, factsOf, filesIn, firstFacts } from './row.ts';
-import { createTwins } from './twins.ts';
+import type { SqlWords } from './words.ts';
 import { saveFacts } from './write-row.ts';
 
 /** The rows as the steps of a file need them. */
@@ -38,5 +39,65 @@ export function createFiles({ db, words, prepared, write }: Connection): FileSto
       return row?.n ?? 0;
     },
     ...createTwins({ db, words }),
+  };
+}
+
+/** Files of the same size that are compared at most. */
+const mostTwins = 1_000;
+
+const underWay = ['queued', 'awaiting upload', 'retrying'];
+
+/** The rows of files that may have the same content. */
+export function createTwins({ db, words }: Pick<Connection, 'db' | 'words'>): Pick<FileStore, 'twins' | 'stranded'> {
+  const { stands, twinOf } = conditions(words);
+  return {
+    twins: ({ id, version }, passing) =>
+      allFacts(
+        filesIn(db)
+          .where('size', '=', version.size)
+          .where('id', '!=', id)
+          .where('source_url', 'is', null)
+          .where((eb) => {
+            const goesFirst = eb.or([
+              // One without a row comes after all.
+              sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9223372036854775807)`,
+              // While its record is being deleted it has none: it looks for twins again before it gets another.
+              eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
+              eb('id', 'in', passing),
+            ]);
+            return eb.or([stands('file'), eb.and([eb('state', 'in', underWay), goesFirst])]);
+          })
+          .orderBy('seq')
+          .limit(mostTwins),
+      ),
+    stranded: (twin) =>
+      allFacts(
+        filesIn(db)
+          // Literally, or SQLite does not see that the index `file_twin` holds all of them.
+          .where(sql<boolean>`state = 'skipped'`)
+          .where(twinOf, twin === null ? 'is not' : '=', twin)
+          .where(sql<boolean>`not exists (select 1 from file twin where twin.id = ${twinOf} and ${stands('twin')})`)
+          .orderBy('seq'),
+      ),
+  };
+}
+
+function conditions({ inside }: SqlWords) {
+  /** With the name of a table, for a query inside of a query. */
+  const of = (file: string, expression: string): string =>
+    expression.replaceAll(/\b(last_failure|twin|over_kind)\b(?!')/g, `${file}.$1`);
+  return {
+    /** The file that a duplicate was skipped for, as in the index `file_twin`. */
+    twinOf: sql.raw<string>(of('file', inside.twin)),
+    /**
+     * Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there,
+     * whatever a person said of the file since.
+     */
+    stands: (file: string): RawBuilder<boolean> => {
+      const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
+      return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is distinct from 'failed'
+        and ${column('state')} <> 'held' and coalesce(${sql.raw(of(file, inside.overKind))}, '') <> 'gone'
+        and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null or ${column('remote_status')} = 'ready')`;
+    },
   };
 }

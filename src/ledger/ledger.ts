@@ -16,30 +16,25 @@ import type {
   RetentionStore,
 } from '../pipeline/file/ports.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
-import { createBackups } from './sqlite/backups.ts';
-import { createBudgetRow } from './budget.ts';
-import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
-import { createCounterRow } from './counter.ts';
-import type { CounterRow } from './counter.ts';
 import { createClaims } from './claims.ts';
+import { settleRequests } from './leftovers.ts';
+import type { NewsRows } from './news-rows.ts';
 import { portsOf } from './ports-of.ts';
+import { createBudgetRow, createCounterRow, createRoots } from './records.ts';
+import type { BudgetRow, CounterRow, RootRows } from './records.ts';
+import type { Deletions } from './retention.ts';
+import { DamagedRowError } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+import type { SnapshotStore } from './snapshot.ts';
+import { createBackups } from './sqlite/backups.ts';
 import { connectTo } from './sqlite/connection.ts';
 import type { SqliteConnection } from './sqlite/connection.ts';
-import { settleRequests } from './leftovers.ts';
-import { mending } from './mend.ts';
-import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './sqlite/open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './sqlite/recovery.ts';
 import { repairRows } from './sqlite/repair.ts';
-import { createRoots } from './roots.ts';
-import type { RootRows } from './roots.ts';
-import type { Deletions } from './retention.ts';
-import type { LedgerTables } from './schema.ts';
-import { requireLedgerHere } from './ledger-elsewhere.ts';
-import { readLedgerId, writeLedgerId } from './ledger-id.ts';
-import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
+import { readLedgerId, requireLedgerHere, writeLedgerId } from './state-notes.ts';
 import type { LedgerView } from './view.ts';
 
 /** Every port of the ledger. A write is on disk when its promise resolves. */
@@ -196,4 +191,34 @@ function compose(connection: SqliteConnection, opened: Opened): Ledger {
       await db.destroy();
     },
   };
+}
+
+/** The calls of a port of the ledger. */
+type Port<T> = { readonly [name in keyof T]: (...args: never[]) => Promise<unknown> };
+
+/**
+ * A row may be damaged on disk while the ledger is open. The call that meets it puts it right and is made again, so that it costs one
+ * file at most, and no restart.
+ *
+ * @param repair puts every damaged row right; several calls may meet the same one
+ */
+export function mending<T extends Port<T>>(port: T, repair: () => Promise<void>): T {
+  let running: Promise<void> | null = null;
+  const repairOnce = (): Promise<void> =>
+    (running ??= repair().finally(() => {
+      running = null;
+    }));
+  const mended = (call: Port<T>[keyof T]) => {
+    return async (...args: never[]): Promise<unknown> => {
+      try {
+        return await call(...args);
+      } catch (error) {
+        if (!(error instanceof DamagedRowError)) throw error;
+        await repairOnce();
+        return call(...args);
+      }
+    };
+  };
+  const calls = Object.entries(port) as [string, Port<T>[keyof T]][];
+  return Object.fromEntries(calls.map(([name, call]) => [name, mended(call)])) as unknown as T;
 }

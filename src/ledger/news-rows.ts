@@ -3,10 +3,9 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Connection } from './connection.ts';
 import { createEventRows } from './event-rows.ts';
 import type { EventRows } from './event-rows.ts';
-import { ask } from './work.ts';
+import { ask, readRecord } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
-import { readRecord } from './json-record.ts';
 import { allFacts, filesIn } from './row.ts';
 
 /** A message that a target has not taken yet. Times are epoch milliseconds. */

@@ -1,12 +1,10 @@
 import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Connection } from './connection.ts';
-import { createFeedsDue } from './feeds-due.ts';
+import { createFeedsDue, createFirstStarts, createPauseRows } from './records.ts';
 import { createFiles } from './files.ts';
-import { createFirstStarts } from './first-starts.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createNewsRows } from './news-rows.ts';
-import { createPauseRows } from './pauses.ts';
 import { createQueues } from './queues.ts';
 import { createRetentionRows } from './retention.ts';
 import { createRounds } from './rounds.ts';

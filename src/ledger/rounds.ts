@@ -5,7 +5,7 @@ import { feedsToPublish } from '../pipeline/file/facts.ts';
 import { missingFeed } from '../pipeline/file/reasons.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { isSeen } from './seen-folders.ts';
+import { isSeen } from './words.ts';
 import { allFacts, factsOf, filesIn, isWaitingForDisk } from './row.ts';
 import type { FileTable } from './schema.ts';
 

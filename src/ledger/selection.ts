@@ -7,7 +7,7 @@ import { facetsOf } from './facets.ts';
 import { isWholePath } from './find.ts';
 import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
-import { needsPerson } from './needs-person.ts';
+import { needsPerson } from './words.ts';
 
 type Condition = RawBuilder<boolean>;
 

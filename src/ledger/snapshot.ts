@@ -2,9 +2,8 @@ import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { causesIn, eachOf, kindsIn, rowsWithoutName } from './causes.ts';
 import type { Connection } from './connection.ts';
-import { isWithoutChannel, isWithoutFeed } from './needs-person.ts';
+import { isWithoutChannel, isWithoutFeed, resumedStage } from './words.ts';
 import type { CausesFound, Kind } from './causes.ts';
-import { resumedStage } from './row-stage.ts';
 import { factsOf, rowColumns } from './row.ts';
 import type { FileTable } from './schema.ts';
 import { ask } from './work.ts';
@@ -168,8 +167,7 @@ const resumedStages = ['queued', 'uploading', 'processing', 'publishing'] as con
 const retryingQuery = `SELECT ${resumedStages.map((stage) => `count(CASE stage WHEN '${stage}' THEN 1 END) AS ${stage}`).join(', ')}
   FROM (SELECT ${resumedStage} AS stage FROM file WHERE not_before IS NOT NULL AND "end" IS NULL) AS retrying`;
 
-/** See `LedgerView.retrying`. */
-export function* retryingOf(): Work<Retrying> {
+function* retryingOf(): Work<Retrying> {
   const [row] = yield* ask(retryingQuery);
   const of = (stage: keyof Retrying): number => Number(row?.[stage] ?? 0);
   return {

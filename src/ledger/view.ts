@@ -1,19 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { AttemptFailure } from '../pipeline/file/failure.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Line } from '../pipeline/file/queue.ts';
-import { findFiles } from './find.ts';
-import { readRecord } from './json-record.ts';
-import { tellKnown } from './known-files.ts';
-import type { KnownFile } from './known-files.ts';
-import { linesIn, placesIn } from './queues.ts';
-import { allFacts, filesIn } from './row.ts';
-import type { LedgerTables } from './schema.ts';
-import { countsOf, retryingOf } from './snapshot.ts';
-import type { Retrying } from './snapshot.ts';
 import type { Connection } from './connection.ts';
+import { findFiles } from './find.ts';
+import { linesIn, placesIn } from './queues.ts';
+import { allFacts, filesIn, versionOf } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+import { countsOf } from './snapshot.ts';
+import { readRecord } from './work.ts';
 
 /** A line of a file's history. */
 export interface HistoryLine {
@@ -40,7 +39,6 @@ export interface FileFilter {
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
   counts(): Promise<Readonly<Record<string, number>>>;
-  retrying(): Promise<Retrying>;
   /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
   waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;
   /** What is left to do with all files that have not ended. */
@@ -78,7 +76,6 @@ export function createView(store: Store & Pick<Connection, 'read'>): LedgerView 
   const { db, words, read } = store;
   return {
     counts: () => read(() => countsOf(words)),
-    retrying: () => read(retryingOf),
     waitingSince: () => waitingSince(store),
     backlog: () => backlogOf(db),
     feedsAhead: () => feedsAhead(store),
@@ -182,3 +179,41 @@ function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Fa
         );
   return allFacts(query.orderBy('seq', newestFirst === true ? 'desc' : 'asc').limit(limit));
 }
+
+/** A file that a watcher already knows. */
+export interface KnownFile {
+  readonly path: string;
+  readonly version: FileVersion;
+  readonly state: string;
+}
+
+/**
+ * Tells every path of a folder that a watcher need not report again; of several rows at a path the newest comes last. Page by page:
+ * the rows of 100,000 files at once take 140 MB, and the process keeps them.
+ */
+export async function tellKnown(
+  { db, words }: Pick<Connection, 'db' | 'words'>,
+  folder: string,
+  tell: (file: KnownFile) => void,
+): Promise<void> {
+  const pathKey = sql.raw<string>(words.inside.path);
+  for (let last = { path: '', seq: 0 }, size = rowsPerPage; size === rowsPerPage; await nextTurn()) {
+    const rows = await db
+      .selectFrom('file')
+      .select(['seq', 'path', 'state', 'dev', 'ino', 'birthtime_ns', 'size', 'mtime_ns', 'ctime_ns'])
+      .where(sql.raw<string>(words.inside.folder), '=', words.key(folder))
+      .where(sql<boolean>`(${pathKey}, seq) > (${words.key(last.path)}, ${last.seq})`)
+      .where('state', 'not in', ['vanished', 'superseded'])
+      .where((eb) => eb.or([eb('disposal', 'is', null), eb('disposal', '!=', 'deleted')]))
+      .orderBy(pathKey)
+      .orderBy('seq')
+      .limit(rowsPerPage)
+      .execute();
+    for (const row of rows) tell({ path: row.path, version: versionOf(row), state: row.state });
+    last = rows.at(-1) ?? last;
+    size = rows.length;
+  }
+}
+
+/** A page takes some milliseconds. */
+const rowsPerPage = 1_000;

@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
+import type { SeenFolders } from '../pipeline/file/ports.ts';
 import type { StoredRow, Work } from './work.ts';
 
 /** The few words that stores say differently. All others are said in SQL that each of them understands. */
@@ -79,3 +82,33 @@ type Inside =
 
 /** Rows that wait for a lane. */
 export const isInLine = "state IN ('queued', 'awaiting upload')";
+
+/** The stage that a row will resume which waits for another try, as SQL: see `stageOf`. */
+export const resumedStage = `CASE WHEN dying = 1 THEN 'queued' WHEN ready_at IS NOT NULL THEN 'publishing'
+    WHEN uploaded_at IS NOT NULL THEN 'processing' WHEN upload_started_at IS NOT NULL THEN 'uploading' ELSE 'queued' END`;
+
+/** `stageOf` for a row that no step works on, as SQL. @param code of its last failure */
+export const rowStage = (code: string): string => `(CASE state WHEN 'retrying' THEN ${resumedStage}
+    WHEN 'awaiting upload' THEN 'queued' WHEN 'awaiting publish' THEN 'publishing'
+    WHEN 'skipped' THEN CASE WHEN ${code} = 'ignored' THEN 'ignored' ELSE 'skipped' END ELSE state END)`;
+
+/** Rows that wait for a channel that the service does not have. @param code the expression for the code of their failure */
+export const isWithoutChannel = (code: string): string =>
+  `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
+
+/** Rows that wait for a feed that the service does not have. */
+export const isWithoutFeed = (code: string): string =>
+  `(state = 'awaiting publish' AND ${code} = '${unknownNameCodes.feed}')`;
+
+/** `needsPerson` of a file, as SQL. */
+export const needsPerson = (code: string): string =>
+  `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel(code)} OR ${isWithoutFeed(code)})`;
+
+/** Whether a row is of a folder whose files one host can read. Not by an index: what is asked beside it has one. */
+export function isSeen({ names, below, without }: SeenFolders, column = 'folder'): RawBuilder<boolean> {
+  const folder = sql.raw(column);
+  const isBelow = sql`substr(${folder}, 1, length(${below})) = ${below}`;
+  const isLeftOut = without.length === 0 ? sql`` : sql` and ${folder} not in (${sql.join(without)})`;
+  const isNamed = names.length === 0 ? sql`` : sql` or ${folder} in (${sql.join(names)})`;
+  return sql<boolean>`((${isBelow}${isLeftOut})${isNamed})`;
+}

@@ -27,3 +27,12 @@ export function* ask(text: string, values: readonly Value[] = []): Work<readonly
 export function* addLast(text: string, values: readonly Value[]): Work<void> {
   yield { text, values, isLast: true };
 }
+
+/** Reads a value that the ledger keeps as JSON for another part, which checks it. @returns null when the text is damaged */
+export function readRecord(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

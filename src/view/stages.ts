@@ -88,7 +88,7 @@ export function countsAsRead(
   return [...read];
 }
 
-/** The ledger has the same as SQL (row-stage.ts). */
+/** The ledger has the same as SQL (`rowStage` in ledger/words.ts). */
 function resumedStage({ dying, readyAt, uploadedAt, uploadStartedAt }: Facts): Stage {
   if (dying) return 'queued';
   if (readyAt !== null) return 'publishing';

@@ -3,7 +3,7 @@ import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import type { KnownFile } from '../../src/ledger/known-files.ts';
+import type { KnownFile } from '../../src/ledger/view.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';

@@ -4,16 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { SqliteQueryCompiler } from 'kysely';
 import type { CompiledQuery } from 'kysely';
 import { expect, test, vi } from 'vitest';
-import { createAdoption } from '../../src/ledger/adoption.ts';
-import { createArrivals } from '../../src/ledger/arrivals.ts';
-import { createFiles } from '../../src/ledger/files.ts';
 import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
-import { createLeftovers } from '../../src/ledger/leftovers.ts';
-import { createQueues } from '../../src/ledger/queues.ts';
-import { createRetentionRows } from '../../src/ledger/retention.ts';
-import { createRounds } from '../../src/ledger/rounds.ts';
-import { createSnapshots } from '../../src/ledger/snapshot.ts';
-import { createView } from '../../src/ledger/view.ts';
+import { portsOf } from '../../src/ledger/ports-of.ts';
 import { connectTo } from '../../src/ledger/sqlite/connection.ts';
 import { openStatements } from '../../src/ledger/sqlite/statements.ts';
 import type { Value } from '../../src/ledger/work.ts';
@@ -41,17 +33,7 @@ async function openQueries() {
   });
   const { db } = connection;
   stack.defer(() => db.destroy());
-  const ports = {
-    ...createFiles(connection),
-    ...createQueues(connection),
-    ...createArrivals(connection),
-    ...createRounds(connection),
-    ...createAdoption(connection),
-    ...createRetentionRows(connection),
-    ...createLeftovers(connection),
-    ...createView(connection),
-    ...createSnapshots(connection),
-  };
+  const ports = portsOf(connection);
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -71,7 +53,6 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
-  ['what is retried, by stage', ({ retrying }) => retrying(), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
   ['what is left to do', ({ backlog }) => backlog(), 'file_state'],
   ['feeds of what is left to do', ({ feedsAhead }) => feedsAhead(), 'file_state'],
@@ -121,6 +102,13 @@ test('for each of thousands of sidecars, the videos of it are found without read
   const searches = opened.queries.flatMap((query) => planOf(opened.database, query).match(/SEARCH [^;]*/g) ?? []);
   expect(searches).not.toEqual([]);
   for (const search of searches) expect(search).toMatch(/\(folder=\? AND path/);
+});
+
+test('an index answers for what is retried, by stage', async () => {
+  await using opened = await openQueries();
+  await opened.ports.snapshot({ held: () => [], working: 1, needing: 1 });
+  const [asked] = opened.queries.filter((query) => query.sql.includes('AS stage FROM file'));
+  expect(asked && planOf(opened.database, asked)).toContain('file_retrying');
 });
 
 // Sorting them took 23 times as long with 900 files in each queue.

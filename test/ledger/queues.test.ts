@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { queueName } from '../../src/ledger/sqlite/words.ts';
+import { inside } from '../../src/ledger/sqlite/words.ts';
 import { bigBytes } from '../../src/pipeline/file/queue.ts';
 
 // A released index cannot change, so the number stands in it.
 test('the lanes and the index of the queues agree which file is big', () => {
-  expect(queueName).toContain(`(size > ${bigBytes})`);
+  expect(inside.queue).toContain(`(size > ${bigBytes})`);
 });

@@ -63,7 +63,6 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
     const counts = Object.fromEntries(Object.entries(meant).map(([stage, files]) => [stage, files.length]));
     expect(counts).toEqual({ queued: 3, uploading: 1, processing: 1, publishing: 1 });
     expect((await opened.rows.snapshot(none)).retrying).toEqual(counts);
-    expect(await opened.rows.retrying()).toEqual(counts);
   });
 
   test('what needs a person is the same by its row, by its count and by its cause', async () => {

@@ -1,4 +1,4 @@
-import type { CounterRow } from '../../ledger/counter.ts';
+import type { CounterRow } from '../../ledger/records.ts';
 import type { CounterReceipts } from '../../ledger/receipts.ts';
 import { isAhead } from '../../watch/root-mark.ts';
 import type { MarkCounter } from '../../watch/root-mark.ts';

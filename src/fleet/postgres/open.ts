@@ -1,16 +1,13 @@
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { SeenFolders } from '../../pipeline/file/ports.ts';
 import { catchUp } from '../../ledger/catch-up.ts';
-import { noteLedgerElsewhere } from '../../ledger/ledger-elsewhere.ts';
-import { readLedgerId, writeLedgerId } from '../../ledger/ledger-id.ts';
+import { noteLedgerElsewhere, readLedgerId, writeLedgerId } from '../../ledger/state-notes.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { Connection } from '../../ledger/connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { portsOf } from '../../ledger/ports-of.ts';
-import { createBudgetRow } from '../../ledger/budget.ts';
-import { createCounterRow } from '../../ledger/counter.ts';
-import { createRoots } from '../../ledger/roots.ts';
+import { createBudgetRow, createCounterRow, createRoots } from '../../ledger/records.ts';
 import { makeStateDirectory } from '../../ledger/state-directory.ts';
 import { ask } from '../../ledger/work.ts';
 import { channel, connectTo } from './connection.ts';

@@ -1,5 +1,4 @@
-import { needsPerson } from '../../ledger/needs-person.ts';
-import { isInLine } from '../../ledger/words.ts';
+import { needsPerson, isInLine } from '../../ledger/words.ts';
 import { serverTable } from './failover.ts';
 import { lockTable } from './locks.ts';
 

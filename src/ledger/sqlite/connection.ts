@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
+import type { Compilable } from 'kysely';
 import type { Connection } from '../connection.ts';
 import type { LedgerTables } from '../schema.ts';
+import type { Value } from '../work.ts';
+import { dialectOf } from './dialect.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { dialectOf } from './dialect.ts';
-import { preparedQuery } from './prepared-query.ts';
 import { doWork, openStatements } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { sqliteWords } from './words.ts';
@@ -28,9 +29,14 @@ export function connectTo(database: DatabaseSync, sql: Statements = openStatemen
     db: new Kysely<LedgerTables>({ dialect: dialectOf(sql) }),
     write: (work) => commits.write((sql) => doWork(sql, work())),
     read: async (work) => doWork(sql, work()),
-    prepared: (query) => {
-      const ask = preparedQuery(sql, query);
-      return async (...last) => ask(...last);
+    // Building a query and running it through Kysely took longer than SQLite took to answer: 15 against 9 µs for a row, 25 against
+    // 0.4 µs for an empty answer.
+    prepared: <Row>(query: Compilable<Row>) => {
+      const { sql: text, parameters } = query.compile();
+      return async (...last: readonly Value[]) => {
+        const same = parameters.slice(0, parameters.length - last.length) as readonly Value[];
+        return sql.rows(text, [...same, ...last]) as readonly Row[];
+      };
     },
   };
 }

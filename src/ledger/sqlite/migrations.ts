@@ -1,9 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { LedgerError } from '../ledger-error.ts';
-import { needsPerson } from '../needs-person.ts';
-import { isInLine } from '../words.ts';
-import { extensionName } from './cause-name.ts';
-import { inside, queueName } from './words.ts';
+import { needsPerson, isInLine } from '../words.ts';
+import { inside } from './words.ts';
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
 const applicationId = 0x64726f70;
@@ -72,11 +70,11 @@ const migrations: readonly string[] = [
   CREATE INDEX file_amendment ON file (seq) WHERE amendment IS NOT NULL;
   CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
-  CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
+  CREATE INDEX file_queue ON file (state, ${inside.queue}, seq) WHERE ${isInLine};
   -- One flipped bit in a failure must not keep the ledger from being opened: broken JSON has no twin and no code.
   CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
   CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
-  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson(inside.code)};
+  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${inside.extension}, seq) WHERE ${needsPerson(inside.code)};
   -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
   CREATE INDEX file_listing ON file (state, ${inside.stage}, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
     discovered_at, ended_at, path, ${inside.title}, video_id);

@@ -1,19 +1,19 @@
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { DatabaseSync } from 'node:sqlite';
 import type { Selectable } from 'kysely';
 import { newFacts } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { backupsOf } from './backups.ts';
 import { restored } from '../catch-up.ts';
-import { mismatches } from './mismatches.ts';
-import type { SqliteConnection } from './connection.ts';
-import { doWork } from './statements.ts';
+import { checksumOfValues, summed } from '../checksum.ts';
 import { receiptsSince, saysMore } from '../receipts.ts';
 import type { Receipt } from '../receipts.ts';
 import { factsOf, rowOf } from '../row.ts';
 import type { FileTable } from '../schema.ts';
 import { addHistory } from '../write-row.ts';
+import { backupsOf } from './backups.ts';
+import type { SqliteConnection } from './connection.ts';
+import { doWork } from './statements.ts';
 
 /**
  * Repairs every row whose checksum does not match: from the newest copy of the ledger and the receipts since, else from the receipts alone.
@@ -144,4 +144,35 @@ function tokensOf(row: Damaged): readonly string[] {
   const listed =
     typeof suspects === 'string' ? [...suspects.matchAll(/"([\w-]+)"/g)].map(([, token]) => token ?? '') : [];
   return typeof intent === 'string' ? [...listed, intent] : listed;
+}
+
+/** The `seq` of the rows of `file` whose checksum is another one. Rows without a checksum are left out. */
+export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_SAFE_INTEGER): readonly number[] {
+  const names = summedColumns(database).map((name) => `"${name}"`);
+  // As arrays: 100,000 rows take a third of a second, as objects three times as long.
+  const rows = database.prepare(
+    `SELECT seq, checksum, ${names.join(', ')} FROM file WHERE seq BETWEEN ? AND ? AND checksum IS NOT NULL`,
+  );
+  rows.setReturnArrays(true);
+  // A flipped bit can make an integer that a JavaScript number cannot hold.
+  rows.setReadBigInts(true);
+  const found: number[] = [];
+  for (const [seq, checksum, ...values] of rows.iterate(first, last) as unknown as Iterable<readonly unknown[]>)
+    if (checksumOfValues(values.map(plain)) !== Number(checksum)) found.push(Number(seq));
+  return found;
+}
+
+/** The columns of `file` that a checksum covers, in their order. */
+function summedColumns(database: DatabaseSync): readonly string[] {
+  return summed(
+    database
+      .prepare("SELECT name FROM pragma_table_info('file')")
+      .all()
+      .map(({ name }) => String(name)),
+  );
+}
+
+/** A value of SQLite as Kysely reads it. */
+function plain(value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
 }

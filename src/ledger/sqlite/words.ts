@@ -1,22 +1,40 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { SqlWords } from '../words.ts';
+import { unknownNameCodes } from '../../pipeline/file/failure.ts';
 import { rowColumns } from '../row.ts';
-import { causeName, extensionName } from './cause-name.ts';
-import { rowStage } from '../row-stage.ts';
+import { rowStage } from '../words.ts';
+import type { SqlWords } from '../words.ts';
 import { hasText } from './search-text.ts';
 
-/**
- * The queue in which a row waits: the number of its priority, whether it is big (`bigBytes`), its folder. A plan that a flipped bit has
- * damaged must not keep the row from being mended.
- */
-export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
-    || (size > 268435456) || folder)`;
-
-/** JSON of a row that may be damaged: what is none must keep nobody from opening the ledger, nor the row from being mended. */
+/** JSON of a row that may be damaged: broken JSON must neither keep the ledger from being opened nor the row from being repaired. */
 const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
-const code = `(${whole('last_failure')} ->> '$.code')`;
+/** The queue in which a row waits: the number of its priority, whether it is big (`bigBytes`), its folder. */
+const queueName = `(CASE ${whole('plan')} ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
+    || (size > 268435456) || folder)`;
+
+const failure = whole('last_failure');
+const code = `(${failure} ->> '$.code')`;
+
+/** What the service says of a request that it refuses: 'the service answered 422 invalid_request: tags: has too many'. */
+const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
+const field = `substr(${said}, 1, instr(${said}, ':') - 1)`;
+
+/** `causeKey`, as SQL. */
+const causeName = `(CASE
+    WHEN last_failure IS NULL THEN NULL
+    WHEN disposal = 'waiting' THEN 'local.' || ${code}
+    WHEN ${code} = '${unknownNameCodes.channel}' THEN ${code} || coalesce('.' || (${whole('plan')} ->> '$.channel'), '')
+    WHEN ${code} = '${unknownNameCodes.feed}' THEN ${code} || coalesce('.' || (${failure} ->> '$.feed'), '')
+    WHEN ${failure} ->> '$.kind' = 'gone' THEN 'deleted_on_service'
+    WHEN ${failure} ->> '$.status' IN (400, 409, 413, 415, 422) AND ${field} <> '' AND ${field} NOT GLOB '*[^a-zA-Z_]*'
+      THEN ${code} || '.' || ${field}
+    ELSE ${code} END)`;
+
+const ending = "substr(path, length(rtrim(path, replace(path, '.', ''))) + 1)";
+
+/** `mkv`; empty for a name without one, or with one that is hardly one. */
+const extensionName = `iif(instr(path, '.') = 0 OR ${ending} GLOB '*[^a-zA-Z0-9]*' OR length(${ending}) > 8, '', lower(${ending}))`;
 
 /** What files are found by and is inside of a column, as it is in the indexes. `cause` is `causeKey`. */
 export const inside = {

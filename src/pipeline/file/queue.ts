@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 /** Most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
-/** A file of more bytes is big: others must not have to wait for it. The index of the ledger's queues has this number in it (`queueName`). */
+/** A file of more bytes is big: others must not have to wait for it. The index of the ledger's queues has this number in it (`inside.queue`). */
 export const bigBytes = 256 * 1024 * 1024;
 
 /** A file that waits for a lane: all that its turn depends on, and all of it is in its row. */

@@ -196,7 +196,7 @@ export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string
 
 /**
  * Whether only a person can settle a file: it failed, is held, waits for a channel or feed that the service does not have, or is done but
- * cannot be deleted or moved. The one definition; the ledger counts and selects by the same, as SQL (`needsPerson` in cause-name.ts).
+ * cannot be deleted or moved. The one definition; the ledger counts and selects by the same, as SQL (`needsPerson` in ledger/words.ts).
  *
  * @param file.local what became of its local file
  * @param file.code of its last failure

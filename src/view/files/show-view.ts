@@ -1,4 +1,4 @@
-import { printedName } from '../../ledger/printed-name.ts';
+import { printedName } from '../../ledger/find.ts';
 import type { HistoryLine, LedgerView } from '../../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';

@@ -67,6 +67,6 @@ export const fleetPlants: readonly FleetPlant[] = [
     world: 'fleet',
     breaks: ['a feed is published after the last time that this was wanted'],
     seen: [2],
-    changes: [{ file: 'src/ledger/feeds-due.ts', from: " AND last_at <= ?', [feed, lastAt]", to: "', [feed]" }],
+    changes: [{ file: 'src/ledger/records.ts', from: " AND last_at <= ?', [feed, lastAt]", to: "', [feed]" }],
   },
 ];

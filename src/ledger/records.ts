@@ -1,0 +1,196 @@
+import { sql } from 'kysely';
+import type { DueFeed, FeedStore, FirstStartStore, PauseStore } from '../pipeline/file/ports.ts';
+import type { Connection } from './connection.ts';
+import { addEvent } from './event-rows.ts';
+import type { FeedDueTable } from './schema.ts';
+import { ask, readRecord } from './work.ts';
+import type { Work } from './work.ts';
+
+/** The requests of the last hour, as the budget keeps them: one JSON value. */
+export interface BudgetRow {
+  /** @returns null when nothing was saved yet, or it is damaged: then a 429 of the service says that the hour is used up */
+  load(): Promise<unknown>;
+  save(spent: unknown): Promise<void>;
+}
+
+export function createBudgetRow({ db, write }: Connection): BudgetRow {
+  return {
+    load: async () => {
+      const row = await db.selectFrom('budget').select('spent').executeTakeFirst();
+      return row === undefined ? null : readRecord(row.spent);
+    },
+    save: async (spent) => {
+      const text = 'INSERT INTO budget (id, spent) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET spent = excluded.spent';
+      const record = JSON.stringify(spent);
+      await write(() => ask(text, [record]));
+    },
+  };
+}
+
+/** The counter in the ledger. */
+export interface CounterRow {
+  load(): Promise<number>;
+  /** @returns what it is then: more than it was, and more than `atLeast`. On disk when it resolves */
+  advance(atLeast: number): Promise<number>;
+}
+
+export function createCounterRow({ db, write }: Connection): CounterRow {
+  return {
+    load: async () => (await db.selectFrom('identity').select('counter').executeTakeFirstOrThrow()).counter,
+    advance: (atLeast) =>
+      write(function* () {
+        const text =
+          'UPDATE identity SET counter = CASE WHEN counter > ? THEN counter ELSE ? END + 1 WHERE id = 1 RETURNING counter';
+        const [row] = yield* ask(text, [atLeast, atLeast]);
+        return Number(row?.['counter']);
+      }),
+  };
+}
+
+/** Of files that are still needed where they lie: all that may yet be sent, also after a `retry`. */
+const neededStates = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
+
+type Expected = 'all' | 'unfinished' | 'also given up';
+
+const expectedFiles: Readonly<Record<Expected, string>> = {
+  all: "and state <> 'vanished'",
+  unfinished: `and uploaded_at is null and state in ${neededStates}`,
+  'also given up': '',
+};
+
+/** What the watcher remembers of each folder itself, and what it asks about its files. */
+export interface RootRows {
+  /** @returns null when nothing was saved yet, or it is damaged: then only the known files tell which directory the folder is */
+  load(folder: string): Promise<unknown>;
+  save(folder: string, record: unknown): Promise<void>;
+  /**
+   * See `RootStore.expected`.
+   *
+   * @param inHand ids of the rows that this process works on: of these, a file that is to be put away is being moved or deleted right now
+   */
+  expected(folder: string, paths: readonly string[], which: Expected, inHand?: readonly string[]): Promise<number>;
+}
+
+export function createRoots({ db, words }: Connection): RootRows {
+  const { inside } = words;
+  return {
+    load: async (folder) => {
+      const row = await db.selectFrom('root').select('record').where('folder', '=', folder).executeTakeFirst();
+      return row === undefined ? null : readRecord(row.record);
+    },
+    save: async (folder, record) => {
+      const text = JSON.stringify(record);
+      await db
+        .insertInto('root')
+        .values({ folder, record: text })
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('folder'))).doUpdateSet({ record: text }))
+        .execute();
+    },
+    expected: async (folder, paths, which, inHand = []) => {
+      const { rows } = await sql<{ n: number }>`
+        select count(distinct path) as n from file
+        where ${sql.raw(inside.folder)} = ${words.key(folder)} and ${sql.raw(inside.path)} in ${words.texts(paths.map(words.key))}
+          and state <> 'superseded' and disposal is distinct from 'deleted'
+          and not (coalesce(disposal, '') in ('pending', 'waiting') and id in ${words.texts(inHand)})
+          ${sql.raw(expectedFiles[which])}`.execute(db);
+      return rows[0]?.n ?? 0;
+    },
+  };
+}
+
+/** How far the first start of each folder is. */
+export function createFirstStarts({ db, words }: Connection): FirstStartStore {
+  return {
+    firstStart: async (folder) => {
+      const row = await db.selectFrom('first_start').selectAll().where('folder', '=', folder).executeTakeFirst();
+      if (row === undefined) return null;
+      const beganNs = row.began_ns === null ? null : BigInt(row.began_ns);
+      return {
+        askedNs: BigInt(row.asked_ns),
+        beganNs,
+        isOver: row.is_over === 1,
+        ...(row.is_adopted === 1 && { isAdopted: true }),
+      };
+    },
+    saveFirstStart: async (folder, { askedNs, beganNs, isOver, isAdopted = false }) => {
+      const values = {
+        asked_ns: String(askedNs),
+        began_ns: beganNs === null ? null : String(beganNs),
+        is_over: isOver ? 1 : 0,
+        is_adopted: isAdopted ? 1 : 0,
+      };
+      await db
+        .insertInto('first_start')
+        .values({ folder, ...values })
+        .onConflict((conflict) => conflict.expression(sql.raw(words.unique('folder'))).doUpdateSet(values))
+        .execute();
+    },
+  };
+}
+
+/** The pauses that people set. The primary key of SQLite takes no null: everything is the folder ''. */
+export function createPauseRows({ db, words, write }: Connection): PauseStore {
+  return {
+    pauses: async () => {
+      const rows = await db.selectFrom('pause').selectAll().orderBy('since').orderBy('folder').execute();
+      return rows.map(({ folder, ...pause }) => ({ ...pause, folder: folder === '' ? null : folder }));
+    },
+    savePause: ({ folder, since, until, by }, event) =>
+      write(function* (): Work<void> {
+        const text = `INSERT INTO pause (folder, since, until, "by") VALUES (?, ?, ?, ?) ON CONFLICT (${words.unique('folder')})
+          DO UPDATE SET since = excluded.since, until = excluded.until, "by" = excluded."by"`;
+        yield* ask(text, [folder ?? '', since, until, by]);
+        yield* addEvent(event);
+      }),
+    dropPause: (folder, event) =>
+      write(function* (): Work<void> {
+        yield* ask('DELETE FROM pause WHERE folder = ?', [folder ?? '']);
+        yield* addEvent(event);
+      }),
+    countUnfinished: async (paused) => {
+      const row = await db
+        .selectFrom('file')
+        .select(db.fn.countAll<number>().as('n'))
+        .where('state', 'in', ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'])
+        .where((eb) =>
+          eb.not(
+            eb.and([eb('state', 'in', ['queued', 'awaiting upload', 'retrying']), eb('folder', 'in', [...paused])]),
+          ),
+        )
+        .executeTakeFirst();
+      return row?.n ?? 0;
+    },
+  };
+}
+
+/** The feeds that are to be published although no file waits for them. */
+export function createFeedsDue({ db, write }: Connection): FeedStore {
+  return {
+    feedsDue: async () =>
+      (await db.selectFrom('feed_due').selectAll().orderBy('first_at').orderBy('feed').execute()).map(dueFeedOf),
+    noteFeedDue: async (feed, at, isNow) => {
+      // Each note has a time of its own, so that a publish that has begun does not count for one that came after.
+      const row = await db
+        .insertInto('feed_due')
+        .values({ feed, first_at: at, last_at: at, is_now: isNow ? 1 : 0 })
+        .onConflict((conflict) =>
+          conflict.column('feed').doUpdateSet({
+            last_at: sql`case when excluded.last_at > feed_due.last_at then excluded.last_at else feed_due.last_at + 1 end`,
+            is_now: sql`case when excluded.is_now = 1 then 1 else feed_due.is_now end`,
+          }),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return dueFeedOf(row);
+    },
+    noteFeedAnswer: ({ feed, lastAt }, event) =>
+      write(function* (): Work<void> {
+        if (lastAt !== null) yield* ask('DELETE FROM feed_due WHERE feed = ? AND last_at <= ?', [feed, lastAt]);
+        yield* addEvent(event);
+      }),
+  };
+}
+
+function dueFeedOf({ feed, first_at: firstAt, last_at: lastAt, is_now: isNow }: FeedDueTable): DueFeed {
+  return { feed, firstAt, lastAt, isNow: isNow === 1 };
+}

@@ -1,0 +1,66 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../disk/sync-path.ts';
+import { errnoOf } from '../errno.ts';
+import { LedgerError } from './ledger-error.ts';
+
+/** Which ledger this is. A file of its own, because another dropcast, which checks the owner of a folder, cannot ask an open ledger. */
+const idFile = 'ledger.id';
+
+/** The database that has the ledger. What lies in `ledger.db` is old from then on: using it would upload again what other hosts have uploaded since. */
+const elsewhereFile = 'ledger.elsewhere';
+
+/**
+ * The id that the folders of this state directory are marked with, or null. A ledger that replaces a lost one keeps it: otherwise
+ * its own folders would belong to another ledger, on a machine where nothing shows that the other is gone.
+ */
+export async function readLedgerId(stateDir: string): Promise<string | null> {
+  const text = await readFile(join(stateDir, idFile), 'utf8').catch(() => '');
+  return /^([0-9a-f]{32})\n$/.exec(text)?.[1] ?? null;
+}
+
+export async function writeLedgerId(stateDir: string, id: string): Promise<void> {
+  if ((await readLedgerId(stateDir)) !== id) await write(stateDir, idFile, id);
+}
+
+/** @param name of the database as sentences call it: `PostgreSQL at db.example.com` */
+export async function noteLedgerElsewhere(stateDir: string, name: string): Promise<void> {
+  if ((await placeElsewhere(stateDir)) !== name) await write(stateDir, elsewhereFile, name);
+}
+
+/** @throws {LedgerError} the ledger of this state directory is in a database */
+export async function requireLedgerHere(stateDir: string): Promise<void> {
+  const name = await placeElsewhere(stateDir);
+  if (name === null) return;
+  throw new LedgerError(
+    `the ledger of ${stateDir} is in ${name} now: set \`ledger\` in the configuration again, or bring it back with \`dropcast ledger copy --from ADDRESS\``,
+  );
+}
+
+/** The ledger is in the state directory again. */
+export async function forgetLedgerElsewhere(stateDir: string): Promise<void> {
+  await rm(join(stateDir, elsewhereFile), { force: true });
+  await syncPath(stateDir);
+}
+
+/** @returns null when the ledger is in the state directory, or there is none yet */
+export async function placeElsewhere(stateDir: string): Promise<string | null> {
+  try {
+    return (await readFile(join(stateDir, elsewhereFile), 'utf8')).trim();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** After a crash the file has the old text or the new one. */
+async function write(stateDir: string, name: string, text: string): Promise<void> {
+  const path = join(stateDir, name);
+  {
+    await using file = await open(`${path}.new`, 'w', 0o600);
+    await file.writeFile(`${text}\n`);
+    await file.sync();
+  }
+  await rename(`${path}.new`, path);
+  await syncPath(stateDir);
+}
