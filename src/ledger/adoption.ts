@@ -7,9 +7,9 @@ import { ask } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Files that were there before, and what the service has. */
+/** Files that existed before the first start, and the service's list of videos. */
 export function createAdoption({ db, words, prepared, write }: Connection): AdoptionStore {
-  // As in the small partial index `file_existing`: SQLite does not see its condition in a bound value.
+  // Literal as in the partial index `file_existing`: SQLite does not match bound values with its condition.
   const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(words.inside.code)} = 'existing'`;
   const likeness = sql.raw<string | null>(words.inside.likeness);
   const isNotCompared = sql<boolean>`${likeness} is null`;

@@ -15,7 +15,7 @@ import { sizeOfUsableFile } from './state-directory.ts';
 export interface AppendLog extends AsyncDisposable {
   /**
    * Lines are written in the order of the calls. Those that come while others are on their way to disk go there together.
-   * @returns when the line is on disk; rejects with the error of the file system, and the next lines are tried all the same
+   * @returns when the line is on disk; rejects with the error of the file system. A failure does not stop later lines
    */
   append(line: Line): Promise<void>;
 }
@@ -28,7 +28,7 @@ type Line = Readonly<Record<string, unknown>>;
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
   const file = await openUsable(path);
-  // Nobody else writes to it: after lines that were written in whole, the next one need not look.
+  // This process is the only writer: after a complete write, the next one need not check for a torn line.
   let isWhole = false;
   const batches = createBatches(async (lines) => {
     const mayBeTorn = !isWhole;
@@ -45,16 +45,16 @@ export async function openAppendLog(path: string): Promise<AppendLog> {
   };
 }
 
-/** Ends the name of the one older file that is kept. Not `.1`: that one is of logrotate. */
+/** Suffix of the one older file that is kept. Not `.1`, which logrotate uses. */
 export const ROTATED = '.old';
 
-/** Twice what makes logrotate rotate it: where logrotate runs, this never happens. */
+/** Twice the size at which logrotate rotates the file, so that the two never compete. */
 const mostBytes = 20 * 1024 * 1024;
 
 /**
- * The same for few lines in a file that logrotate moves: each write opens the file, so nobody has to tell the daemon about a
- * rotation and no line ends up in the rotated file. Without logrotate, a file that has become large is moved to `.old`, in place of
- * the one before: two files at most.
+ * The same for a rarely written file that logrotate moves: each write opens the file, so the daemon need not be signalled after a
+ * rotation, and no line ends up in the rotated file. Without logrotate, a large file is moved to `.old` and replaces the previous one:
+ * two files at most.
  *
  * A symbolic link in its place is not followed: lines are refused with `LinkedLogError` until it is gone.
  *
@@ -96,12 +96,12 @@ async function appendTo(path: string, lines: readonly Line[], limitBytes: number
   await using file = await openFile(path, noLink);
   await writeLines(file, lines, true);
   const { size, ino } = await file.stat();
-  // logrotate may have moved it meanwhile: what is there now is not full.
+  // logrotate may have moved it during the write: the new file is not full.
   return size >= limitBytes && (await stat(path).catch(() => null))?.ino === ino;
 }
 
 async function rotate(path: string): Promise<void> {
-  // Where it cannot be moved, it grows on: no reason to lose a line.
+  // A file that cannot be moved keeps growing: no line is lost.
   await rename(path, `${path}${ROTATED}`).catch(() => undefined);
 }
 

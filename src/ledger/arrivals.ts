@@ -10,10 +10,10 @@ import { insertFacts } from './write-row.ts';
 /** A file moved over another may have the older row of the two. */
 const hasLeftItsPath = sql<number>`case when state in ('superseded', 'vanished') then 1 else 0 end`;
 
-/** A limit: of rows that are sorted with the newest first, only that one. */
+/** Limit for rows sorted newest first. */
 const newest = 1;
 
-/** Rows as the intake needs them: by path, by version, and new ones. */
+/** Rows for the intake: by path, by version, and new ones. */
 export function createArrivals({ db, words, prepared, write }: Connection): IntakeStore {
   /** Thousands of files may share a size, as the parts of a recording do. */
   const unindexedSize = sql.raw<number>(words.unindexed('size'));
@@ -55,7 +55,7 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
     },
     pathsNamed: async (folder, stem) => {
       const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
-      // '/' follows '.': all that begins with the stem and a dot. Two searches, as with OR SQLite reads every path of the folder.
+      // Everything that begins with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the whole folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       const start = words.keyStart(`${stem}.`);
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);

@@ -13,12 +13,12 @@ import type { SqlWords } from './words.ts';
 import { addHistory, restoreFacts } from './write-row.ts';
 
 /**
- * Restores what `receipts.jsonl` says beyond the rows. Without it, a ledger restored from a copy uploads again
- * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt. A copy may also be
- * older than an upload that has no receipt yet.
+ * Brings the rows up to date with `receipts.jsonl`. Without it, a ledger restored from a copy would upload again what was uploaded
+ * after the copy was made. After a crash between a receipt and its row, one receipt is ahead. A copy may also be older than an
+ * upload that has no receipt yet.
  *
  * @param placed gives the folder of a receipt the name that the rows have for it
- * @returns a sentence when there are lines that are no receipts, else none
+ * @returns a sentence if some lines are not receipts
  * @throws {LedgerError} when the receipts cannot be used
  */
 export async function catchUp(
@@ -36,7 +36,7 @@ export async function catchUp(
   const isNew = (receipt: Receipt, rev: number | undefined): boolean =>
     rev === undefined ||
     saysMore(receipt, { rev }) ||
-    // Before it, an older copy may have been put back, whose rows went on with lower revisions.
+    // An older copy may have been restored before that, and its rows continued with lower revisions.
     (isCopy && Date.parse(receipt.at) >= changedAt);
   const newOnes = async (receipts: readonly Receipt[]): Promise<readonly Receipt[]> => {
     const revisions = await revisionsOf(
@@ -87,8 +87,8 @@ function* takeOver(
 }
 
 /**
- * The ledger is older than its receipts, or a copy was put back: an upload may have begun that its rows do not know of. So the service is
- * asked before anything is sent to their records, which a first PUT would not need.
+ * The ledger is older than its receipts, or a copy was restored: an upload may have begun that its rows do not show. So the service is
+ * asked before anything is sent to their records; a first PUT would skip that question.
  */
 function* doubtUploads(words: SqlWords): Work<void> {
   const rows = yield* ask(
@@ -98,7 +98,7 @@ function* doubtUploads(words: SqlWords): Work<void> {
     yield* restoreFacts(words, { ...facts, rev: facts.rev + 1, uploadStartedAt: facts.createdAt ?? 0 });
 }
 
-/** When the newest line of history that is as it was written was written, in epoch milliseconds. */
+/** Time of the newest undamaged line of history, in epoch milliseconds. */
 async function lastChange(db: Kysely<LedgerTables>): Promise<number> {
   const lines = await db.selectFrom('history').selectAll().orderBy('seq', 'desc').limit(linesAsked).execute();
   const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOfLine({ ...line }));
@@ -112,7 +112,7 @@ export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   const at = Date.parse(receipt.at);
   const isSameVideo = row !== null && row.videoId === receipt.video_id;
   if (isSameVideo && (row.uploadedAt !== null || receipt.step === 'bound')) return null;
-  // The service fetches an import by itself.
+  // The service fetches an import without an upload.
   const isUploaded = receipt.step === 'uploaded' || receipt.step === 'ready' || receipt.upload_url === null;
   const before = { ...(row ?? bare(receipt)), ...(!isSameVideo && unbound) };
   return {

@@ -12,7 +12,7 @@ import type { SqlWords } from './words.ts';
 export interface CauseFound {
   readonly cause: string;
   readonly files: number;
-  /** Endings of their names, each once, the most frequent first. */
+  /** Distinct file name extensions, the most frequent first. */
   readonly extensions: readonly string[];
   /** The one that came in first. */
   readonly first: Facts;
@@ -27,12 +27,12 @@ export interface CausesFound {
   readonly more: { readonly causes: number; readonly files: number };
 }
 
-/** Causes with their rows; of more, only their number is of use to anybody. */
+/** Causes listed with their rows; the rest are only counted. */
 const mostCauses = 10;
 
 const mostExamples = 3;
 
-/** How many rows need a person, by all that makes them alike: an index alone answers, however many there are. */
+/** Number of rows that need a person, grouped by cause, folder and extension. One index answers, without reading a row. */
 export function* kindsIn(words: SqlWords): Work<readonly Kind[]> {
   const { cause, code, extension, folder } = words.inside;
   // With the smallest `seq` of each group, SQLite reads every row: 80 ms for 100,000 instead of 7.
@@ -70,7 +70,7 @@ export function* rowsWithoutName(words: SqlWords, kinds: readonly Kind[], limit:
   return yield* eachOf(nameless.slice(0, mostKinds), (kind) => rowsOf(words, kind, 'DESC', limit));
 }
 
-/** Of those that wait for a name. Each is a search of its own. */
+/** Each kind that waits for a name costs one search. */
 const mostKinds = 100;
 
 export interface Kind {
@@ -83,7 +83,7 @@ export interface Kind {
 
 type Row = Selectable<FileTable>;
 
-/** One after the other: a statement is answered before the next is asked. */
+/** In sequence: each statement is answered before the next one runs. */
 export function* eachOf<T, R>(all: readonly T[], work: (one: T) => Work<readonly R[]>): Work<readonly R[]> {
   const found: R[] = [];
   for (const one of all) found.push(...(yield* work(one)));

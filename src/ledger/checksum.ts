@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * The checksum of a row: CRC-32 over its columns, in the order of their names, without `seq` and `checksum` itself. It finds the
- * flipped bits that `integrity_check` cannot see, because it knows nothing of what is in a column.
+ * The checksum of a row: CRC-32 over its columns, ordered by name, without `seq` and `checksum`. It finds flipped bits inside a
+ * column, which `integrity_check` cannot see.
  */
 export function checksumOf(row: Readonly<Record<string, unknown>>): number {
   return checksumOfValues(summed(Object.keys(row)).map((name) => wellFormed(row[name])));
 }
 
-/** Of a line of the history. Before there was a column for what failed, lines were summed without it. */
+/** The checksum of a line of the history. It leaves out an empty `failure`. */
 export function checksumOfLine({ failure, ...line }: Readonly<Record<string, unknown>>): number {
   return checksumOf(failure === null ? line : { ...line, failure });
 }
@@ -18,7 +18,7 @@ export function checksumOfValues(values: readonly unknown[]): number {
   return crc32(JSON.stringify(values));
 }
 
-/** In the order in which they are summed. */
+/** The columns that a checksum covers, in its order. */
 export function summed(names: readonly string[]): readonly string[] {
   const key = names.join();
   const known = orders.get(key);
@@ -28,10 +28,10 @@ export function summed(names: readonly string[]): readonly string[] {
   return order;
 }
 
-/** A few tables and queries name columns. Sorting forty names took longer than the checksum. */
+/** Cached by the few distinct column lists: sorting forty names took longer than the checksum. */
 const orders = new Map<string, readonly string[]>();
 
-/** SQLite keeps UTF-8: half a surrogate pair, which the service may send, comes back as U+FFFD. */
+/** SQLite stores UTF-8: a lone surrogate, which the service may send, comes back as U+FFFD. */
 function wellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

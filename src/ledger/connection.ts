@@ -3,7 +3,7 @@ import type { LedgerTables } from './schema.ts';
 import type { SqlWords } from './words.ts';
 import type { Value, Work } from './work.ts';
 
-/** The way to the rows, whatever keeps them. What it refuses is thrown as `LedgerUnavailableError`. */
+/** Access to the rows in SQLite or PostgreSQL. A refusal is thrown as `LedgerUnavailableError`. */
 export interface Connection {
   /** For queries that are checked against the schema. `destroy()` closes all of it. */
   readonly db: Kysely<LedgerTables>;
@@ -16,13 +16,13 @@ export interface Connection {
    * @throws {LostClaimError} another host holds it
    */
   write<T>(work: () => Work<T>, held?: string): Promise<T>;
-  /** All that is read is of one moment. */
+  /** Reads one consistent snapshot. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**
-   * A query that is asked for every file, or several times a second. It is built once.
+   * Builds a query once that runs for every file, or several times a second.
    *
-   * @param query with any value where the values differ from call to call, which are its last ones
-   * @returns asks, with those values
+   * @param query the values that differ from call to call are its last ones; any placeholder value will do
+   * @returns runs the query with those values
    */
   prepared<Row>(query: Compilable<Row>): (...last: readonly Value[]) => Promise<readonly Row[]>;
 }

@@ -5,7 +5,7 @@ import type { Work } from './work.ts';
 
 /** Events that concern no file: pauses, feeds, folders, reloads, starts, outages. */
 export interface EventRows {
-  /** Writes them in one transaction. The table keeps 100,000 rows of all hosts at most: those of 30 days, and the newest 1,000. */
+  /** Writes them in one transaction. The table keeps at most 100,000 rows of all hosts: those of 30 days, and the newest 1,000. */
   keepEvents(events: readonly EventRow[]): Promise<void>;
   /** The newest lines of the 30 days before a time, oldest first. @param host null: of all hosts */
   events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
@@ -28,13 +28,13 @@ export interface KeptEvent {
 const mostEvents = 100_000;
 const keptMs = 30 * 86_400_000;
 
-/** The newest are kept at any age: a clock that is set forward for a moment makes all rows old. */
+/** The newest rows are kept at any age, because setting the clock forward briefly makes all rows old. */
 const alwaysKept = 1_000;
 
-/** An insert looks at so many of the oldest rows, so its cost does not grow with the table. */
+/** An insert looks only at this many of the oldest rows, so its cost does not grow with the table. */
 const mostDropped = 100;
 
-export function createEventRows({ db, write }: Pick<Connection, 'db' | 'write'>): EventRows {
+export function createEventRows({ db, write }: Connection): EventRows {
   const ofHost = (host: string | null, since: number) =>
     db
       .selectFrom('event')
@@ -60,7 +60,7 @@ export function createEventRows({ db, write }: Pick<Connection, 'db' | 'write'>)
   };
 }
 
-/** Part of the transaction that writes what the event reports. @param event null: nothing is kept */
+/** Runs in the transaction that the event reports. @param event null: keeps nothing */
 export function* addEvent(event: EventRow | null): Work<void> {
   if (event === null) return;
   const { host, at, line } = event;

@@ -13,11 +13,11 @@ export interface Alike {
   readonly files: number;
 }
 
-/** Values of one property that are told at most: a rule may give every file its own channel. */
+/** Limit of values listed for one property: a rule may give every file its own channel. */
 const mostValues = 200;
 
 /**
- * Counts of every property of its own, from the counts of files that are alike.
+ * Counts for each property separately, from the counts of files that are alike.
  *
  * @param working those of them that a step works on, which are among `all` by the states of their rows
  */

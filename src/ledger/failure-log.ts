@@ -7,9 +7,9 @@ import { linkInstead, openRotatedLog } from './append-log.ts';
 /** `failures.jsonl`: one line per failure (design section 8). Closing waits for the lines on their way to disk. */
 export interface FailureLog extends AsyncDisposable {
   /**
-   * Never throws and does not wait: it may be called by a listener. Lines keep the order of the calls. A line follows the row, as all
-   * news does (docs/decisions/0016): what kills the process in between costs the line, not the failure, which the row and its history
-   * have. The other way round, a slow or full disk of the log would stop every step, and a line could tell of what a row never said.
+   * Never throws and does not wait, so a listener may call it. Lines keep the order of the calls. The row is written first, then the
+   * line (docs/decisions/0016): a crash in between loses the line, not the failure, which the row and its history have. In the opposite
+   * order, a slow or full disk would stop every step, and a line could report what no row says.
    * @param next what happens to the file now, in words
    */
   append(facts: Facts, failure: Failure, next: string): void;
@@ -17,8 +17,8 @@ export interface FailureLog extends AsyncDisposable {
 
 /**
  * @param path of a file that may be rotated at any time
- * @param report is told when lines can no longer be written, once for each cause until they can be again, with the error of the
- *   file system. A link in its place is told at once: that is no reason to stop work
+ * @param report called with the error of the file system when lines cannot be written, once per cause until writing works again.
+ *   A symbolic link in its place is reported at once and does not stop work
  * @throws {LedgerError} when it cannot be opened for another reason
  */
 export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {

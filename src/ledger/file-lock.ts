@@ -5,15 +5,15 @@ import { errnoOf } from '../errno.ts';
 import { LedgerError } from './ledger-error.ts';
 import { explainOpening } from './sqlite/recovery.ts';
 
-/** How long another process that asks, or tries at the same moment, may be in the way. */
+/** How long to wait for another process that checks the lock or tries to take it at the same moment. */
 const patienceMs = 300;
 
 /** The longest delay between two attempts. */
 const betweenMs = 50;
 
 /**
- * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty database. Node
- * itself has no locks for files. The file is private, so no other user can take the lock, and it is never written.
+ * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty database, because Node
+ * has no file locks. The file is private, so no other user can take the lock, and it is never written.
  *
  * This process must never open the file with `fs`: closing such a descriptor drops the lock.
  *
@@ -30,7 +30,7 @@ export async function lockFile(path: string): Promise<AsyncDisposable | null> {
   }
 }
 
-/** Whether a process holds the lock. Asking makes no file. */
+/** Whether a process holds the lock. Creates no file. */
 export async function isFileLocked(path: string): Promise<boolean> {
   try {
     const asked = await tryLock(path, 'BEGIN; SELECT count(*) FROM sqlite_schema', { readOnly: true });

@@ -6,7 +6,7 @@ import { allFacts, factsOf, filesIn, firstFacts } from './row.ts';
 import type { SqlWords } from './words.ts';
 import { saveFacts } from './write-row.ts';
 
-/** The rows as the steps of a file need them. */
+/** The rows for the steps of a file. */
 export function createFiles({ db, words, prepared, write }: Connection): FileStore {
   const withId = prepared(filesIn(db).where('id', '=', ''));
   const retrying = prepared(
@@ -42,13 +42,13 @@ export function createFiles({ db, words, prepared, write }: Connection): FileSto
   };
 }
 
-/** Files of the same size that are compared at most. */
+/** Limit of files of the same size that are compared. */
 const mostTwins = 1_000;
 
 const underWay = ['queued', 'awaiting upload', 'retrying'];
 
 /** The rows of files that may have the same content. */
-export function createTwins({ db, words }: Pick<Connection, 'db' | 'words'>): Pick<FileStore, 'twins' | 'stranded'> {
+export function createTwins({ db, words }: Connection): Pick<FileStore, 'twins' | 'stranded'> {
   const { stands, twinOf } = conditions(words);
   return {
     twins: ({ id, version }, passing) =>
@@ -59,9 +59,9 @@ export function createTwins({ db, words }: Pick<Connection, 'db' | 'words'>): Pi
           .where('source_url', 'is', null)
           .where((eb) => {
             const goesFirst = eb.or([
-              // One without a row comes after all.
+              // A file without a row comes last.
               sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9223372036854775807)`,
-              // While its record is being deleted it has none: it looks for twins again before it gets another.
+              // A file whose record is being deleted has none: it looks for twins again before it gets another.
               eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
               eb('id', 'in', passing),
             ]);
@@ -73,7 +73,7 @@ export function createTwins({ db, words }: Pick<Connection, 'db' | 'words'>): Pi
     stranded: (twin) =>
       allFacts(
         filesIn(db)
-          // Literally, or SQLite does not see that the index `file_twin` holds all of them.
+          // Literal, or SQLite does not use the partial index `file_twin`.
           .where(sql<boolean>`state = 'skipped'`)
           .where(twinOf, twin === null ? 'is not' : '=', twin)
           .where(sql<boolean>`not exists (select 1 from file twin where twin.id = ${twinOf} and ${stands('twin')})`)
@@ -90,8 +90,8 @@ function conditions({ inside }: SqlWords) {
     /** The file that a duplicate was skipped for, as in the index `file_twin`. */
     twinOf: sql.raw<string>(of('file', inside.twin)),
     /**
-     * Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there,
-     * whatever a person said of the file since.
+     * Whether duplicates of a file may be skipped: the service has it, did not fail to process it, and it was not deleted there,
+     * whatever an operator decided about the file since.
      */
     stands: (file: string): RawBuilder<boolean> => {
       const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);

@@ -6,8 +6,6 @@ import type { Connection } from './connection.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { SqlWords } from './words.ts';
 
-type Store = Pick<Connection, 'db' | 'words'>;
-
 /** Files of one name that are listed at most. */
 const mostNamed = 20;
 
@@ -18,7 +16,7 @@ const leastOfId = 4;
 const longestName = 4_096;
 
 /** See `LedgerView.find`. */
-export async function findFiles(store: Store, name: string): Promise<readonly Facts[]> {
+export async function findFiles(store: Connection, name: string): Promise<readonly Facts[]> {
   if (name.length > longestName) return [];
   const { db } = store;
   const files = filesIn(db);
@@ -34,13 +32,13 @@ export async function findFiles(store: Store, name: string): Promise<readonly Fa
   return findPrinted(store, name);
 }
 
-/** It begins with a folder: an absolute path, or in a fleet the name of a place. */
+/** Whether a name begins with a folder: an absolute path, or the name of a place in a fleet. */
 export function isWholePath(name: string): boolean {
   return /^(?:[\w.-]+:)?\//u.test(name);
 }
 
-/** By what a table prints, which may be cut and escaped. */
-async function findPrinted({ db, words }: Store, name: string): Promise<readonly Facts[]> {
+/** Finds files by a name copied from a table, which may be cut and escaped. */
+async function findPrinted({ db, words }: Connection, name: string): Promise<readonly Facts[]> {
   const printed = printedName(name);
   if (printed === null) return [];
   const { rows } = await sql<{ readonly folder: string; readonly path: string; readonly seq: number }>`
@@ -62,8 +60,8 @@ async function findPrinted({ db, words }: Store, name: string): Promise<readonly
   );
 }
 
-/** Each `/` may be where the watched folder ends: so an index answers. */
-function byPath({ db, words }: Store, path: string) {
+/** Tries each `/` as the end of the watched folder, so that an index answers. */
+function byPath({ db, words }: Connection, path: string) {
   const ends = [...path.matchAll(/\//g)].map(({ index }) => index);
   const places = ends.map((end) => sql`(${words.key(path.slice(0, end))}, ${words.key(path.slice(end + 1))})`);
   const files = filesIn(db).orderBy('seq', 'desc');
@@ -77,14 +75,14 @@ function byPath({ db, words }: Store, path: string) {
   ];
 }
 
-/** A row of a moved file has its new path only. What `after_ready` moved stays in its folder, and keeps its name or gets a number. */
+/** The row of a moved file has only its new path. `after_ready` keeps a file in its folder, with its name or a number added. */
 function wasMovedFrom(words: SqlWords, path: string) {
   const { name, ext } = posix.parse(path);
   return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
     and ${words.isCopyOf('path', name, ext)}`;
 }
 
-function byName({ db, words }: Store, name: string) {
+function byName({ db, words }: Connection, name: string) {
   const isSame = [words.inside.folder, words.inside.path]
     .map((column) => `newer.${column} = file.${column}`)
     .join(' and ');
@@ -99,15 +97,15 @@ function byName({ db, words }: Store, name: string) {
   ];
 }
 
-/** A name as a table prints it: what is unsafe is escaped, and `…` stands for what had no room. */
+/** A name as a table prints it: unsafe characters are escaped, and `…` replaces a part that did not fit. */
 export interface PrintedName {
-  /** A LIKE pattern, with `\` as its escape, that finds all it may mean and more. */
+  /** A LIKE pattern, with `\` as its escape. It finds every candidate, and others. */
   readonly like: string;
   /** @param path absolute */
   isOf(path: string): boolean;
 }
 
-/** @returns null when a table would print no other name so */
+/** @returns null when the text can only mean itself */
 export function printedName(text: string): PrintedName | null {
   if (!text.includes('…') && !text.includes('\\')) return null;
   // A relative name may begin anywhere below the folder.
@@ -122,7 +120,7 @@ export function printedName(text: string): PrintedName | null {
   };
 }
 
-/** The plain part of a piece: an escape sequence may be anything. After a cut, up to five characters may be the rest of one. */
+/** An escape sequence becomes a wildcard. After a cut, up to five characters may belong to a truncated escape sequence. */
 function likePiece(piece: string, isCutBefore: boolean): string {
   const plain = piece.replaceAll(/\\(?:x[0-9a-f]{0,2}|u[0-9a-f]{0,4}|[nrt])?/g, '\0');
   return (isCutBefore ? plain.replace(/^[^\0]{1,5}/u, '\0') : plain)
@@ -130,7 +128,7 @@ function likePiece(piece: string, isCutBefore: boolean): string {
     .replaceAll('\0', '%');
 }
 
-/** Whether a text has the pieces in their order, from one place to its end. */
+/** Whether the text from a position to its end contains the pieces in order. */
 function isIn(text: string, [first = '', ...others]: readonly string[], from: number): boolean {
   if (!text.startsWith(first, from)) return false;
   const last = others.pop();

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** Thrown when the ledger or a file beside it cannot be opened: one sentence with the reason and what to do. Nothing was changed. */
+/** Thrown when the ledger or a file next to it cannot be opened: one sentence with the reason and the remedy. Nothing was changed. */
 export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 }
@@ -51,7 +51,7 @@ async function ownerOf(path: string): Promise<string> {
   return `; ${path} belongs to ${user(found.uid)} with mode ${mode}, and this is ${user(process.geteuid?.() ?? NaN)}`;
 }
 
-/** A run as another user, mostly root, leaves that user's files in our directory. A chown repairs it. */
+/** A run as another user, usually root, leaves that user's files in our directory. A chown repairs it. */
 async function howToOwn(path: string): Promise<string> {
   const [file, directory] = await Promise.all([path, dirname(path)].map((each) => stat(each).catch(() => null)));
   const us = process.geteuid?.();
@@ -59,7 +59,7 @@ async function howToOwn(path: string): Promise<string> {
   return `; give it back with \`sudo chown -R ${ownName() ?? `${directory.uid}:${directory.gid}`} ${dirname(path)}\``;
 }
 
-/** The trailing colon stands for the user's group. Null for a user without a name: chown(1) knows no group of theirs. */
+/** The trailing colon means the user's login group. Null for a user without a name, whose group chown(1) cannot look up. */
 function ownName(): string | null {
   try {
     return `${userInfo().username}:`;

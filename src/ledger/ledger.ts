@@ -63,14 +63,14 @@ export interface Ledger
   readonly news: NewsRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
-  /** Which ledger this is. A copy has the same. */
+  /** Identifies the ledger. A copy has the same id. */
   readonly id: string;
-  /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
+  /** A sentence for each damage that was found and repaired when the ledger was opened. The ledger is usable. */
   readonly repairs: readonly string[];
   /**
-   * Looks for damage, if opening it left that for later. Nothing may be done with it before.
+   * Runs the check for damage that a hasty opening left out. Call it before any other use.
    *
-   * @returns what was found and put right: a sentence each
+   * @returns a sentence for each repair
    * @throws {LedgerError} when it is damaged
    */
   verify(): Promise<readonly string[]>;
@@ -96,8 +96,8 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
  * Opens the durable rows of all files, or creates them: one connection, one process.
  *
  * @param stateDir created with mode 0700 when it is missing
- * @param onRepair told what is found damaged from then on, and what was done: a sentence each
- * @param isHasty leaves the search for damage to `verify`, when the last process that had it closed it
+ * @param onRepair receives a sentence for each repair made after opening
+ * @param isHasty leaves the check for damage to `verify` if the last process closed the ledger properly
  * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
  * @throws {LedgerError} when it was lost, is damaged, belongs to another program or version, or cannot be read and written
  * @throws {LedgerInUseError} when another process keeps it for 5 s
@@ -127,13 +127,13 @@ export async function openLedger(
     return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await connection.db.destroy();
-    // What it met may be damage that it has not looked for.
+    // The cause may be damage that a hasty opening did not check for.
     if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
 }
 
-/** The search for damage that opening the ledger left out. Repeating it does nothing. */
+/** The check that a hasty opening left out. Repeating it does nothing. */
 function laterSearch(connection: SqliteConnection, stateDir: string): Ledger['verify'] {
   let isVerified = false;
   return async () => {
@@ -149,7 +149,7 @@ function laterSearch(connection: SqliteConnection, stateDir: string): Ledger['ve
   };
 }
 
-/** @returns a sentence for each row that was damaged @throws {LedgerError} when something is wrong that this has not put right */
+/** @returns a sentence for each repaired row @throws {LedgerError} when damage remains */
 async function repairAll(connection: SqliteConnection, stateDir: string): Promise<readonly string[]> {
   const repairs = await repairRows(connection, stateDir);
   if (repairs.length > 0) await requireSound(connection.database, ledgerPath(stateDir));
@@ -163,7 +163,7 @@ async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promi
 
 interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   readonly stateDir: string;
-  /** Puts right what was damaged since. */
+  /** Repairs rows that were damaged since. */
   repair(): Promise<void>;
 }
 
@@ -197,10 +197,10 @@ function compose(connection: SqliteConnection, opened: Opened): Ledger {
 type Port<T> = { readonly [name in keyof T]: (...args: never[]) => Promise<unknown> };
 
 /**
- * A row may be damaged on disk while the ledger is open. The call that meets it puts it right and is made again, so that it costs one
- * file at most, and no restart.
+ * A row may be damaged on disk while the ledger is open. The call that meets it repairs it and runs again: the damage affects at most
+ * one file and needs no restart.
  *
- * @param repair puts every damaged row right; several calls may meet the same one
+ * @param repair repairs every damaged row; several calls may meet the same one
  */
 export function mending<T extends Port<T>>(port: T, repair: () => Promise<void>): T {
   let running: Promise<void> | null = null;

@@ -9,7 +9,7 @@ import type { LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** As in the small partial index `file_empty_record`: SQLite does not see its condition in bound values. */
+/** Literal as in the partial index `file_empty_record`: SQLite does not match bound values with its condition. */
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
 
 /** No other file has the same video. */
@@ -57,8 +57,8 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
 }
 
 /**
- * Keeps title and time of each create request that a row has no answer to, in the transaction that writes the row: there is one line
- * for each of its tokens, and none for any other.
+ * Keeps title and time of each unanswered create request of a row, in the transaction that writes the row: one line for each of its
+ * tokens.
  *
  * @param before the row as it was, or null for a new one
  */
@@ -77,8 +77,8 @@ export function* noteRequests(before: Pick<Facts, 'intent' | 'suspects'> | null,
 }
 
 /**
- * Brings those lines in order with the rows: an older ledger has none, and a restored row may have other tokens. A line that is added
- * here gets the time at which its file came in, because nothing else is known.
+ * Makes those lines match the rows, because a restored row may have other tokens. A line that is added here gets the time at which its
+ * file arrived, because nothing else is known.
  */
 export async function settleRequests(db: Kysely<LedgerTables>): Promise<void> {
   const rows = await allFacts(filesIn(db).where(sql<boolean>`intent is not null or suspects != '[]'`));

@@ -13,13 +13,13 @@ export interface OutboxRow {
   readonly seq: number;
   readonly message: unknown;
   readonly at: number;
-  /** When it was sent and no answer came: it may have arrived. Null: it has not. */
+  /** When it was sent without an answer: it may have arrived. Null: it was not sent. */
   readonly triedAt: number | null;
   /** How often the target refused it. */
   readonly refusals: number;
 }
 
-/** What becomes durable together: what is remembered, and the messages that it leads to. */
+/** Memory and messages that become durable in one transaction. */
 export interface NewsCommit {
   /** By name; null forgets it. */
   readonly remember?: Readonly<Record<string, unknown>>;
@@ -39,14 +39,14 @@ export interface Passage {
   readonly note: string | null;
 }
 
-/** What came in and became live in a time. */
+/** Files that arrived and went live in a period. */
 export interface DayTotals {
   readonly came: number;
   readonly live: number;
   readonly bytes: number;
 }
 
-/** What notifications need of the ledger: their outbox, their memory, and what happened since they last looked. */
+/** The outbox and the memory of notifications, and what happened since they last looked. */
 export interface NewsRows extends EventRows {
   /** @returns null when nothing was remembered under the name, or it is damaged */
   recall(name: string): Promise<unknown>;
@@ -55,7 +55,7 @@ export interface NewsRows extends EventRows {
   waiting(target: string, limit: number): Promise<readonly OutboxRow[]>;
   /** How many messages wait, by target. */
   countWaiting(): Promise<ReadonlyMap<string, number>>;
-  /** They are on their way: after a crash nobody knows whether they arrived. @param at null: they did not */
+  /** Notes that messages were sent; after a crash it is unknown whether they arrived. @param at null: they did not arrive */
   markTried(seqs: readonly number[], at: number | null): Promise<void>;
   markRefused(seqs: readonly number[]): Promise<void>;
   /**
@@ -81,7 +81,7 @@ export interface NewsRows extends EventRows {
     limit: number,
     within?: { readonly since: number; readonly until: number },
   ): Promise<readonly Passage[]>;
-  /** In which of the states each of these files was last, up to a line of the history, and since which line it says so. */
+  /** The last of these states that each file had, up to a line of the history, and the number of that line. */
   lastStates(
     ids: readonly string[],
     states: readonly string[],
@@ -91,11 +91,11 @@ export interface NewsRows extends EventRows {
   totals(since: number, until: number): Promise<DayTotals>;
   /** Files of a folder that came in since then. */
   cameIn(folder: string, since: number): Promise<readonly Facts[]>;
-  /** Counts a file for an expectation, for good. */
+  /** Counts a file for an expectation permanently. */
   countFile(expectation: string, id: string, at: number): Promise<void>;
   /** Ids of those that were counted for it since then. */
   countedFiles(expectation: string, since: number): Promise<readonly string[]>;
-  /** Forgets what is older than that, also by the time of the newest: a clock that is set forward makes nothing old. */
+  /** Deletes entries that are older than that by the clock and by the newest entry: setting the clock forward ages nothing. */
   forgetCounted(now: number, olderThanMs: number): Promise<void>;
 }
 

@@ -18,11 +18,11 @@ const inLine = sql.raw<boolean>(isInLine);
 
 const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 
-/** Lines of the history that are looked through for the last starts. */
+/** Lines of the history searched for the last starts. */
 const mostLines = 20_000;
 
-/** Rows as the lanes need them: with 100,000 files in line, each question reads a few rows of every queue, in the order of an index. */
-export function createQueues({ db, words }: Pick<Connection, 'db' | 'words'>): QueueStore {
+/** Rows for the lanes: with 100,000 files in line, each query reads a few rows of every queue, in the order of an index. */
+export function createQueues({ db, words }: Connection): QueueStore {
   const name = nameIn(words);
   return {
     heads: async (state, each, without) => {
@@ -54,7 +54,7 @@ export function createQueues({ db, words }: Pick<Connection, 'db' | 'words'>): Q
 
 /** See `LedgerView.before`. */
 export async function placesIn(
-  { db, words }: Pick<Connection, 'db' | 'words'>,
+  { db, words }: Connection,
   ids: readonly string[],
   most: number,
   without: readonly string[],
@@ -71,10 +71,7 @@ export async function placesIn(
 }
 
 /** See `LedgerView.lines`. */
-export async function linesIn(
-  { db, words }: Pick<Connection, 'db' | 'words'>,
-  without: readonly string[],
-): Promise<readonly Line[]> {
+export async function linesIn({ db, words }: Connection, without: readonly string[]): Promise<readonly Line[]> {
   const name = nameIn(words);
   const rows = await sql<Pick<Line, 'state' | 'folder' | 'files' | 'bytes'> & { readonly queue: string }>`
     select state, ${name} as queue, min(folder) as folder, count(*) as files, sum(size) as bytes from ${sql.raw(words.by('file_queue'))}

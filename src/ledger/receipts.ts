@@ -63,19 +63,19 @@ export function receiptsPath(stateDir: string): string {
   return join(stateDir, 'receipts.jsonl');
 }
 
-/** Reading starts at the end and stops at what is old enough: the file holds years, and every start reads it. */
+/** Reading starts at the end of the file and stops early: it holds years of receipts, and every start reads it. */
 const firstReadBytes = 64 * 1024;
 
 export interface ReadReceipts {
   /** Oldest first. */
   readonly receipts: readonly Receipt[];
-  /** Lines that are no receipts, and that no crash cut short: somebody edited the file, or the disk damaged it. */
+  /** Number of lines that are neither receipts nor cut short by a crash: the file was edited or damaged. */
   readonly strange: number;
   /** The highest that a receipt has; 0 without one. */
   readonly counter: number;
 }
 
-/** Steps that may be between a receipt and its row at the same time, at most. */
+/** Limit of steps that are between a receipt and its row at the same time. */
 const underWay = 64;
 
 /**
@@ -88,8 +88,8 @@ export function receiptsSince(stateDir: string, since: number): Promise<ReadRece
 }
 
 /**
- * The last receipt of each file, if it is new: what came before it is over, whatever its revision says. Reading ends where no more of them
- * can come.
+ * The last receipt of each file, if it is new. Earlier receipts of a file are obsolete, whatever their revision. Reading stops where no
+ * further new receipt can follow.
  *
  * @throws {LedgerError} when the file cannot be used
  */
@@ -117,7 +117,7 @@ export async function newReceipts(
   }
 }
 
-/** Whether a receipt says more than a row. Revisions decide, because a clock may have been set in between. */
+/** Whether a receipt is ahead of a row. Revisions decide, because the clock may have been changed. */
 export function saysMore({ rev }: Receipt, row: Pick<Facts, 'rev'>): boolean {
   return rev >= row.rev;
 }
@@ -160,7 +160,7 @@ function counterOf(value: unknown): number | null {
   return typeof counter === 'number' && Number.isSafeInteger(counter) && counter >= 0 ? counter : null;
 }
 
-/** Only `receiptOf` writes these lines, so what a row is made from is asked for, not all of it. */
+/** Only `receiptOf` writes these lines, so only the fields that a row needs are checked. */
 function isReceipt(value: unknown): value is Receipt {
   if (typeof value !== 'object' || value === null) return false;
   const { at, id, rev, folder, path, version } = value as Partial<Record<keyof Receipt, unknown>>;

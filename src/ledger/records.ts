@@ -8,7 +8,7 @@ import type { Work } from './work.ts';
 
 /** The requests of the last hour, as the budget keeps them: one JSON value. */
 export interface BudgetRow {
-  /** @returns null when nothing was saved yet, or it is damaged: then a 429 of the service says that the hour is used up */
+  /** @returns null when nothing was saved yet or the record is damaged; a 429 of the service then shows that the hour is used up */
   load(): Promise<unknown>;
   save(spent: unknown): Promise<void>;
 }
@@ -27,10 +27,10 @@ export function createBudgetRow({ db, write }: Connection): BudgetRow {
   };
 }
 
-/** The counter in the ledger. */
+/** The ledger's counter, for the marks in watched folders. */
 export interface CounterRow {
   load(): Promise<number>;
-  /** @returns what it is then: more than it was, and more than `atLeast`. On disk when it resolves */
+  /** @returns the new value, which exceeds the old one and `atLeast`; on disk when it resolves */
   advance(atLeast: number): Promise<number>;
 }
 
@@ -47,7 +47,7 @@ export function createCounterRow({ db, write }: Connection): CounterRow {
   };
 }
 
-/** Of files that are still needed where they lie: all that may yet be sent, also after a `retry`. */
+/** States of files that must stay in place, because they may still be sent, also after a `retry`. */
 const neededStates = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
 
 type Expected = 'all' | 'unfinished' | 'also given up';
@@ -58,15 +58,15 @@ const expectedFiles: Readonly<Record<Expected, string>> = {
   'also given up': '',
 };
 
-/** What the watcher remembers of each folder itself, and what it asks about its files. */
+/** The watcher's record of each folder, and its questions about the files of one. */
 export interface RootRows {
-  /** @returns null when nothing was saved yet, or it is damaged: then only the known files tell which directory the folder is */
+  /** @returns null when nothing was saved yet or the record is damaged; then only known files identify the directory */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: unknown): Promise<void>;
   /**
    * See `RootStore.expected`.
    *
-   * @param inHand ids of the rows that this process works on: of these, a file that is to be put away is being moved or deleted right now
+   * @param inHand ids of rows in work: a file of these that is to be put away is being moved or deleted now, and is not expected
    */
   expected(folder: string, paths: readonly string[], which: Expected, inHand?: readonly string[]): Promise<number>;
 }
@@ -98,7 +98,7 @@ export function createRoots({ db, words }: Connection): RootRows {
   };
 }
 
-/** How far the first start of each folder is. */
+/** The progress of each folder's first start. */
 export function createFirstStarts({ db, words }: Connection): FirstStartStore {
   return {
     firstStart: async (folder) => {
@@ -163,7 +163,7 @@ export function createPauseRows({ db, words, write }: Connection): PauseStore {
   };
 }
 
-/** The feeds that are to be published although no file waits for them. */
+/** Feeds to publish although no file waits for them. */
 export function createFeedsDue({ db, write }: Connection): FeedStore {
   return {
     feedsDue: async () =>

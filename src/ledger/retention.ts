@@ -3,7 +3,7 @@ import type { RetentionStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { Connection } from './connection.ts';
 
-/** The condition of `file_later` and `file_crowding`: SQLite does not see it in a bound value. */
+/** Literal as in the partial indexes `file_later` and `file_crowding`: SQLite does not match a bound value with it. */
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
 
 export interface Deletions {
@@ -16,12 +16,12 @@ export interface Deletions {
 export function createRetentionRows({
   db,
   words,
-}: Pick<Connection, 'db' | 'words'>): Omit<RetentionStore, 'toDispose'> & { deletions(): Promise<Deletions> } {
+}: Connection): Omit<RetentionStore, 'toDispose'> & { deletions(): Promise<Deletions> } {
   // The expressions that the two indexes are on.
   const dueAt = sql.raw<number | null>(words.inside.dueAt);
   const whenFullOf = sql.raw<number | null>(words.inside.whenFull);
   const folder = sql.raw<string>(words.inside.folder);
-  // The index that begins with the folder would read and sort all files of it.
+  // The index on the folder would read and sort all of its files.
   const unindexedFolder = sql.raw<string>(words.unindexed('folder'));
   return {
     expired: (now, folders, limit) =>

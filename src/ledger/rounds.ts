@@ -12,15 +12,15 @@ import type { FileTable } from './schema.ts';
 /** States in which a file is on its way to be ready. */
 const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 
-/** For the small partial index: SQLite does not see its condition in a bound value. */
+/** Literal, because SQLite does not match a bound value with the condition of a partial index. */
 const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
 
-/** All that is read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
+/** The columns read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
 const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as const;
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
-/** What the rounds ask every second: rows to publish, to put away and to amend. */
+/** Rows to publish, to put away and to amend, which the rounds query every second. */
 export function createRounds({ db, words, prepared }: Connection): PublishStore & PutAwayStore & AmendStore {
   const unindexedState = sql.raw<string>(words.unindexed('state'));
   const toDispose = prepared(

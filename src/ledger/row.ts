@@ -9,7 +9,7 @@ import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
 
-/** Thrown when a row changed on disk since the ledger was opened: `mending` puts it right. */
+/** Thrown when a row changed on disk since the ledger was opened; `mending` repairs it. */
 export class DamagedRowError extends LedgerUnavailableError {
   constructor() {
     super('damaged');
@@ -17,8 +17,8 @@ export class DamagedRowError extends LedgerUnavailableError {
 }
 
 /**
- * What is read of a row. By name: a host of a newer release may add columns while this one runs, and PostgreSQL refuses a prepared statement
- * whose answer has got others.
+ * The columns that are read of a row. Named, not `*`: a host with a newer release may add columns while this one runs, and PostgreSQL
+ * refuses a prepared statement whose result columns have changed.
  */
 export const fileColumns = [
   'seq',
@@ -67,7 +67,7 @@ export const fileColumns = [
 /** The same in a plain statement. */
 export const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ');
 
-/** All of them, in words of SQL. */
+/** All of them, as SQL. */
 export const rowColumns = listed(fileColumns);
 
 /** All files, as the start of a query. */
@@ -75,7 +75,7 @@ export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
   return db.selectFrom('file').select(fileColumns);
 }
 
-/** For the small partial index, as SQLite does not see its condition in a bound value. */
+/** Literal, because SQLite does not match a bound value with the condition of a partial index. */
 export const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 
 /** The first of the rows, or null. */

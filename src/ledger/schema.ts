@@ -62,9 +62,9 @@ export interface HistoryTable {
 export interface IdentityTable {
   id: number;
   ledger: string;
-  /** 1 in the files of `backups/`: what is opened with it was put back, and may be older than what happened. */
+  /** 1 in the files of `backups/`: a ledger opened with it is a restored copy, and may lack recent changes. */
   is_copy: number;
-  /** Grows whenever a mark is to say that files were taken in: see `MarkCounter`. */
+  /** Grows before a folder's mark records new files: see `MarkCounter`. */
   counter: number;
 }
 
@@ -82,13 +82,13 @@ export interface CreateRequestTable {
   at: number;
 }
 
-/** Append-only: records that nothing needed any more, just before each was deleted. */
+/** Append-only: a line for each unneeded record, written just before the record is deleted. */
 export interface DeletionTable {
   video_id: string;
   at: number;
 }
 
-/** What is remembered of each watched folder itself, as JSON. */
+/** One JSON record for each watched folder. */
 export interface RootTable {
   folder: string;
   record: string;
@@ -111,7 +111,7 @@ export interface ListedVideoTable {
   status: string;
 }
 
-/** One row: how far the list was read. */
+/** One row: progress of reading the list. */
 export interface ListingTable {
   id: number;
   next_page: number;
@@ -119,7 +119,7 @@ export interface ListingTable {
   is_whole: number;
 }
 
-/** One row for each pause that a person set. The folder '' stands for everything. */
+/** One row for each pause that a person set. The folder '' means everything. */
 export interface PauseTable {
   folder: string;
   since: number;
@@ -146,13 +146,13 @@ export interface OutboxTable {
   refusals: number;
 }
 
-/** What was told to people so far, as JSON under a name each. */
+/** The memory of notifications, as named JSON records. */
 export interface NewsMemoryTable {
   name: string;
   record: string;
 }
 
-/** What happened beside the files, as a line of JSON each: pauses, folders, feeds, reloads. */
+/** Events that concern no file, as lines of JSON: pauses, folders, feeds, reloads. */
 export interface EventTable {
   seq: GeneratedAlways<number>;
   /** The host where it happened. */
@@ -161,7 +161,7 @@ export interface EventTable {
   line: string;
 }
 
-/** Which files count for which expectation. A file that is moved afterwards still does. */
+/** The files counted for each expectation. A file that is moved later stays counted. */
 export interface ExpectedFileTable {
   expectation: string;
   file_id: string;

@@ -15,10 +15,8 @@ const path = sql.raw('path');
 const absolutePath = sql.raw("folder || '/' || path");
 const videoId = sql.raw('video_id');
 
-type Store = Pick<Connection, 'db' | 'words'>;
-
-/** What is inside of columns, as the words of the store say it. */
-const insideOf = ({ words }: Store) => ({
+/** Expressions for values inside columns, in the store's dialect. */
+const insideOf = ({ words }: Connection) => ({
   stage: sql.raw<string>(words.inside.stage),
   channel: sql.raw<string | null>(words.inside.channel),
   feeds: sql.raw<string | null>(words.inside.feeds),
@@ -26,10 +24,10 @@ const insideOf = ({ words }: Store) => ({
   title: sql.raw<string | null>(words.inside.title),
 });
 
-/** Reads one index that has all that can be selected by: with 100,000 files each question takes some 10 ms, whatever is asked. */
-const filesOf = ({ words }: Store) => sql.raw(words.by('file_listing'));
+/** One index covers everything that can be selected by: with 100,000 files, any query takes about 10 ms. */
+const filesOf = ({ words }: Connection) => sql.raw(words.by('file_listing'));
 
-export function createSelection(store: Store): SelectionStore {
+export function createSelection(store: Connection): SelectionStore {
   const { db } = store;
   return {
     page: (selection, range) => pageOf(store, selection, range),
@@ -55,13 +53,13 @@ export function createSelection(store: Store): SelectionStore {
   };
 }
 
-async function pageOf(store: Store, selection: FileSelection, range: FileRange): Promise<FilePage> {
+async function pageOf(store: Connection, selection: FileSelection, range: FileRange): Promise<FilePage> {
   const { after, before, limit, order } = range;
   const isBackward = before !== undefined;
   // One more says whether there is more.
   const found = await seqsOf(store, selection, { ...range, limit: limit + 1 });
   const isMore = found.length > limit;
-  // The first page is whole, also for who comes back to it.
+  // Paging back to the first page shows a full page.
   if (isBackward && !isMore) return pageOf(store, selection, { ...range, before: undefined });
   const seqs = isBackward ? found.slice(0, limit).toReversed() : found.slice(0, limit);
   return {
@@ -81,7 +79,7 @@ async function pageOf(store: Store, selection: FileSelection, range: FileRange):
 }
 
 /** The numbers of the rows, from the given side on: backwards when it is `before` something. */
-async function seqsOf(store: Store, selection: FileSelection, range: FileRange): Promise<readonly number[]> {
+async function seqsOf(store: Connection, selection: FileSelection, range: FileRange): Promise<readonly number[]> {
   const { after, before, upTo, limit, order } = range;
   const isRising = (order === 'oldest first') !== (before !== undefined);
   const edge = before ?? after;
@@ -97,14 +95,14 @@ async function seqsOf(store: Store, selection: FileSelection, range: FileRange):
   return rows.map(({ seq }) => seq);
 }
 
-/** A cursor is the number of a row. What is none finds nothing. */
+/** A cursor is the number of a row. An invalid one finds nothing. */
 function seqOf(cursor: string): number {
   const seq = Number(cursor);
   return Number.isSafeInteger(seq) ? seq : -1;
 }
 
-/** How many files are alike in all that has facets. The index is in this order, so that nothing is sorted. */
-async function countAlike(store: Store, parts: readonly Condition[]): Promise<readonly Alike[]> {
+/** Counts files that are alike in all facets. The index has this order, so nothing is sorted. */
+async function countAlike(store: Connection, parts: readonly Condition[]): Promise<readonly Alike[]> {
   const { stage, channel, feeds, cause } = insideOf(store);
   const { rows } = await sql<Alike>`
     select state, ${stage} as stage, folder, ${channel} as channel, ${feeds} as feeds, ${cause} as cause, count(*) as files
@@ -118,7 +116,7 @@ function where(parts: readonly Condition[]): RawBuilder<unknown> {
   return parts.length === 0 ? sql`` : sql`where ${sql.join(parts, sql` and `)}`;
 }
 
-function conditions(store: Store, selection: FileSelection): readonly Condition[] {
+function conditions(store: Connection, selection: FileSelection): readonly Condition[] {
   const { words } = store;
   const { channel, cause, title } = insideOf(store);
   const { ids, states, stages, folder, text, since, until, working = [] } = selection;
@@ -156,8 +154,8 @@ function isWithin(since: number | null, until: number | null): Condition {
   return sql<boolean>`(${within('discovered_at')} or ${within('ended_at')})`;
 }
 
-/** By the index of those alone, which has everything that says so. */
-const needsOne = ({ words }: Store) =>
+/** The partial index of rows that need a person answers this alone. */
+const needsOne = ({ words }: Connection) =>
   sql<boolean>`seq in (select seq from ${sql.raw(words.by('file_cause'))} where ${sql.raw(needsPerson(words.inside.code))})`;
 
 /** No id has other letters: one column less to read for what takes longest. */
@@ -165,17 +163,17 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-function isRow({ words }: Store, seqs: readonly number[]): Condition {
+function isRow({ words }: Connection, seqs: readonly number[]): Condition {
   return sql<boolean>`seq in ${words.numbers(seqs)}`;
 }
 
 /** By their unique index. */
-function isAmong({ words }: Store, ids: readonly string[]): Condition {
+function isAmong({ words }: Connection, ids: readonly string[]): Condition {
   return sql<boolean>`seq in (select seq from file where id in ${words.texts(ids)})`;
 }
 
 /** The state of a row, and whether a step works on it. */
-function isShownAs(store: Store, states: readonly string[], working: readonly string[]): Condition {
+function isShownAs(store: Connection, states: readonly string[], working: readonly string[]): Condition {
   const ways = states.map((state) => {
     const row = rowStateOf(state);
     if (row !== null) return sql<boolean>`(state = ${row} and ${isAmong(store, working)})`;
@@ -187,7 +185,7 @@ function isShownAs(store: Store, states: readonly string[], working: readonly st
 }
 
 /** The stage of a row, and whether a step sends its file. */
-function isInStage(store: Store, stages: readonly string[], working: readonly string[]): Condition {
+function isInStage(store: Connection, stages: readonly string[], working: readonly string[]): Condition {
   const { stage } = insideOf(store);
   const isSent = sql<boolean>`(state = 'awaiting upload' and ${isAmong(store, working)})`;
   const ways = stages.map((name) => {
@@ -197,7 +195,7 @@ function isInStage(store: Store, stages: readonly string[], working: readonly st
   return ways.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }
 
-/** Of a state that exists only while a step works: the state of the row. */
+/** The state that a row has while a step works on it; null for states that rows have themselves. */
 function rowStateOf(shown: string): string | null {
   return Object.entries(stepStates).find(([, step]) => step === shown)?.[0] ?? null;
 }

@@ -10,9 +10,12 @@ import { ask } from './work.ts';
 import type { Value, Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Everything that a view of all files shows, as it was at one moment: its counts agree with its rows. */
+/** Everything that a view of all files shows, at one moment: counts agree with rows. */
 export interface LedgerSnapshot extends CausesFound {
-  /** Number of rows by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
+  /**
+   * Number of rows by state, and of rows that need a person: `not put away` (`after_ready` fails), `without channel` and `without feed`
+   * (the service does not have it).
+   */
   readonly counts: Readonly<Record<string, number>>;
   readonly retrying: Retrying;
   /** Ids of the rows that a step works on. */
@@ -43,13 +46,13 @@ export interface Ended {
   readonly done: number;
   readonly failed: number;
   readonly held: number;
-  /** Of those that are done. */
+  /** Total size of the done files. */
   readonly bytes: number;
 }
 
-/** What the views of all files are made of. */
+/** The data behind the views of all files. */
 export interface SnapshotStore {
-  /** Read without a pause, so that nothing is written meanwhile. */
+  /** Reads in one go, so that no write comes in between. */
   snapshot(query: SnapshotQuery): Promise<LedgerSnapshot>;
   /** Counts rows by when they ended: `from` included, `to` excluded (epoch milliseconds). */
   ended(from: number, to: number): Promise<Ended>;
@@ -59,7 +62,7 @@ export interface SnapshotStore {
   latestPublished(limit: number): Promise<Readonly<Record<string, number>>>;
 }
 
-export function createSnapshots({ read, words }: Pick<Connection, 'read' | 'words'>): SnapshotStore {
+export function createSnapshots({ read, words }: Connection): SnapshotStore {
   return {
     snapshot: (query) => read(() => snapshotOf(words, query)),
     ended: async (from, to) => {
@@ -82,7 +85,7 @@ export function createSnapshots({ read, words }: Pick<Connection, 'read' | 'word
   };
 }
 
-/** Rows of a state that are counted once more by themselves: they need a person. */
+/** Rows that need a person, which are counted separately in addition to their state. */
 const special = ({ inside: { code } }: SqlWords) =>
   [
     ['not put away', "disposal = 'waiting'"],
@@ -136,7 +139,7 @@ function* needingIn(words: SqlWords, kinds: readonly Kind[], limit: number): Wor
 
 type Row = Selectable<FileTable>;
 
-/** The state stands in the text: SQLite chooses the index by it. */
+/** The state is literal, because SQLite chooses the index by it. */
 function inState(words: SqlWords, state: string, order: 'ASC' | 'DESC'): string {
   return `SELECT ${rowColumns} FROM ${words.by('file_state')} WHERE ${words.isIn('state', `'${state}'`)} ORDER BY state ${order}, seq ${order} LIMIT CAST(? AS INTEGER)`;
 }

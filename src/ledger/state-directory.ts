@@ -45,7 +45,7 @@ export async function sizeOfUsableFile(path: string): Promise<number | null> {
   return (await inspect(path, { wanted: 'regular file', mode: R_OK | W_OK }))?.size ?? null;
 }
 
-/** Not with Node's `recursive`: it never returns where nothing can be created, as below /proc (Node 26.10). */
+/** Without Node's `recursive`, which never returns where nothing can be created, such as below /proc (Node 26.10). */
 async function makeDirectory(path: string): Promise<void> {
   if ((await tryMake(path)) || dirname(path) === path) return;
   await makeDirectory(dirname(path));
@@ -89,7 +89,7 @@ async function statOrNull(path: string, name: string): Promise<Stats | null> {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
     const link = await lstat(path).catch(() => null);
-    // While another process has the ledger open, its files come and go.
+    // The files of a ledger that another process has open appear and disappear.
     if (link === null || !link.isSymbolicLink()) return link;
     throw new LedgerError(`${name} is a symbolic link to ${await readlink(path)}, which does not exist`, {
       cause: error,

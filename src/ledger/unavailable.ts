@@ -5,7 +5,7 @@ import { errnoOf } from '../errno.ts';
 import { shellWord } from '../shell-word.ts';
 
 /**
- * The border: the one place that knows result codes of SQLite and errno names of the files beside it.
+ * The one place that knows result codes of SQLite and errno names of the files next to the ledger.
  *
  * @param path of the ledger or of the file next to it; null: it has none
  * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the error

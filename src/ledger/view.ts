@@ -20,7 +20,7 @@ export interface HistoryLine {
   readonly at: number;
   readonly state: string;
   readonly note: string | null;
-  /** Class, code and HTTP status of what failed, if the line tells of a failure. */
+  /** Class, code and HTTP status of the failure that the line reports; null without one. */
   readonly failure: AttemptFailure | null;
 }
 
@@ -35,13 +35,13 @@ export interface FileFilter {
   readonly newestFirst?: boolean;
 }
 
-/** What the daemon knows, for people and programs. */
+/** Queries for people and programs. */
 export interface LedgerView {
-  /** Number of files by state; `not put away` of those whose `after_ready` fails, `without channel` and `without feed` of those that wait for one that the service does not have. */
+  /** See `LedgerSnapshot.counts`. */
   counts(): Promise<Readonly<Record<string, number>>>;
   /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
   waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;
-  /** What is left to do with all files that have not ended. */
+  /** The remaining work of all files that have not ended. */
   backlog(): Promise<Omit<Backlog, 'feeds'>>;
   /** Feeds that are still to be published for these files. */
   feedsAhead(): Promise<readonly string[]>;
@@ -55,24 +55,22 @@ export interface LedgerView {
   /**
    * Of files in line how many of the same folder, priority and size are before each, by id.
    *
-   * @param most no more are counted
+   * @param most limit of the count
    * @param without files that are not counted, by id: those that a step works on
    */
   before(ids: readonly string[], most: number, without: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** How many files wait in each line. @param without as above */
   lines(without: readonly string[]): Promise<readonly Line[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
-  /** Tells every path that a watcher need not report again, with its version and state; of several rows at a path the newest comes last. */
+  /** Reports every path that the watcher need not report again; of several rows at a path the newest comes last. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Templates of `after_ready: move` by which files of a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
-  /** Whether a file ever got a video in this channel, or was published in this feed. Reads all rows: for a name that is in question. */
+  /** Whether a file ever got a video in this channel, or was published in this feed. Reads all rows: only for doubtful names. */
   hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 
-type Store = Pick<Connection, 'db' | 'words'>;
-
-export function createView(store: Store & Pick<Connection, 'read'>): LedgerView {
+export function createView(store: Connection): LedgerView {
   const { db, words, read } = store;
   return {
     counts: () => read(() => countsOf(words)),
@@ -115,10 +113,10 @@ export function createView(store: Store & Pick<Connection, 'read'>): LedgerView 
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
 /**
- * By the indexes alone, however many rows there are: of each state the first row in the order of arrival, and the last ones that ended,
- * back to one that is done. The `+` keeps SQLite from sorting all that are done.
+ * Answered from indexes alone: the first arrival of each state, and the last ended rows back to one that is done. The `+` keeps SQLite
+ * from sorting all done rows.
  */
-async function waitingSince({ db, words }: Store): ReturnType<LedgerView['waitingSince']> {
+async function waitingSince({ db, words }: Connection): ReturnType<LedgerView['waitingSince']> {
   const firsts = unfinished.map(
     (state) =>
       sql`select * from (select discovered_at as at from file where ${sql.raw(words.isIn('state', `'${state}'`))} order by state, seq limit 1) as first`,
@@ -148,7 +146,7 @@ async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds
     .executeTakeFirstOrThrow();
 }
 
-async function feedsAhead({ db, words }: Store): Promise<readonly string[]> {
+async function feedsAhead({ db, words }: Connection): Promise<readonly string[]> {
   const { rows } = await sql<{ readonly feed: string }>`
     select distinct feed.value as feed from file, ${sql.raw(words.elements(words.inside.feeds))} as feed
     where state in (${sql.join(unfinished)})
@@ -188,11 +186,10 @@ export interface KnownFile {
 }
 
 /**
- * Tells every path of a folder that a watcher need not report again; of several rows at a path the newest comes last. Page by page:
- * the rows of 100,000 files at once take 140 MB, and the process keeps them.
+ * See `LedgerView.known`. Page by page: the rows of 100,000 files at once take 140 MB, which the process keeps.
  */
 export async function tellKnown(
-  { db, words }: Pick<Connection, 'db' | 'words'>,
+  { db, words }: Connection,
   folder: string,
   tell: (file: KnownFile) => void,
 ): Promise<void> {

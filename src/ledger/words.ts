@@ -5,23 +5,23 @@ import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { SeenFolders } from '../pipeline/file/ports.ts';
 import type { StoredRow, Work } from './work.ts';
 
-/** The few words that stores say differently. All others are said in SQL that each of them understands. */
+/** Where the SQL dialects of the stores differ. All other SQL is common to both. */
 export interface SqlWords {
-  /** What is inside of a column: an expression, or a column of its own that the writer fills. `cause` is `causeKey`. */
+  /** Values inside a column: an expression, or a separate column that the writer fills. `cause` is `causeKey`. */
   readonly inside: Readonly<Record<Inside, string>>;
-  /** What `inside.folder` and `inside.path` have for a text. */
+  /** The value of `inside.folder` and `inside.path` for a text. */
   key(text: string): string;
-  /** What it begins with for every text that begins with this one. */
+  /** The common prefix of that value for all texts with this prefix. */
   keyStart(text: string): string;
-  /** What a table has once for each text in a column of it, however long. */
+  /** The expression of the unique index on a text column, for texts of any length. */
   unique(column: string): string;
   /** The table `file`, read by the index of this name where the store lets us say so. */
   by(index: string): string;
-  /** A column that is not to be looked up in an index of its own. */
+  /** A column, kept off its own index. */
   unindexed(column: string): string;
-  /** Whether a column is a value, by the index that begins with both, which also has the order that is asked for. */
+  /** Compares a column with a value so that the index that begins with it also gives the order. */
   isIn(column: string, value: string): string;
-  /** Beside it: the order of arrival. */
+  /** The order of arrival to use with `isIn`. */
   orderIn(column: string): string;
   /** A subquery with these values, however many. */
   texts(values: readonly string[]): RawBuilder<unknown>;
@@ -43,23 +43,23 @@ export interface SqlWords {
   kept(facts: Facts): Facts;
   /** Whether the row of a new file may be added. @throws {AlreadyKnownError} another host was faster */
   beforeInsert(facts: Facts, instead: string | null): Work<void>;
-  /** Every column that is written, in words of SQL. */
+  /** Every column that is written, as SQL. */
   readonly allColumns: string;
-  /** Columns of a row in addition to its facts. @param before the row as it is, where there is one */
+  /** Columns of a row in addition to its facts. @param before the stored row, if there is one */
   beside(facts: Facts, before?: StoredRow): StoredRow;
-  /** Each row of the table `queue` with those rows of `file` whose numbers a subquery tells of it. */
+  /** Joins each row of the table `queue` with the rows of `file` whose numbers a subquery returns. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Whether a host sent a file, or wrote its row last while it is not sent. */
   isOfHost(name: string): RawBuilder<boolean>;
-  /** Whether nobody else holds a row that waits. */
+  /** Whether no other host holds a row that waits. */
   mayBeTaken(): RawBuilder<boolean>;
   /** Whether this host can read the files of a folder. */
   canRead(folder: string): RawBuilder<boolean>;
 }
 
 /**
- * `folder` and `path`: those, or what stands for them in an index, which may have no room for all of a text. `queue`: the number of its
- * priority, whether it is big (`bigBytes`), its folder. `extension`: `mkv`; empty for a name without one.
+ * `folder` and `path`: the text, or a key where the text is too long for an index. `queue`: the number of the priority, whether the
+ * file is big (`bigBytes`), the folder. `extension`: `mkv`; empty for a name without one.
  */
 type Inside =
   | 'folder'
@@ -83,7 +83,7 @@ type Inside =
 /** Rows that wait for a lane. */
 export const isInLine = "state IN ('queued', 'awaiting upload')";
 
-/** The stage that a row will resume which waits for another try, as SQL: see `stageOf`. */
+/** The stage that a retrying row will resume, as SQL: see `stageOf`. */
 export const resumedStage = `CASE WHEN dying = 1 THEN 'queued' WHEN ready_at IS NOT NULL THEN 'publishing'
     WHEN uploaded_at IS NOT NULL THEN 'processing' WHEN upload_started_at IS NOT NULL THEN 'uploading' ELSE 'queued' END`;
 
@@ -104,7 +104,7 @@ export const isWithoutFeed = (code: string): string =>
 export const needsPerson = (code: string): string =>
   `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel(code)} OR ${isWithoutFeed(code)})`;
 
-/** Whether a row is of a folder whose files one host can read. Not by an index: what is asked beside it has one. */
+/** Whether a row is in a folder that one host can read. Uses no index: the other conditions of the query do. */
 export function isSeen({ names, below, without }: SeenFolders, column = 'folder'): RawBuilder<boolean> {
   const folder = sql.raw(column);
   const isBelow = sql`substr(${folder}, 1, length(${below})) = ${below}`;

@@ -46,7 +46,7 @@ export function* saveFacts(words: RowWords, given: Facts, note: string | undefin
   return saved;
 }
 
-/** Writes a row as it is told elsewhere, whatever was there, without a line of history. */
+/** Writes a row over whatever was there, without a line of history. */
 export function* restoreFacts(words: RowWords, given: Facts): Work<void> {
   const facts = words.kept(given);
   const row = { ...rowOf(facts), ...words.beside(facts) };
@@ -58,7 +58,7 @@ export function* restoreFacts(words: RowWords, given: Facts): Work<void> {
   );
 }
 
-/** In these a file is because of its last failure. */
+/** States that a file is in because of its last failure. */
 const standing: readonly string[] = ['retrying', 'failed', 'held', 'skipped'] satisfies FileState[];
 
 /** Adds a line to the history of a file, with the state it is in now. @param failure that the line tells */
@@ -76,7 +76,7 @@ function failureOf(failure: Failure | null): string | null {
   return JSON.stringify({ kind, code, status } satisfies AttemptFailure);
 }
 
-/** Only the columns that differ: SQLite rewrites every index on a column that it is given, even if the value is the same. */
+/** Writes only the columns that differ: SQLite rewrites every index on a given column, even if the value is the same. */
 function* update(before: StoredRow, after: StoredRow): Work<void> {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);

@@ -38,7 +38,7 @@ export async function backupsOf(stateDir: string): Promise<readonly string[]> {
   return ages.map((age) => nameOf(directory, age)).filter((path) => names.has(basename(path)));
 }
 
-/** All of it on disk, or nothing: half a copy would stay on a full disk. */
+/** Writes all of it to disk or nothing: half a copy would keep a full disk full. */
 async function copyTo(path: string, database: DatabaseSync): Promise<void> {
   const beside = ['-journal', '-wal', '-shm'].map((end) => `${path}${end}`);
   const remove = async (): Promise<void> => {
@@ -56,7 +56,7 @@ async function copyTo(path: string, database: DatabaseSync): Promise<void> {
   }
 }
 
-/** So that whoever opens it later knows that it was put back. */
+/** Marks the file, so that opening it later reveals a restored copy. */
 function markAsCopy(path: string): void {
   using copy = new DatabaseSync(path);
   copy.exec('UPDATE identity SET is_copy = 1');

@@ -26,8 +26,8 @@ class LedgerDialect extends SqliteDialect {
 }
 
 /**
- * SQLite plans a statement again at each run once it has looked at a bound value: one in a LIMIT, or beside a column that the condition
- * of a partial index names. A `+` in front hides the value and does not change it. A query without results took 15 µs, and takes 0.5.
+ * SQLite plans a statement again at each run if its plan depends on a bound value: in a LIMIT, or compared with a column that the
+ * condition of a partial index names. A `+` in front hides the value from the planner. A query without results took 15 µs, now 0.5.
  */
 class LedgerCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {

@@ -10,29 +10,28 @@ export interface GroupCommit {
    * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the disk
    */
   write<T>(write: Write<T>): Promise<T>;
-  /** Does at once what waits. */
+  /** Commits waiting writes at once. */
   finish(): void;
 }
 
-/** Writes per transaction at most: nothing else runs meanwhile. */
+/** Limit of writes per transaction, which blocks everything else. */
 const mostInGroup = 500;
 
 /**
- * After a commit the next one waits as long as it took, up to this: the slower the disk, the more writes come together, and the steps
- * get on in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a disk that turns.
+ * After a commit the next one waits as long as it took, up to this: the slower the disk, the larger the groups, and steps progress in
+ * between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a hard disk.
  */
 const longestRestMs = 10;
 
 interface Member {
   readonly write: Write<unknown>;
-  /** Of its own write. */
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
 /**
- * Changes of many files at the same moment cost one durable write. A write that is refused takes no other with it: a group that fails is
- * rolled back, and each of its writes is tried alone.
+ * Simultaneous changes of many files cost one durable write. A refused write does not affect others: a group that fails is rolled back,
+ * and each of its writes is tried alone.
  */
 export function createGroupCommit(sql: Statements): GroupCommit {
   let waiting: Member[] = [];

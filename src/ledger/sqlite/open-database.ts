@@ -72,7 +72,7 @@ async function openOnce(path: string, isTrusted: boolean): Promise<DatabaseSync>
   }
 }
 
-/** Private from the first byte, and so is the `-wal` beside it, which inherits the mode: both hold signed addresses. */
+/** Private from the first byte, as is the `-wal` file, which inherits the mode: both hold signed addresses. */
 async function createPrivate(path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
@@ -117,13 +117,13 @@ function isConstraint(error: unknown): boolean {
 /** Primary result code; the extended one is in the higher bits (sqlite.org/rescode.html). */
 const SQLITE_CONSTRAINT = 19;
 
-/** @throws {LedgerError} when something is wrong in the ledger that no repair of a row has put right */
+/** @throws {LedgerError} when damage remains after rows were repaired */
 export async function requireSound(database: DatabaseSync, path: string): Promise<void> {
   const [found] = await complaints(database, path);
   if (found !== undefined) throw await damaged(path, found);
 }
 
-/** Lines that only name the database, which is always `main`, left out. @throws {LedgerError} when SQLite cannot even look */
+/** Without the lines that only name the database, which is always `main`. @throws {LedgerError} when SQLite cannot check */
 async function complaints(database: DatabaseSync, path: string): Promise<readonly string[]> {
   const lines = (await integrityOf(database, path)).flatMap((row) => String(Object.values(row)[0]).split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));

@@ -41,7 +41,7 @@ export async function repairRows(
   });
 }
 
-/** In parts, so that a request for the status need not wait for all. */
+/** In slices, so that a status request need not wait for all of it. */
 async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
   const found: number[] = [];
   const newest = Number(database.prepare('SELECT max(seq) AS seq FROM file').get()?.['seq'] ?? 0);
@@ -52,12 +52,12 @@ async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
   return found;
 }
 
-/** Some 20 milliseconds. */
+/** About 20 milliseconds. */
 const rowsAtOnce = 5_000;
 
 interface Repair {
   readonly row: ReturnType<typeof rowOf>;
-  /** What was done, for its history. */
+  /** For the file's history. */
   readonly note: string;
 }
 
@@ -93,7 +93,7 @@ const heldBecause =
 
 /** The row in a copy of the ledger, when it is sound there and about the same file. */
 function copyOf(path: string, row: Damaged): Facts | null {
-  // Immutable: a copy is never written, and SQLite would make a `-wal` beside it.
+  // Immutable: a copy is never written, and SQLite would otherwise create a `-wal` file.
   using copy = new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true });
   const found = copy.prepare('SELECT * FROM file WHERE seq = ?').get(Number(row['seq'])) as
     | Selectable<FileTable>
@@ -107,7 +107,7 @@ function isAbout(receipt: Receipt, row: Damaged): boolean {
   return receipt.id === row['id'] || (receipt.video_id !== null && receipt.video_id === row['video_id']);
 }
 
-/** What is left of a row that nothing knows: enough to name the file. Nothing of it was sent: that would have left a receipt. */
+/** The readable rest of a row that no source has: enough to name the file. Nothing was sent, or there would be a receipt. */
 function held(row: Damaged): Facts {
   const text = (name: string): string => (typeof row[name] === 'string' ? row[name] : '');
   const version = {
@@ -132,7 +132,7 @@ function held(row: Damaged): Facts {
     suspects: tokensOf(row),
     end: 'held',
     why: heldBecause,
-    // With this code nobody but a person goes on with it.
+    // With this code only an operator can resume it.
     lastFailure: { kind: 'permanent', code: 'flawed', message: heldBecause },
     endedAt: now,
   };

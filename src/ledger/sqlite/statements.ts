@@ -9,13 +9,13 @@ export interface Statement {
   run(values: readonly Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
 }
 
-/** The one connection, at the level of SQL. What the machine refuses is thrown as `LedgerUnavailableError`. */
+/** The one connection, at the level of SQL. A refusal of the machine is thrown as `LedgerUnavailableError`. */
 export interface Statements {
-  /** Each text is prepared once, however often it is asked for. */
+  /** Prepares each text once and caches it. */
   prepare(text: string): Statement;
   rows(text: string, values: readonly Value[]): readonly StoredRow[];
   run(text: string, values?: readonly Value[]): void;
-  /** Whether one was begun and has not ended yet. When the disk is full or fails, SQLite ends it itself. */
+  /** Whether a transaction is open. When the disk is full or fails, SQLite ends it itself. */
   isInTransaction(): boolean;
   /** Does all of it, or nothing. On disk when it returns. */
   transaction<T>(work: () => T): T;
@@ -64,7 +64,7 @@ export function openStatements(database: DatabaseSync): Statements {
   };
 }
 
-/** Does it with nothing in between: within a transaction, if one was begun. */
+/** Runs the work without interruption, within a transaction if one was begun. */
 export function doWork<T>(sql: Statements, work: Work<T>): T {
   let step = work.next();
   while (step.done !== true) {

@@ -16,7 +16,7 @@ const queueName = `(CASE ${whole('plan')} ->> '$.priority' WHEN 'high' THEN '0' 
 const failure = whole('last_failure');
 const code = `(${failure} ->> '$.code')`;
 
-/** What the service says of a request that it refuses: 'the service answered 422 invalid_request: tags: has too many'. */
+/** The service's explanation of a refusal: 'the service answered 422 invalid_request: tags: has too many'. */
 const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
 const field = `substr(${said}, 1, instr(${said}, ':') - 1)`;
 
@@ -36,7 +36,7 @@ const ending = "substr(path, length(rtrim(path, replace(path, '.', ''))) + 1)";
 /** `mkv`; empty for a name without one, or with one that is hardly one. */
 const extensionName = `iif(instr(path, '.') = 0 OR ${ending} GLOB '*[^a-zA-Z0-9]*' OR length(${ending}) > 8, '', lower(${ending}))`;
 
-/** What files are found by and is inside of a column, as it is in the indexes. `cause` is `causeKey`. */
+/** Values inside columns that files are found by, exactly as in the indexes. `cause` is `causeKey`. */
 export const inside = {
   folder: 'folder',
   path: 'path',
@@ -57,7 +57,7 @@ export const inside = {
   overKind: `(${whole('last_failure')} ->> '$.over.kind')`,
 } satisfies SqlWords['inside'];
 
-/** Where one process has the ledger for itself. */
+/** For a ledger that one process has exclusively. */
 export const sqliteWords: SqlWords = {
   inside,
   key: (text) => text,
