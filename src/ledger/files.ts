@@ -8,6 +8,7 @@ import { saveFacts } from './write-row.ts';
 
 /** The rows for the steps of a file. */
 export function createFiles({ db, words, prepared, write }: Connection): FileStore {
+  const { stands, twinOf } = conditions(words);
   const withId = prepared(filesIn(db).where('id', '=', ''));
   const retrying = prepared(
     filesIn(db)
@@ -38,19 +39,6 @@ export function createFiles({ db, words, prepared, write }: Connection): FileSto
         .executeTakeFirst();
       return row?.n ?? 0;
     },
-    ...createTwins({ db, words }),
-  };
-}
-
-/** Limit of files of the same size that are compared. */
-const mostTwins = 1_000;
-
-const underWay = ['queued', 'awaiting upload', 'retrying'];
-
-/** The rows of files that may have the same content. */
-export function createTwins({ db, words }: Connection): Pick<FileStore, 'twins' | 'stranded'> {
-  const { stands, twinOf } = conditions(words);
-  return {
     twins: ({ id, version }, passing) =>
       allFacts(
         filesIn(db)
@@ -81,6 +69,11 @@ export function createTwins({ db, words }: Connection): Pick<FileStore, 'twins' 
       ),
   };
 }
+
+/** Limit of files of the same size that are compared. */
+const mostTwins = 1_000;
+
+const underWay = ['queued', 'awaiting upload', 'retrying'];
 
 function conditions({ inside }: SqlWords) {
   /** With the name of a table, for a query inside of a query. */

@@ -107,7 +107,7 @@ test('for each of thousands of sidecars, the videos of it are found without read
 test('an index answers for what is retried, by stage', async () => {
   await using opened = await openQueries();
   await opened.ports.snapshot({ held: () => [], working: 1, needing: 1 });
-  const [asked] = opened.queries.filter((query) => query.sql.includes('AS stage FROM file'));
+  const asked = opened.queries.find((query) => query.sql.includes('AS stage FROM file'));
   expect(asked && planOf(opened.database, asked)).toContain('file_retrying');
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Kysely } from 'kysely';
 import type { CompiledQuery } from 'kysely';
 import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
-import { sqliteWords } from '../../src/ledger/sqlite/words.ts';
+import { connectTo } from '../../src/ledger/sqlite/connection.ts';
 import { rowOf } from '../../src/ledger/row.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { createSelection } from '../../src/ledger/selection.ts';
@@ -43,7 +43,7 @@ async function ledgerWith(files: Iterable<Facts>) {
     );
   const parts = stack.move();
   return {
-    selection: createSelection({ db, words: sqliteWords }),
+    selection: createSelection({ ...connectTo(database, statements), db }),
     add,
     queries,
     plansOf,
