@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { configJsonSchemaText } from '../src/config/json-schema.ts';
-import { fileMachineDiagram } from '../src/pipeline/file/diagram.ts';
+import { fileMachineDiagram } from './file-machine.ts';
 import { clientReference } from './client-reference.ts';
 import { contractTypes } from './contract-types.ts';
 import { foldersDiagram } from './folders.ts';

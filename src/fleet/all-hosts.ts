@@ -1,7 +1,7 @@
 import type { FleetView, HostRounds, HostWork } from '../view/hosts/fleet-view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import type { Turn } from '../pipeline/rounds/turn.ts';
+import type { Turn } from '../pipeline/file/ports.ts';
 import type { LiveUpload } from '../pipeline/steps/uploads.ts';
 import type { MessageTargets } from '../daemon/message-targets.ts';
 import { roundsOf } from './doing.ts';

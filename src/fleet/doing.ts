@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Contents } from './contents.ts';
 import type { ConfiguredFolder } from './found-places.ts';
 import type { Doing, HostRounds } from '../view/hosts/fleet-view.ts';
-import type { Turn } from '../pipeline/rounds/turn.ts';
+import type { Turn } from '../pipeline/file/ports.ts';
 import type { MessageTargets } from '../daemon/message-targets.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Rows } from '../pipeline/file/rows.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Shared, SharedParts, Sharing } from '../daemon/state/sharing.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
-import type { Turn } from '../pipeline/rounds/turn.ts';
+import type { Turn } from '../pipeline/file/ports.ts';
 import { workerOf } from '../view/hosts/host-view.ts';
 import { ofAllHosts } from './all-hosts.ts';
 import { Contents } from './contents.ts';

@@ -1,6 +1,6 @@
 import { isSettled } from './postgres/failover.ts';
 import type { PostgresPool } from './postgres/pool.ts';
-import type { Turn } from '../pipeline/rounds/turn.ts';
+import type { Turn } from '../pipeline/file/ports.ts';
 import { jobSchema } from './job-queue.ts';
 import { HeldJobs } from './held-jobs.ts';
 import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';

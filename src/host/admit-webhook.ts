@@ -10,12 +10,6 @@ export interface Webhook {
 /** `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. */
 export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted';
 
-/** Decides which webhooks may make dropcast ask the service soon. */
-export interface WebhookDoor {
-  /** @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp */
-  admit(webhook: Webhook, secret: Secret | null, nowMs: number): Admission;
-}
-
 /** Enough for three webhooks a second in an hour. A forgotten id costs at most one more question to the service. */
 const mostIds = 10_000;
 /** Characters that tell ids apart. */
@@ -26,7 +20,7 @@ const longestId = 200;
  * one could send it again for as long as its signature is valid. Ids are kept in memory, the newest 10,000: after a restart, one that is
  * still fresh counts once more.
  */
-export function createWebhookDoor(): WebhookDoor {
+export function createWebhookDoor() {
   const taken = new Set<string>();
   const isNew = (id: string): boolean => {
     if (taken.has(id)) return false;
@@ -36,7 +30,8 @@ export function createWebhookDoor(): WebhookDoor {
     return true;
   };
   return {
-    admit: ({ headers, body }, secret, nowMs) => {
+    /** @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp */
+    admit: ({ headers, body }: Webhook, secret: Secret | null, nowMs: number): Admission => {
       if (secret === null) return 'not wanted';
       if (!isSigned({ headers, body }, secret, nowMs)) return 'refused';
       return isNew((headers.get('webhook-id') ?? '').slice(0, longestId)) ? 'taken' : 'repeated';

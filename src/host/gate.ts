@@ -3,8 +3,8 @@ import type { BudgetStore } from './budget-store.ts';
 import { spendAhead, usageOf, usedOf } from './budget-window.ts';
 import type { Usage } from './budget-window.ts';
 import { KnownBudget } from './known-budget.ts';
-import { nextRequests } from './next-requests.ts';
-import type { NextRequests } from './next-requests.ts';
+import { nextRequests } from './waiters.ts';
+import type { NextRequests } from './waiters.ts';
 import { brokenOff, priorities, Waiters } from './waiters.ts';
 
 export interface GateOptions {

@@ -1,11 +1,3 @@
-/** Addresses that the service gave in its answers: where a video is embedded, and where a feed is read. In memory; nothing is asked for them. */
-export interface ServiceLinks {
-  /** @param url as the service says: it may be anything */
-  heard(kind: LinkKind, id: string, url: string | undefined): void;
-  /** A web address; null: none is known. */
-  find(kind: LinkKind, id: string): string | null;
-}
-
 export type LinkKind = 'video' | 'feed';
 
 /** Of each kind. The oldest are forgotten first. */
@@ -13,10 +5,14 @@ const mostLinks = 10_000;
 
 const longestLink = 2_000;
 
-export function createServiceLinks(): ServiceLinks {
+export type ServiceLinks = ReturnType<typeof createServiceLinks>;
+
+/** Addresses that the service gave in its answers: where a video is embedded, and where a feed is read. In memory; never requested. */
+export function createServiceLinks() {
   const links: Readonly<Record<LinkKind, Map<string, string>>> = { video: new Map(), feed: new Map() };
   return {
-    heard: (kind, id, url) => {
+    /** @param url as the service says: it may be anything */
+    heard: (kind: LinkKind, id: string, url: string | undefined): void => {
       const link = url === undefined ? null : webAddress(url);
       const known = links[kind];
       if (link === null) return;
@@ -24,7 +20,8 @@ export function createServiceLinks(): ServiceLinks {
       const [oldest] = known.keys();
       if (known.size > mostLinks && oldest !== undefined) known.delete(oldest);
     },
-    find: (kind, id) => links[kind].get(id) ?? null,
+    /** A web address; null: none is known. */
+    find: (kind: LinkKind, id: string): string | null => links[kind].get(id) ?? null,
   };
 }
 

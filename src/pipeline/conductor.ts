@@ -1,92 +1,55 @@
-import { aborted } from './aborted.ts';
-import type { Pace } from './estimate.ts';
+import { backoffMs } from './file/backoff.ts';
+import type { RetryPolicy } from './file/backoff.ts';
 import type { Facts } from './file/facts.ts';
 import { stateOf } from './file/facts.ts';
-import { failureOfMachine } from './file/failure.ts';
+import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { FileEvent } from './file/machine.ts';
+import type { FileEvent, MachinePolicy } from './file/machine.ts';
+import type { Budget, Clock, Elsewhere, PauseStore, QueueStore, Turn } from './file/ports.ts';
 import { queuedOf } from './file/queue.ts';
 import { isTakenOver } from './file/rows.ts';
+import { judgedService } from './judged-service.ts';
 import { Loop } from './loop.ts';
-import { createParts } from './parts.ts';
-import type { ConductorSettings, ConductorWorld, Parts } from './parts.ts';
-import type { OperatorPauses } from './operator-pauses.ts';
-import type { Pause } from './events.ts';
-import type { Comparison } from './rounds/adopt.ts';
-import type { FeedWait, Publish } from './rounds/publish.ts';
-import type { PollTrouble } from './rounds/sweep.ts';
-import type { ServiceNames } from './service-names.ts';
+import { createOperatorPauses } from './operator-pauses.ts';
+import { createBreaker } from './pause.ts';
+import { createRetries } from './rounds/retries.ts';
+import { createRounds } from './rounds/rounds.ts';
+import type { RoundSettings, RoundsWorld } from './rounds/rounds.ts';
+import { createServiceNames } from './service-names.ts';
+import type { RecordedStore } from './steps/bury.ts';
+import { Lanes } from './steps/lanes.ts';
+import type { Limits, NoSlot } from './steps/lanes.ts';
+import { createRunner } from './steps/runner.ts';
 import type { Applied } from './steps/runner.ts';
-import type { NoSlot } from './steps/slots.ts';
-import type { LiveUpload } from './steps/uploads.ts';
+import { createSteps } from './steps/steps.ts';
+import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import { createUploads } from './steps/uploads.ts';
+import { createUploadHosts } from './upload-hosts.ts';
+import { aborted } from './wake-up.ts';
 
-export interface Conductor {
-  start(): void;
-  /** Something changed: looks now, not at the next tick. */
-  wake(): void;
-  /** A file was taken in or moved on: the ledger can be written to (again). */
-  tookIn(): void;
-  /** Gives an event to a file that nobody works on. */
-  apply(id: string, event: FileEvent): Promise<Applied>;
-  /**
-   * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every three seconds, and with every row that a
-   * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
-   */
-  progressedAt(): number;
-  /**
-   * Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger throws
-   */
-  interrupt(id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied>;
-  /** What people paused. */
-  readonly pauses: OperatorPauses;
-  /** A person wants a feed to be published now; see `Publish.now`. */
-  publishNow: Publish['now'];
-  /** Why everything waits, or all uploads to a host, or null. */
-  pause(): Pause | null;
-  /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
-  noSlot(facts: Facts): NoSlot | null;
-  /** Why it takes long to hear that a video is ready, or null. */
-  pollTrouble(): PollTrouble | null;
-  /** When the service is asked next how far the videos are (epoch milliseconds); null: it is asked about none. */
-  nextPollAt(): number | null;
-  /** How far the comparison of files that were there before with what the service has is; null when none is compared. */
-  comparison(): Comparison | null;
-  /** Feeds that wait to be published, and why. */
-  feedsWaiting(): readonly FeedWait[];
-  /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
-  createsWaitUntil(): number | null;
-  /** Asks the service at once whether the reason of a pause is gone. */
-  probeNow(): void;
-  /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
-  ring(): void;
-  /**
-   * Asks whether the service still has the video of a file that is done. If not, the file is held, as if that had been found while it was
-   * processed.
-   *
-   * @returns `there`, `applied` when it is held now, another word when its row could not be written, or why the service cannot say
-   */
-  checkVideo(facts: Facts): Promise<Applied | 'there' | Failure>;
-  /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
-  putAwayAgain(id: string): Promise<boolean | null>;
-  /** Which channels and feeds the service has. */
-  readonly names: Pick<ServiceNames, 'ask' | 'change' | 'unknown' | 'known'>;
-  /** Work beside it broke: when the machine is at its limits, everything waits. */
-  broke(work: string, error: unknown): void;
-  /** A watched folder can be trusted (again): what waited for it goes on. */
-  folderBack(folder: string): void;
-  /** A scan of a watched folder ended well: one of the files that wait there to be put away is tried again. */
-  folderSeen(folder: string): void;
-  uploads(): readonly LiveUpload[];
-  /** Bytes that left in uploads, also in those that broke off, since the start. */
-  sentBytes(): number;
-  /** How fast it goes, as measured; null what is not known yet. */
-  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs' | 'latePoll'>;
-  /** True when nothing is left to do with any file but those that ended. */
-  isIdle(): Promise<boolean>;
-  change(settings: ConductorSettings): void;
-  /** Refuses new work, lets what runs finish until the signal fires, then cuts it. Ends with all facts written. */
-  stop(hurry: AbortSignal): Promise<void>;
+/** Settings that a reload may change. */
+export interface ConductorSettings extends RoundSettings, Limits {}
+
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
+
+export interface ConductorWorld extends Omit<RoundsWorld, Own> {
+  readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore;
+  readonly budget: Budget;
+  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  uploadsStartAt(): number | null;
+  /** Whether nothing in a folder may be touched: another dropcast has it, or its file system does not answer. */
+  isOffLimits(folder: string): boolean;
+  /** Whether this host may take up anything; false while a person drains it. */
+  mayTake(): boolean;
+  /** Whether this host does what only one may do. */
+  readonly turn: Turn;
+  /** Null: no other host has these rows. */
+  readonly elsewhere: Elsewhere | null;
+  /** A token for a create request that was never used before. */
+  newToken(): string;
 }
+
+export type Conductor = ReturnType<typeof createConductor>;
 
 /**
  * Moves every file on, in one loop: releases what has waited, fills the lanes, starts the rounds. While the service is away it
@@ -95,7 +58,8 @@ export interface Conductor {
  * @param world the ports; `rows` is the one writer that intake and conductor share
  * @param initial settings until `change`
  */
-export function createConductor(world: ConductorWorld, initial: ConductorSettings): Conductor {
+export function createConductor(world: ConductorWorld, initial: ConductorSettings) {
+  const { clock, logger } = world;
   let settings = initial;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -111,7 +75,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     const pause = breaker.pause();
     if (pause !== null) {
       if (breaker.isProbeDue()) rounds.start('probe', probe);
-      else loop.ringAt('probe', world.clock.elapsed() + pause.nextProbeAt - world.clock.now());
+      else loop.ringAt('probe', clock.elapsed() + pause.nextProbeAt - clock.now());
       return;
     }
     if (names.isDue()) rounds.start('names', () => names.look(signal));
@@ -141,25 +105,102 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     loop.wake();
   };
 
+  /** Background work failed. When the machine is at its limits, everything waits. */
   const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
-    if (isTakenOver(error)) world.logger.warn('Another worker has the file now', { work, err: error });
-    else if (failure === null) world.logger.error('A background task failed', { work, err: error });
+    if (isTakenOver(error)) logger.warn('Another worker has the file now', { work, err: error });
+    else if (failure === null) logger.error('A background task failed', { work, err: error });
     else breaker.failed(failure);
   };
 
-  const loop = new Loop({
-    clock: world.clock,
-    isShared: world.elsewhere !== null,
-    tick,
-    broke: (error) => broke('tick', error),
+  /** A step ended, or an event brought a failure: null for a success. */
+  const ended = (facts: Facts, failure: Failure | null): void => {
+    if (facts.uploadedAt !== null && facts.end !== null) rounds.fell(facts.id);
+    if (facts.notBefore !== null) retries.waits(facts.notBefore);
+    if (failure === null) breaker.succeeded();
+    // Failures that involve a host were already classified.
+    else if (failure.kind === 'suspended') breaker.failed(failure);
+  };
+
+  const retry = (): RetryPolicy => settings.retry;
+  const loop = new Loop({ clock, isShared: world.elsewhere !== null, tick, broke: (error) => broke('tick', error) });
+  const uploads = createUploads(clock);
+  const pauses = createOperatorPauses({ ...world, ended: () => loop.wake() });
+  const breaker = createBreaker(world);
+  const uploadHosts = createUploadHosts({
+    ...world,
+    isBack: release,
+    ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
-  const parts = createParts(world, { loop, stopping: signal, settings: () => settings, broke, hostBack: release });
-  const { breaker, lanes, names, pauses, retries, rounds, runner, uploadHosts } = parts;
+  const names = createServiceNames({ ...world, back: release, ringAt: (at) => loop.ringAt('names', at) });
+  const service = judgedService(world, { breaker, uploadHosts, names, stopping: signal });
+  const unconfirmed = createUnconfirmedCreates(world);
+  const runner = createRunner({
+    ...world,
+    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads, uploadHosts }, signal),
+    policy: policyOf(clock, retry),
+    ended,
+    stuck: (id, error) => {
+      logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
+      breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
+    },
+  });
+  const lanes = new Lanes(
+    {
+      ...world,
+      runner,
+      mayCreate: async () => uploadHosts.mayCreate() && (await unconfirmed.mayRisk()),
+      isPaused: (folder) => pauses.holds(folder) !== null,
+      uploadHosts,
+      onEnd: (id, wasOurs) => {
+        uploads.ended(id);
+        uploadHosts.ended(id);
+        // Retrying at once would keep a processor busy until the other worker is done.
+        if (wasOurs) loop.wake();
+      },
+    },
+    initial,
+  );
+  const retries = createRetries({
+    ...world,
+    release: async (id) => {
+      await runner.apply(id, { type: 'GO' });
+      loop.progressed();
+    },
+    retry,
+    ringAt: (at) => loop.ringAt('retries', at),
+  });
+  const rounds = createRounds({
+    ...world,
+    ...service,
+    runner: {
+      apply: async (id, event) => {
+        const applied = await runner.apply(id, event);
+        // A ready file can be published, a published one put away.
+        if (applied === 'applied') loop.wake();
+        return applied;
+      },
+    },
+    settings: () => settings,
+    filesPerHour: uploads.filesPerHour,
+    failed: breaker.judge,
+    broke,
+    wake: () => loop.wake(),
+    ringAt: (name, at) => loop.ringAt(name, at),
+  });
+
+  /** One look at all of them: a file that moves from one state to another must not be missed in between. */
+  const countUnfinished = async (): Promise<number> => {
+    if (pauses.all() !== null) return world.store.count('processing', 'awaiting publish');
+    const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
+    if (paused.length > 0) return world.store.countUnfinished(paused);
+    return world.store.count('queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish');
+  };
 
   return {
     start: () => loop.start(),
-    stop: async (hurry) => {
+    /** Refuses new work, lets what runs finish until the signal fires, then cuts it. Ends with all facts written. */
+    stop: async (hurry: AbortSignal): Promise<void> => {
       lanes.close();
       stopping.abort();
       await loop.stop();
@@ -167,17 +208,20 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       await runner.abort();
       await rounds.finished();
     },
-    change: (changed) => {
+    change: (changed: ConductorSettings): void => {
       settings = changed;
       lanes.change(changed);
       loop.wake();
     },
+    /** Something changed: looks now, not at the next tick. */
     wake: () => loop.wake(),
-    tookIn: () => {
+    /** A file was taken in or moved on: the ledger can be written to (again). */
+    tookIn: (): void => {
       breaker.wrote();
       loop.wake();
     },
-    apply: async (id, event) => {
+    /** Gives an event to a file that no step works on. */
+    apply: async (id: string, event: FileEvent): Promise<Applied> => {
       const applied = await runner.apply(id, event);
       // A folder that is emptied brings thousands of events that change nothing.
       if (applied !== 'applied') return applied;
@@ -185,81 +229,108 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
-    interrupt: async (id, event, isTooLate) => {
+    /** Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger throws */
+    interrupt: async (id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied> => {
       const applied = await runner.interrupt(id, event, isTooLate);
       loop.wake();
       return applied;
     },
+    /** What people paused. */
     pauses,
-    publishNow: async (feed) => {
-      // Whoever asks for it may have made it a moment ago.
+    /** Which channels and feeds the service has. */
+    names,
+    /** A person wants a feed to be published now; see `Publish.now`. */
+    publishNow: async (feed: string) => {
+      // It may have been created a moment ago.
       if (names.unknown().some(({ kind, name }) => kind === 'feed' && name === feed)) await names.look(signal);
       return rounds.publishNow(feed);
     },
-    probeNow: () => {
+    /** Asks the service at once whether the reason of a pause is gone. */
+    probeNow: (): void => {
       breaker.probeNow();
       uploadHosts.tryNow();
       release();
     },
-    checkVideo: async ({ id, videoId }) => {
-      const status = await parts.host.status(videoId ?? '', signal);
+    /**
+     * Asks whether the service still has the video of a file that is done. If not, the file is held, as if that had been found while it
+     * was processed.
+     *
+     * @returns `there`, `applied` when it is held now, another word when its row could not be written, or why the service cannot say
+     */
+    checkVideo: async ({ id, videoId }: Facts): Promise<Applied | 'there' | Failure> => {
+      const status = await service.host.status(videoId ?? '', signal);
       if (status.ok) return 'there';
       return status.failure.kind === 'gone' ? runner.apply(id, { type: 'REMOTE_GONE' }) : status.failure;
     },
-    putAwayAgain: async (id) => {
+    /** Tries again to delete or move a local file that waits or was kept. Null: another worker holds its row. */
+    putAwayAgain: async (id: string): Promise<boolean | null> => {
       const isTried = await rounds.putAwayAgain(id);
       loop.wake();
       return isTried;
     },
-    ring: () => {
-      rounds.ring();
+    /** A webhook says that videos have changed: polls the service soon, at most once a second. */
+    ring: (): void => {
+      rounds.sweep.ring();
       loop.wake();
     },
-    folderBack: (folder) => {
+    /** A watched folder can be trusted again: its waiting files continue. */
+    folderBack: (folder: string): void => {
       retries.folderBack(folder);
       loop.wake();
     },
+    /** A scan of a watched folder ended well: one of the files that wait there to be put away is tried again. */
     folderSeen: rounds.folderSeen,
-    names,
     broke,
+    /**
+     * When it last made progress, by the monotonic clock: at the end of each tick, at least every three seconds, and with every row that a
+     * long tick has moved. It stands still only when a tick hangs, or fails each time because of a bug.
+     */
     progressedAt: () => loop.progressedAt(),
+    /** Why everything waits, or all uploads to a host, or null. */
     pause: () => breaker.pause() ?? uploadHosts.pause(),
-    noSlot: (facts) => {
+    /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
+    noSlot: (facts: Facts): NoSlot | null => {
       const state = stateOf(facts);
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
-    pollTrouble: () => rounds.pollTrouble(),
-    nextPollAt: () => {
-      const at = rounds.nextPollAt();
-      return at === null ? null : at - world.clock.elapsed() + world.clock.now();
+    /** Why it takes long to hear that a video is ready, or null. */
+    pollTrouble: rounds.sweep.trouble,
+    /** When the service is polled next (epoch milliseconds); null: no video is being processed. */
+    nextPollAt: (): number | null => {
+      const at = rounds.sweep.nextAt();
+      return at === null ? null : at - clock.elapsed() + clock.now();
     },
-    comparison: () => rounds.comparison(),
-    feedsWaiting: () => rounds.feedsWaiting(),
-    createsWaitUntil: () => parts.unconfirmed.waitUntil(),
-    uploads: () => parts.uploads.list(),
-    sentBytes: () => parts.uploads.sentBytes(),
+    /** Progress of the comparison of existing files with the service's videos; null when none is compared. */
+    comparison: rounds.comparison,
+    /** Feeds that wait to be published, and why. */
+    feedsWaiting: rounds.feedsWaiting,
+    /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+    createsWaitUntil: unconfirmed.waitUntil,
+    uploads: uploads.list,
+    /** Bytes that left in uploads, also in those that broke off, since the start. */
+    sentBytes: uploads.sentBytes,
+    /** How fast it goes, as measured; null what is not known yet. */
     pace: () => ({
-      bytesPerSecond: parts.uploads.bytesPerSecond(),
-      processingMs: rounds.processingMs(),
-      latePoll: rounds.latePoll(),
+      bytesPerSecond: uploads.bytesPerSecond(),
+      processingMs: rounds.sweep.usualMs(),
+      latePoll: rounds.sweep.late(),
     }),
-    isIdle: () => isIdle(world.store, parts),
+    /** True when nothing is left to do with any file but those that ended. */
+    isIdle: async (): Promise<boolean> => {
+      const { store } = world;
+      if (lanes.size() > 0 || !rounds.isPutAwayUpToDate() || (await countUnfinished()) > 0) return false;
+      const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1), store.feedsDue()]);
+      return left.every(({ length }) => length === 0);
+    },
   };
 }
 
-const waitForStep = ['queued', 'awaiting upload', 'retrying'] as const;
-const waitForService = ['processing', 'awaiting publish'] as const;
-
-async function isIdle(store: ConductorWorld['store'], { lanes, pauses, rounds }: Parts): Promise<boolean> {
-  if (lanes.size() > 0 || !rounds.isPutAwayUpToDate()) return false;
-  if ((await countUnfinished(store, pauses)) > 0) return false;
-  const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1), store.feedsDue()]);
-  return left.every(({ length }) => length === 0);
-}
-
-/** One look at all of them: a file that moves from one state to another must not be missed in between. */
-async function countUnfinished(store: ConductorWorld['store'], pauses: OperatorPauses): Promise<number> {
-  if (pauses.all() !== null) return store.count(...waitForService);
-  const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
-  return paused.length === 0 ? store.count(...waitForStep, ...waitForService) : store.countUnfinished(paused);
+function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
+  return {
+    get attempts() {
+      return retry().attempts;
+    },
+    retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, retry(), Math.random()),
+    now: () => clock.now(),
+  };
 }

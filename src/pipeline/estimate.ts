@@ -1,4 +1,6 @@
-import { sendingMs } from './sending-time.ts';
+import { priorities } from './file/queue.ts';
+import type { Line, Place } from './file/queue.ts';
+import { begun, sendingMs } from './sending-time.ts';
 import type { Speed } from './sending-time.ts';
 
 /** What is left to do, as counts: of all files that wait, or of one file and those before it. */
@@ -165,4 +167,51 @@ function uploadLimit({ toSend }: Backlog, { bytesPerSecond, bandwidth, slots }: 
   if (!isFull && toSend > slots) return 'upload slots';
   // Files that wait for their next try, or have just begun, are held up by no limit.
   return isFull || bytesPerSecond !== null ? 'upload bandwidth' : 'nothing';
+}
+
+/** Pure: until the bytes of an upload are sent, in milliseconds. It keeps its share of the speed of all. Null: not known. */
+export function uploadedInMs(bytesLeft: number, bytesPerSecond: number | null, pace: Pace): number | null {
+  if (bytesLeft === 0) return 0;
+  if (bytesPerSecond === null) return null;
+  const all = Math.max(bytesPerSecond, pace.bytesPerSecond ?? 0);
+  return sendingMs(bytesLeft * (all / bytesPerSecond), begun({ ...pace, bytesPerSecond: all }));
+}
+
+/** What starts before a file. */
+interface Ahead {
+  /** Records that are created before its upload starts, its own among them. */
+  readonly creates: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Pure: what starts before a file, about: all that is more urgent, and of each line of its priority as much as of its own. */
+export function filesAhead(place: Place, lines: readonly Line[]): Ahead {
+  const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };
+  for (const line of lines) {
+    const files = startsBefore(place, line);
+    if (line.state === 'queued') ahead.creates += files;
+    ahead.files += files;
+    ahead.bytes += line.files === 0 ? 0 : (line.bytes / line.files) * files;
+  }
+  return ahead;
+}
+
+function startsBefore({ state, priority, folder, isBig, before }: Place, line: Line): number {
+  if (line.state !== state) return state === 'queued' ? line.files : 0;
+  if (line.priority !== priority)
+    return priorities.indexOf(line.priority) < priorities.indexOf(priority) ? line.files : 0;
+  return Math.min(line.files, line.folder === folder && line.isBig === isBig ? before : before + 1);
+}
+
+/**
+ * Pure: until a file that waits has a slot, in milliseconds; null: not known.
+ *
+ * @param uploads bytes that each upload under way has left
+ */
+export function startsInMs(ahead: Ahead, uploads: readonly number[], pace: Pace): number | null {
+  const untilFirstEnds = uploads.length < pace.slots ? 0 : Math.min(...uploads) * pace.slots;
+  const isSlotLeft = uploads.length + ahead.files < pace.slots;
+  const sentInMs = sendingMs(isSlotLeft ? 0 : untilFirstEnds + ahead.bytes, pace);
+  return sentInMs === null ? null : Math.max(sentInMs, untilRoomMs(ahead.creates, pace.room));
 }

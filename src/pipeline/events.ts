@@ -20,7 +20,7 @@ export interface OperatorPause {
   /** Absolute path of the watched folder; null: everything. */
   readonly folder: string | null;
   readonly since: number;
-  /** When it ends by itself, by the clock on the wall; null: when somebody ends it. */
+  /** When it expires, on the wall clock; null: when a person ends it. */
   readonly until: number | null;
   /** Who set it. */
   readonly by: string;

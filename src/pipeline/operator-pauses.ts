@@ -1,52 +1,34 @@
 import type { KeptEvents, OperatorPause } from './events.ts';
 import type { Clock, Elsewhere, PauseStore } from './file/ports.ts';
-import { believed } from './file/stored-time.ts';
-
-/** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
-export interface OperatorPauses {
-  /** Those that hold now, oldest first. */
-  list(): readonly OperatorPause[];
-  /** The pause of a folder or of everything that keeps its files from beginning; null: none. */
-  holds(folder: string): OperatorPause | null;
-  /** Of everything; null: none. */
-  all(): OperatorPause | null;
-  /**
-   * On disk when it resolves. A second one of the same folder replaces the first, and keeps its beginning.
-   *
-   * @param wanted.folder absolute; null: everything
-   * @param wanted.until epoch milliseconds; null: until somebody ends it
-   */
-  set(wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause>;
-  /** @param by who ends it @returns null when there was none */
-  end(folder: string | null, by: string): Promise<OperatorPause | null>;
-  /** Reads them when that was not done yet, or others may have changed them; ends those that are over by the clock on the wall. */
-  keep(): Promise<void>;
-}
+import { believed } from './ages.ts';
 
 export interface OperatorPausesWorld {
   readonly store: PauseStore;
   readonly clock: Clock;
-  /** Null: nobody else writes them. */
+  /** Null: no other host writes them. */
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly events: KeptEvents;
   /** Files may begin that had to wait. */
   readonly ended: () => void;
 }
 
-/** What was said on another host holds here so much later at most. */
+/** How long a pause set on another host may take to apply here. */
 const lookAgainMs = 2_000;
 
-/** The clock on the wall and the monotonic one drift apart. Less than this is no clock that was set. */
+/** The wall clock and the monotonic clock drift apart. A smaller difference does not mean that the clock was set. */
 const driftMs = 1_000;
 
-export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld): OperatorPauses {
+export type OperatorPauses = ReturnType<typeof createOperatorPauses>;
+
+/** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
+export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld) {
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let lookAt = -Infinity;
-  /** When each pause ends at the latest, by the clock that no one sets: a pause never lasts longer than it was set for. */
+  /** When each pause ends at the latest, on the monotonic clock: a pause never lasts longer than it was set for. */
   let latest: ReadonlyMap<string, number> = new Map();
 
-  /** What another host has said is told there. */
+  /** A change made on another host was reported there. */
   const read = async (): Promise<readonly OperatorPause[]> => {
     const before = pauses ?? [];
     const now = await store.pauses();
@@ -56,7 +38,7 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
     return now;
   };
 
-  /** One after the other: memory and disk must not differ in which came last. */
+  /** Runs changes one after the other, so that memory and disk agree on the last one. */
   const inTurn = <T>(work: (now: readonly OperatorPause[]) => Promise<T>): Promise<T> => {
     const done = last.then(async () => work(pauses === null || elsewhere !== null ? await read() : pauses));
     last = done.catch(() => undefined);
@@ -89,10 +71,20 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
     });
 
   return {
+    /** Those that hold now, oldest first. */
     list: shown,
-    holds: (folder) => shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
-    all: () => shown().find(({ folder }) => folder === null) ?? null,
-    set: (wanted) =>
+    /** The pause of a folder or of everything that keeps its files from beginning; null: none. */
+    holds: (folder: string): OperatorPause | null =>
+      shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
+    /** Of everything; null: none. */
+    all: (): OperatorPause | null => shown().find(({ folder }) => folder === null) ?? null,
+    /**
+     * On disk when it resolves. A second one of the same folder replaces the first, and keeps its beginning.
+     *
+     * @param wanted.folder absolute; null: everything
+     * @param wanted.until epoch milliseconds; null: until a person ends it
+     */
+    set: (wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause> =>
       inTurn(async (now) => {
         const before = now.find(({ folder }) => folder === wanted.folder);
         const pause = { ...wanted, since: before?.since ?? clock.now() };
@@ -102,14 +94,16 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
         events.emit(event);
         return pause;
       }),
-    end: (wanted, by) =>
+    /** @param by who ends it @returns null when there was none */
+    end: (wanted: string | null, by: string): Promise<OperatorPause | null> =>
       inTurn(async (now) => {
         const pause = now.find(({ folder }) => folder === wanted);
         if (pause === undefined) return null;
         await drop(pause, by);
         return pause;
       }),
-    keep: async () => {
+    /** Reads them when that was not done yet, or others may have changed them; ends those that are over on the wall clock. */
+    keep: async (): Promise<void> => {
       const isOld = elsewhere !== null && clock.elapsed() >= lookAt;
       if (pauses === null || isOld || pauses.some(isOver))
         await inTurn(async (now) => {

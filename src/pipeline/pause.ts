@@ -9,33 +9,14 @@ import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
  * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close.
  * Hosts that only take uploads have their own (upload-hosts.ts).
  */
-export interface Breaker {
-  /** Why everything waits, or null. */
-  pause(): Pause | null;
-  /** This machine or an account refuses, or nothing can be reached: everything waits. */
-  failed(failure: Failure): void;
-  /**
-   * A request to the service failed. Whether the service is away is asked at once, with a harmless request.
-   * @returns the failure as it counts: `offline` when the service answers nothing else either
-   */
-  judge(failure: Failure, signal: AbortSignal): Promise<Failure>;
-  /** A step succeeded. */
-  succeeded(): void;
-  /** The ledger could be written to. */
-  wrote(): void;
-  /** The next probe is due at once. */
-  probeNow(): void;
-  isProbeDue(): boolean;
-  /** Asks the service with a harmless request (docs/decisions/0022). @returns whether everything may go on */
-  probe(signal: AbortSignal): Promise<boolean>;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** @param world.library asked by a probe */
 export function createBreaker(world: {
   readonly library: Pick<VideoLibrary, 'probe'>;
   readonly clock: Clock;
   readonly events: Events;
-}): Breaker {
+}) {
   const { library, clock, events } = world;
   let state: BreakerState = closed;
 
@@ -60,24 +41,34 @@ export function createBreaker(world: {
   };
 
   return {
-    pause: () => state.pause && onTheWall(state.pause, clock),
+    /** Why everything waits, or null. */
+    pause: (): Pause | null => state.pause && onTheWall(state.pause, clock),
+    /** This machine or an account refuses, or nothing can be reached: everything waits. */
     failed,
-    judge: async (failure, signal) => {
+    /**
+     * A request to the service failed. A harmless request finds out at once whether the service is away.
+     * @returns the failure as it counts: `offline` when the service answers nothing else either
+     */
+    judge: async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
       const judged = await verdict(failure, signal);
       if (!signal.aborted) failed(judged);
       return judged;
     },
-    succeeded: () => {
+    /** A step succeeded. */
+    succeeded: (): void => {
       state = afterSuccess(state);
     },
-    wrote: () => {
+    /** The ledger could be written to. */
+    wrote: (): void => {
       state = afterWrite(state, clock.elapsed());
     },
-    probeNow: () => {
+    /** The next probe is due at once. */
+    probeNow: (): void => {
       if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: clock.elapsed() } };
     },
-    isProbeDue: () => (state.pause?.nextProbeAt ?? Infinity) <= clock.elapsed(),
-    probe: async (signal) => {
+    isProbeDue: (): boolean => (state.pause?.nextProbeAt ?? Infinity) <= clock.elapsed(),
+    /** Asks the service with a harmless request (docs/decisions/0022). @returns whether work may resume */
+    probe: async (signal: AbortSignal): Promise<boolean> => {
       const { pause } = state;
       if (pause === null) return false;
       const answer = await library.probe(signal);

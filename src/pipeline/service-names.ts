@@ -1,7 +1,6 @@
-import type { Events } from './events.ts';
+import type { Events, NameKind } from './events.ts';
 import { unknownNameCodes } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
-import type { NameKind } from './events.ts';
 import type { Answer, Clock, VideoLibrary } from './file/ports.ts';
 
 /** A channel or feed that files are to go to and that the service does not have. */
@@ -14,36 +13,6 @@ export interface UnknownName {
 
 /** What the service has, by its own lists. */
 export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
-
-/**
- * Which channels and feeds the service has. Its lists are asked at a start and a reload, when it refuses something that names one, and
- * while files wait for one: never for nothing. A list alone keeps nothing back, for it may be wrong: what goes to a name that it does not
- * have is tried, and once the service refuses that too, the rest waits as a group, without a request of its own.
- */
-export interface ServiceNames {
-  /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
-  ask(used: NamesOfService, signal: AbortSignal): Promise<Answer<NamesOfService>>;
-  /** The configuration is another one; null: its service did not say what it has. */
-  change(used: NamesOfService, lists: NamesOfService | null): void;
-  /** Why nothing can go there at present; null: nothing is known against it. */
-  whyNot(kind: NameKind, name: string): Failure | null;
-  /** The service refused what named this. @returns why nothing can go there; null when it has it, or does not say */
-  refused(
-    failure: Failure,
-    name: { readonly kind: NameKind; readonly name: string },
-    signal: AbortSignal,
-  ): Promise<Failure | null>;
-  /** The service took what named this, whatever its list says. */
-  worked(kind: NameKind, name: string): void;
-  /** The service answers again: the lists that it did not give are asked for. */
-  serviceBack(): void;
-  isDue(): boolean;
-  /** Looks whether something has changed. */
-  look(signal: AbortSignal): Promise<void>;
-  unknown(): readonly UnknownName[];
-  /** As the service last said; null: it has not. */
-  known(): NamesOfService | null;
-}
 
 export interface NamesWorld {
   readonly library: Pick<VideoLibrary, 'names'>;
@@ -67,7 +36,14 @@ const refusedAgainMs = 10_000;
  */
 const fileWaitsMs = 60 * 60_000;
 
-export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld): ServiceNames {
+export type ServiceNames = ReturnType<typeof createServiceNames>;
+
+/**
+ * Which channels and feeds the service has. Its lists are asked at a start and a reload, when it refuses something that names one, and
+ * while files wait for one: never for nothing. A list alone keeps nothing back, for it may be wrong: what goes to a name that it does not
+ * have is tried, and once the service refuses that too, the rest waits as a group, without a request of its own.
+ */
+export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld) {
   const lists = new Map<NameKind, readonly string[]>();
   /** What was asked last because of a refusal. */
   const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
@@ -152,7 +128,8 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   };
 
   return {
-    change: (names, said) => {
+    /** The configuration is another one; null: its service did not say what it has. */
+    change: (names: NamesOfService, said: NamesOfService | null): void => {
       used = names;
       // It may be another service.
       proven.clear();
@@ -161,19 +138,26 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       if (said !== null) learn('feed', said.feed);
       planNext();
     },
-    ask: async (names, signal) => {
+    /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
+    ask: async (names: NamesOfService, signal: AbortSignal): Promise<Answer<NamesOfService>> => {
       used = names;
       const answer = await askForBoth(signal);
       isOwed = !answer.ok && (signal.aborted || mayPass.has(answer.failure.kind));
       planNext();
       return answer;
     },
+    /** Why nothing can go there at present; null: nothing is known against it. */
     whyNot,
-    refused: async ({ kind: failed, status }, { kind, name }, signal) => {
+    /** The service refused what named this. @returns why nothing can go there; null when it has it, or does not say */
+    refused: async (
+      { kind: failed, status }: Failure,
+      { kind, name }: { readonly kind: NameKind; readonly name: string },
+      signal: AbortSignal,
+    ): Promise<Failure | null> => {
       const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
       // Its list is wrong about this one, and so no reason to blame the name.
       if (!isAnswer || proven.has(keyOf(kind, name))) return null;
-      // The list of the start may be months old.
+      // The list read at the start may be months old.
       const last = refusals.get(kind);
       const isRecent = last !== undefined && clock.elapsed() - last.at < refusedAgainMs;
       const asked = isRecent ? last : { at: clock.elapsed(), answer: askFor(kind, signal) };
@@ -184,25 +168,29 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       refusedAt.set(keyOf(kind, name), clock.elapsed());
       return whyNot(kind, name);
     },
-    worked: (kind, name) => {
+    /** The service took what named this, whatever its list says. */
+    worked: (kind: NameKind, name: string): void => {
       const one = unknown.get(keyOf(kind, name));
       if (one === undefined) return;
       proven.add(keyOf(kind, name));
       isThere(one);
     },
-    serviceBack: () => {
+    /** The service answers again: the lists that it did not give are asked for. */
+    serviceBack: (): void => {
       isDueNow = isOwed || isWanted();
     },
-    isDue: () => isDueNow || lookAt <= clock.elapsed(),
-    look: async (signal) => {
+    isDue: (): boolean => isDueNow || lookAt <= clock.elapsed(),
+    /** Looks whether something has changed. */
+    look: async (signal: AbortSignal): Promise<void> => {
       isDueNow = false;
       const kinds = new Set([...unknown.values()].map(({ kind }) => kind));
       if (isOwed) isOwed = !(await askForBoth(signal)).ok;
       else for (const kind of kinds) await askFor(kind, signal);
       planNext();
     },
-    unknown: () => [...unknown.values()],
-    known: () => {
+    unknown: (): readonly UnknownName[] => [...unknown.values()],
+    /** As the service last said; null: it has not. */
+    known: (): NamesOfService | null => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];
       return channel === undefined || feed === undefined ? null : { channel, feed };
     },

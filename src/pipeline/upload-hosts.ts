@@ -10,55 +10,6 @@ type Upload = Pick<Facts, 'id' | 'uploadUrl'> & Partial<Pick<Facts, 'lastFailure
 /** What a PUT was sent to. */
 type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
 
-/** A circuit breaker for each host that takes uploads: while one is away its files wait, and one of them finds out whether it is back. */
-export interface UploadHosts {
-  /** Whether this file may be sent now. Where a host is away, one file at a time may, once its next try is due. */
-  isOpen(upload: Upload): boolean;
-  /** The same for a file that is sent at once: it finds out for the others. */
-  admit(upload: Upload): boolean;
-  /**
-   * What became of a PUT.
-   *
-   * @param isFirstUse whether nothing was sent to the address before
-   * @returns the answer as it counts: a failure of the host costs the file no attempt
-   */
-  judge<T>(upload: Sent, answer: Answer<T>, isFirstUse?: boolean): Answer<T>;
-  /** A host took a file although it answered with a web page: from now on such an answer is a success there. */
-  believe(upload: Upload): void;
-  isBelieved(upload: Upload): boolean;
-  /** Whether the address of a file was refused only because its host refused every new address: it may work again. */
-  isSpared(upload: Upload): boolean;
-  /**
-   * Whether the file that tries a host which refuses every new address shall get a new record for that: a host refuses an address that has
-   * expired even when it works again. True at most 2, 4, 8 and then every 15 minutes, so that the budget does not notice.
-   */
-  takesNewAddress(upload: Upload & Pick<Facts, 'createdAt'>): boolean;
-  /**
-   * False while the only known upload host refuses every new address: each further record would be of no use. True again if no file takes the
-   * next try, because its folder is paused, for example: a new record then tries the host.
-   */
-  mayCreate(): boolean;
-  /**
-   * After a restart: one file finds out whether a host still refuses every new address. Otherwise files that the host has not refused yet
-   * would pay for it.
-   *
-   * @throws what the ledger throws
-   */
-  recall(): Promise<void>;
-  /** Nobody works on the file any more. */
-  ended(id: string): void;
-  /** The next try at each host that is away is due at once. */
-  tryNow(): void;
-  /** Why uploads wait, or null. */
-  pause(): Pause | null;
-  /**
-   * Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes.
-   *
-   * @returns hosts still known @throws what the ledger throws
-   */
-  tidy(): Promise<number>;
-}
-
 /** Times are those of the monotonic clock. */
 interface Outage {
   readonly failure: Failure;
@@ -113,6 +64,9 @@ const costlyProbeMs = 60_000;
 /** Longest time between two new records for a host that refuses every new address. Each costs about five requests. */
 const mostNewAddressMs = 15 * 60_000;
 
+/** A circuit breaker for each host that takes uploads: while one is away its files wait, and one of them finds out whether it is back. */
+export type UploadHosts = ReturnType<typeof createUploadHosts>;
+
 /** @param isBack called when a host that was away has taken a file */
 export function createUploadHosts(world: {
   readonly clock: Clock;
@@ -121,7 +75,7 @@ export function createUploadHosts(world: {
   isBack(): void;
   /** A host may be tried again at this time of the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
-}): UploadHosts {
+}) {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
   /** Origins whose web pages are successes. In memory: after a restart, the first file is asked about again. */
@@ -225,14 +179,22 @@ export function createUploadHosts(world: {
   };
 
   return {
+    /** Whether this file may be sent now. Where a host is away, one file at a time may, once its next try is due. */
     isOpen,
-    admit: (upload) => {
+    /** The same for a file that is sent at once: it finds out for the others. */
+    admit: (upload: Upload): boolean => {
       const outage = outageOf(upload);
       const isAdmitted = isOpen(upload);
       if (isAdmitted && outage !== null) outage.trying = upload.id;
       return isAdmitted;
     },
-    judge: (upload, answer, isFirstUse = false) => {
+    /**
+     * What became of a PUT.
+     *
+     * @param isFirstUse whether nothing was sent to the address before
+     * @returns the answer as it counts: a failure of the host costs the file no attempt
+     */
+    judge: <T>(upload: Sent, answer: Answer<T>, isFirstUse = false): Answer<T> => {
       if (answer.ok) succeeded(upload);
       if (answer.ok) return answer;
       const failure = ofRefusal(upload, answer.failure, isFirstUse);
@@ -240,18 +202,25 @@ export function createUploadHosts(world: {
       const host = hostOf(upload);
       if (isOfFile(host, upload)) return answer;
       failed(host, upload, failure);
-      // It may be the one that finds out.
+      // This file may be the one that tests the host.
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
       return { ok: false, failure: { ...failure, kind: 'offline', retryAfterMs } };
     },
-    believe: (upload) => {
+    /** A host took a file although it answered with a web page: from now on such an answer is a success there. */
+    believe: (upload: Upload): void => {
       if (believed.size >= mostRemembered) believed.clear();
       believed.add(originOf(upload.uploadUrl));
       succeeded(upload);
     },
-    isBelieved: ({ uploadUrl }) => believed.has(originOf(uploadUrl)),
-    isSpared: (upload) => hosts.get(originOf(upload.uploadUrl))?.spared.has(upload.id) === true || wasRefused(upload),
-    takesNewAddress: (upload) => {
+    isBelieved: ({ uploadUrl }: Upload): boolean => believed.has(originOf(uploadUrl)),
+    /** Whether the address of a file was refused only because its host refused every new address: it may work again. */
+    isSpared: (upload: Upload): boolean =>
+      hosts.get(originOf(upload.uploadUrl))?.spared.has(upload.id) === true || wasRefused(upload),
+    /**
+     * Whether the file that tries a host which refuses every new address shall get a new record for that: a host refuses an address that has
+     * expired even when it works again. True at most 2, 4, 8 and then every 15 minutes, so that the budget does not notice.
+     */
+    takesNewAddress: (upload: Upload & Pick<Facts, 'createdAt'>): boolean => {
       const outage = outageOf(upload);
       const ageMs = clock.now() - (upload.createdAt ?? 0);
       const isNew = ageMs >= 0 && ageMs <= newForMs;
@@ -260,14 +229,24 @@ export function createUploadHosts(world: {
       outage.newAddressAt = clock.elapsed() + newAddressMs(outage.newAddresses);
       return true;
     },
-    mayCreate: () =>
+    /**
+     * False while the only known upload host refuses every new address: each further record would be of no use. True again if no file takes the
+     * next try, because its folder is paused, for example: a new record then tries the host.
+     */
+    mayCreate: (): boolean =>
       ![...hosts].some(
         ([origin, { outage }]) =>
           (lastTaken === null || lastTaken === origin) &&
           outage?.isRefusal === true &&
           !isOverdue(outage, clock.elapsed()),
       ),
-    recall: async () => {
+    /**
+     * After a restart: one file finds out whether a host still refuses every new address. Otherwise files that the host has not refused yet
+     * would pay for it.
+     *
+     * @throws what the ledger throws
+     */
+    recall: async (): Promise<void> => {
       for (const state of ['retrying', 'awaiting upload'] as const) {
         for (const facts of await world.store.due(state, Number.MAX_SAFE_INTEGER, mostRecalled)) {
           const { id, lastFailure } = facts;
@@ -278,18 +257,26 @@ export function createUploadHosts(world: {
         }
       }
     },
-    ended: (id) => {
+    /** No step works on the file any more. */
+    ended: (id: string): void => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
-    tryNow: () => {
+    /** The next try at each host that is away is due at once. */
+    tryNow: (): void => {
       for (const { outage } of hosts.values()) if (outage !== null) outage.nextTryAt = clock.elapsed();
     },
-    pause: () => {
+    /** Why uploads wait, or null. */
+    pause: (): Pause | null => {
       const told = [...hosts.values()].flatMap(({ outage }) => (outage?.isTold === true ? [outage] : []));
       const [first] = told.toSorted((one, other) => one.since - other.since);
       return first === undefined ? null : pauseOf(first, clock);
     },
-    tidy: async () => {
+    /**
+     * Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes.
+     *
+     * @returns hosts still known @throws what the ledger throws
+     */
+    tidy: async (): Promise<number> => {
       for (const [origin, host] of hosts) {
         const { outage, failedAt } = host;
         if (outage !== null && !(await isNeeded(origin, host, outage)) && host.outage === outage) {

@@ -1,19 +1,9 @@
 import type { Clock } from './file/ports.ts';
 
-/** A sleep that can be cut short. A ring while awake makes the next sleep short. */
-export interface WakeUp {
-  ring(): void;
-  /**
-   * Something can be done from then on: nobody sleeps longer. Of each name the last call counts.
-   *
-   * @param at by the monotonic clock, in milliseconds
-   */
-  ringAt(name: string, at: number): void;
-  /** Resolves when rung, at the earliest alarm, or after `mostMs` milliseconds. */
-  wait(mostMs: number): Promise<void>;
-}
+export type WakeUp = ReturnType<typeof createWakeUp>;
 
-export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock): WakeUp {
+/** A sleep that can be cut short. A ring while awake makes the next sleep short. */
+export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   let isRung = false;
   let wake: (() => void) | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -42,11 +32,17 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock): 
 
   return {
     ring,
-    ringAt: (name, at) => {
+    /**
+     * Something can be done from then on: nobody sleeps longer. Of each name the last call counts.
+     *
+     * @param at by the monotonic clock, in milliseconds
+     */
+    ringAt: (name: string, at: number): void => {
       alarms.set(name, at);
       if (wake !== null && at < endsAt) sleepUntil(at);
     },
-    wait: async (mostMs) => {
+    /** Resolves when rung, at the earliest alarm, or after `mostMs` milliseconds. */
+    wait: async (mostMs: number): Promise<void> => {
       if (!isRung) await sleep(mostMs);
       isRung = false;
       for (const [name, at] of alarms) if (at <= clock.elapsed()) alarms.delete(name);
@@ -57,3 +53,9 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock): 
 }
 
 const performanceClock = { elapsed: () => performance.now() };
+
+/** Resolves when a signal fires, at once if it has. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { suspectsOf } from '../../src/view/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { ConductorWorld } from '../../src/pipeline/parts.ts';
-import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
+import type { ConductorWorld } from '../../src/pipeline/conductor.ts';
+import { alwaysOurs } from '../../src/pipeline/file/ports.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from '../pipeline/fake-host.ts';

@@ -7,7 +7,7 @@ import { filesOf } from '../../src/view/files/files-view.ts';
 import type { FilesLedger } from '../../src/view/files/files-view.ts';
 import { refusedFor } from '../../src/view/picture/take-picture.ts';
 import type { FileRange, FileSelection } from '../../src/pipeline/file/selection.ts';
-import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
+import type { NoSlot } from '../../src/pipeline/steps/lanes.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { PollTrouble } from '../../src/pipeline/rounds/sweep.ts';
 import { waitsAt } from '../view/moments.ts';

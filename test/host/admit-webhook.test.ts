@@ -1,13 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { WebhookDoor } from '../../src/host/admit-webhook.ts';
 import { createWebhookDoor } from '../../src/host/admit-webhook.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const key = Buffer.from('a secret of the webhook');
 const secret = { reveal: () => `whsec_${key.toString('base64')}` };
 
-const admit: WebhookDoor['admit'] = (...args) => createWebhookDoor().admit(...args);
+const admit: ReturnType<typeof createWebhookDoor>['admit'] = (...args) => createWebhookDoor().admit(...args);
 
 function webhook(body: string, atMs = nowMs, id = 'msg_1') {
   const timestamp = Math.floor(atMs / 1000);

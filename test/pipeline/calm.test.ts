@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor } from '../../src/pipeline/conductor.ts';
-import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
-import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
+import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import { alwaysOurs } from '../../src/pipeline/file/ports.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';

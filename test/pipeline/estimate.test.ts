@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimate } from '../../src/pipeline/estimate.ts';
+import { estimate, filesAhead, startsInMs, uploadedInMs } from '../../src/pipeline/estimate.ts';
 import type { Backlog, Pace, RequestRoom } from '../../src/pipeline/estimate.ts';
+import type { Line, Place } from '../../src/pipeline/file/queue.ts';
 import { begun, sendingMs } from '../../src/pipeline/sending-time.ts';
 
 const minute = 60_000;
@@ -236,5 +237,100 @@ describe('sending', () => {
     ],
   ])('%s', ([, bytes, other, ms]) => {
     expect(sendingMs(bytes, { ...pace, ...other })).toBe(ms);
+  });
+});
+
+describe('an upload is done', () => {
+  const half = { bytesLeft: 600 * MB, bytesPerSecond: 5 * MB };
+  test.for<[string, typeof half | { bytesLeft: number; bytesPerSecond: null }, Partial<Pace>, number | null]>([
+    ['at its own speed', half, {}, 2 * minute],
+    [
+      'later, when the timetable gets slower: it keeps its share',
+      half,
+      { later: [{ inMs: minute, bandwidth: MB, mayStart: true }] },
+      11 * minute,
+    ],
+    [
+      'at the same time, when the window closes',
+      half,
+      { later: [{ inMs: 1, bandwidth: null, mayStart: false }] },
+      2 * minute,
+    ],
+    ['at once, when all is sent', { bytesLeft: 0, bytesPerSecond: null }, {}, 0],
+    ['nobody knows when, in the first second', { ...half, bytesPerSecond: null }, {}, null],
+    ['nobody knows when, while it stalls', { ...half, bytesPerSecond: 0 }, {}, null],
+    ['nobody knows when, at a speed of years', { ...half, bytesPerSecond: 1e-9 }, {}, null],
+  ])('%s', ([, upload, other, ms]) => {
+    expect(uploadedInMs(upload.bytesLeft, upload.bytesPerSecond, { ...pace, ...other })).toBe(ms);
+  });
+});
+
+describe('a file that waits starts', () => {
+  const none = { creates: 0, files: 0, bytes: 0 };
+  const busy = [300 * MB, 900 * MB];
+  const closed = { mayStart: false, later: [{ inMs: 60 * minute, bandwidth: null, mayStart: true }] };
+  test.for<[string, typeof none, readonly number[], Partial<Pace>, number | null]>([
+    ['when the first upload is done', none, busy, {}, minute],
+    ['after those before it', { ...none, files: 3, bytes: 900 * MB }, busy, {}, 2.5 * minute],
+    ['at once, when a slot is free', none, busy.slice(1), {}, 0],
+    ['when the window opens', none, [], closed, 60 * minute],
+    ['then too when the speed is not known', none, [], { ...closed, bytesPerSecond: null }, 60 * minute],
+    ['after those before it, once the window opens', { ...none, files: 2, bytes: 600 * MB }, [], closed, 61 * minute],
+    [
+      'when the budget has room for its record and those before it',
+      { ...none, creates: 5 },
+      [],
+      { room: { ...open, left: 3, frees: [[30 * minute, 9]] } },
+      30 * minute,
+    ],
+    ['when the service asks again', { ...none, creates: 1 }, [], { room: { ...open, closedMs: 5_000 } }, 5_000],
+    ['nobody knows when, before anything was measured', none, busy, { bytesPerSecond: null }, null],
+    ['nobody knows when, while what is before it stalls', none, busy, { bytesPerSecond: 0 }, null],
+  ])('%s', ([, ahead, uploads, other, ms]) => {
+    expect(startsInMs(ahead, uploads, { ...pace, slots: 2, ...other })).toBe(ms);
+  });
+
+  test('never at a time that is no number', () => {
+    const speed = fc.option(fc.constantFrom(0, 1e-9, 1, 5 * MB, 1e15));
+    const ahead = fc.record({ creates: fc.nat(3_000), files: fc.nat(3_000), bytes: fc.nat() });
+    fc.assert(
+      fc.property(ahead, fc.array(fc.nat(), { maxLength: 4 }), speed, (before, uploads, bytesPerSecond) => {
+        const at = startsInMs(before, uploads, { ...pace, bytesPerSecond });
+        if (at !== null) expect(at).toBeGreaterThanOrEqual(0);
+        for (const left of uploads) expect(uploadedInMs(left, bytesPerSecond, pace) ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe('files ahead of one', () => {
+  const line = (other: Partial<Line>): Line => ({
+    state: 'queued',
+    priority: 'normal',
+    isBig: false,
+    folder: '/a',
+    files: 10,
+    bytes: 10 * MB,
+    ...other,
+  });
+  const place: Place = { state: 'queued', priority: 'normal', isBig: false, folder: '/a', before: 3 };
+
+  test('are those of its own queue', () => {
+    expect(filesAhead(place, [line({})])).toEqual({ creates: 4, files: 3, bytes: 3 * MB });
+  });
+
+  test('are all that have a record, when it has none', () => {
+    const awaiting = line({ state: 'awaiting upload', folder: '/b', files: 4, bytes: 40 * MB });
+    expect(filesAhead(place, [line({}), awaiting])).toEqual({ creates: 4, files: 7, bytes: 43 * MB });
+    expect(filesAhead({ ...place, state: 'awaiting upload' }, [line({}), line({ state: 'awaiting upload' })])).toEqual({
+      creates: 0,
+      files: 3,
+      bytes: 3 * MB,
+    });
+  });
+
+  test('are all that are more urgent, and of another folder as many as of its own', () => {
+    const others = [line({ priority: 'high' }), line({ priority: 'low' }), line({ folder: '/b' })];
+    expect(filesAhead(place, [line({}), ...others]).files).toBe(3 + 10 + 4);
   });
 });

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
-import { alwaysOurs } from '../../src/pipeline/rounds/turn.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import { alwaysOurs } from '../../src/pipeline/file/ports.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import type { ConductorWorld } from '../../src/pipeline/parts.ts';
+import type { ConductorWorld } from '../../src/pipeline/conductor.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { day, outside, someLocal, startCore } from './running-core.ts';
 import { created, failure, ready, someFacts, somePlan, uploaded } from './some-facts.ts';

@@ -1,4 +1,4 @@
-import { aborted } from '../../pipeline/aborted.ts';
+import { aborted } from '../../pipeline/wake-up.ts';
 
 /** For the row of one file, or for the disk of its folder. */
 const longestMs = 5_000;

@@ -6,7 +6,7 @@ import { startSandbox } from '@dropcast/sandbox';
 import { exitCodes } from '../../cli/shell.ts';
 import { formatDuration } from '../../cli/output/format.ts';
 import type { Shell } from '../../cli/shell.ts';
-import { aborted } from '../../pipeline/aborted.ts';
+import { aborted } from '../../pipeline/wake-up.ts';
 import { openProgress } from '../../cli/run/watch-progress.ts';
 import { dropFiles } from './demo-files.ts';
 import { prepareMember } from './demo-member.ts';

@@ -110,7 +110,7 @@ export function differentFrom({ algorithm, digest: expected, from }: Checksum, d
   };
 }
 
-/** We cut it ourselves: nobody's failure. */
+/** We cut it ourselves: not a failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
 /** Code of 'the same content is already on its way': waits until the other file is uploaded or has ended. */

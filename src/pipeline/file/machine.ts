@@ -215,7 +215,7 @@ const sendElsewhere = {
   ],
 } as const;
 
-/** The service lost it since somebody confirmed that the file is this video. */
+/** The service lost the video after a person confirmed that the file is this video. */
 const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
 
 type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };

@@ -10,7 +10,7 @@ import type { EventRow, NameKind, OperatorPause } from '../events.ts';
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
-/** Thrown by `save` when the row is not the one the facts were made from: somebody else wrote it. Nothing was written. */
+/** Thrown by `save` when the row is not the one the facts were made from: another worker wrote it. Nothing was written. */
 export class StaleRowError extends Error {
   override readonly name = 'StaleRowError';
 }
@@ -73,18 +73,18 @@ export interface QueueStore {
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
 export interface Claims {
-  /** Takes a file for one worker. Null: somebody else holds it, or there is no such file. */
+  /** Takes a file for one worker. Null: another worker holds it, or there is no such file. */
   claim(id: string): Promise<Claim | null>;
 }
 
 export interface Claim {
   /** The row as it was when the claim was granted. */
   readonly facts: Facts;
-  /** Fires when the file went to somebody else, or may have: stop, and write nothing more. */
+  /** Fires when another worker got the file, or may have: stop, and write nothing more. */
   readonly lost: AbortSignal;
   /** Proves at this moment that it is still held. False: it was lost. */
   renew(): Promise<boolean>;
-  /** An upload is under way: until the next `renew`, only that somebody else has the file ends it, not that nobody knows. */
+  /** An upload is under way: until the next `renew`, only proof that another worker has the file ends it, not a missing answer. */
   sends(): void;
   /** Gives the file back. Harmless when repeated. */
   release(): Promise<void>;
@@ -97,6 +97,17 @@ export interface Elsewhere {
   /** The SHA-256 of a file that only another host can read, which is asked; null: it is of this host, or no host that runs can read it. */
   hashOf(facts: Facts, signal: AbortSignal): Promise<string | null>;
 }
+
+/** Work that only one host of a fleet may do at a time belongs to the host that has the turn. */
+export interface Turn {
+  /** Fires when the turn goes to another host; null: another host has it. */
+  signal(): AbortSignal | null;
+}
+
+/** The turn of a single host. */
+export const alwaysOurs: Turn = { signal: () => never };
+
+const never = new AbortController().signal;
 
 /** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
 export interface VideoHost {

@@ -267,7 +267,7 @@ export const notAdopted = {
   },
 } as const satisfies Partial<Facts>;
 
-/** Somebody deleted the video, and that is respected (design 5.7). */
+/** A person deleted the video, and that is respected (design 5.7). */
 export const deletedOnService: Reason = {
   kind: 'gone',
   code: 'not_found',

@@ -33,7 +33,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   changed: any,
   unclear: 'see code',
   mismatch: { takes: 'named', because: 'they differ from the checksums of their sender, or these cannot be read' },
-  // A new version may have mended it.
+  // A new version may have fixed it.
   bug: any,
 };
 

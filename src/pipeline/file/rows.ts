@@ -3,7 +3,7 @@ import type { Facts } from './facts.ts';
 import { StaleRowError } from './ports.ts';
 import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
-/** A row that this worker holds: nobody else writes it meanwhile. */
+/** A row that this worker holds: no other worker writes it until it is released. */
 export interface Row {
   /** As it now is in the ledger. */
   readonly facts: Facts;
@@ -16,13 +16,13 @@ export interface Row {
    * @param change the facts that differ, or whole facts made from `facts` with no wait in between: older ones bring old values back
    * @param note a line for the history of the file
    * @returns the facts as they now are
-   * @throws {StaleRowError} somebody else wrote the row @throws {LostClaimError} somebody else holds it now
+   * @throws {StaleRowError} another worker wrote the row @throws {LostClaimError} another worker holds it now
    */
   write(change: Partial<Facts>, note?: string): Promise<Facts>;
   /**
    * Proves that it is still held, at this moment and by what grants it: before something that must not happen twice.
    *
-   * @throws {LostClaimError} it is not @throws {LedgerUnavailableError} nobody knows
+   * @throws {LostClaimError} it is not @throws {LedgerUnavailableError} it cannot be told
    */
   confirm(): Promise<void>;
   /** Its upload begins: it goes on while the ledger is silent, up to its last part, which is confirmed. */
@@ -33,7 +33,7 @@ export interface Rows {
   /**
    * Takes a row, works on it, and gives it back, also when the work throws.
    *
-   * @returns what the work returns; null when somebody else holds the row or there is none
+   * @returns what the work returns; null when another worker holds the row or there is none
    */
   claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
   /** Whether this process holds it. */
@@ -51,7 +51,7 @@ export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
 }
 
-/** Somebody else wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
+/** Another worker wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
 export function isTakenOver(error: unknown): boolean {
   return error instanceof StaleRowError || error instanceof LostClaimError;
 }
@@ -138,7 +138,7 @@ class HeldRow implements Row {
 
   async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
     const before = this.#facts;
-    // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether somebody else wrote.
+    // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether another worker wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted, change)) return before;
     if (this.lost.aborted) throw lostClaim(before);

@@ -28,18 +28,14 @@ export interface Comparison {
   readonly share: number | null;
 }
 
-/** Compares the files that were there before dropcast watched their folder with what the service has (`existing: adopt`). */
-export interface Adopt {
-  run(signal: AbortSignal): Promise<void>;
-  /** Null: nothing is compared. */
-  progress(): Comparison | null;
-}
-
 const mostFiles = 1_000_000;
 const durationsAtOnce = 16;
 
-/** Decision record 0054. */
-export function createAdopt(world: AdoptWorld): Adopt {
+/**
+ * Compares the files that were there before dropcast watched their folder with what the service has (`existing: adopt`).
+ * Decision record 0054.
+ */
+export function createAdopt(world: AdoptWorld) {
   const { store, rows, library, clock } = world;
   const backoffs = createBackoffs(clock, () => ({ ...world.retry(), attempts: Infinity }));
   let progress: Comparison | null = null;
@@ -95,7 +91,7 @@ export function createAdopt(world: AdoptWorld): Adopt {
   };
 
   return {
-    run: async (signal) => {
+    run: async (signal: AbortSignal): Promise<void> => {
       if (backoffs.isBackingOff(theList) || !world.isArchiveSeen()) return;
       if ((await store.toCompare(1)).length === 0) {
         progress = null;
@@ -108,7 +104,8 @@ export function createAdopt(world: AdoptWorld): Adopt {
       await store.forgetListing();
       progress = null;
     },
-    progress: () => progress,
+    /** Null: nothing is compared. */
+    progress: (): Comparison | null => progress,
   };
 }
 

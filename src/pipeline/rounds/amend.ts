@@ -16,15 +16,11 @@ export interface AmendWorld {
   readonly ringAt?: (name: string, at: number) => void;
 }
 
-/** Sends the metadata that late sidecars or changed rules bring, and has the feeds published again that have the video already. */
-export interface Amend {
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** Videos of one round. */
 const atOnce = 8;
 
-export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld): Amend {
+/** Sends the metadata that late sidecars or changed rules bring, and has the feeds published again that have the video already. */
+export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld) {
   const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
 
   /** What a still later sidecar wants is kept, and so sent next. */
@@ -58,10 +54,10 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
   };
 
   return {
-    run: async (signal) => {
+    run: async (signal: AbortSignal): Promise<void> => {
       for (const facts of await store.toAmend(atOnce + backoffs.size())) {
         if (signal.aborted) return;
-        // While somebody works on the file its row cannot be cleared, and the same would be sent again and again.
+        // While a step holds the row it cannot be cleared, and the same metadata would be sent again and again.
         if (!backoffs.isBackingOff(facts.id) && !rows.isHeld(facts.id)) await send(facts, signal);
       }
     },

@@ -3,40 +3,29 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure, FailureKind } from '../file/failure.ts';
 import type { Clock } from '../file/ports.ts';
 
-/** Backoff for work that is no step of a file: feeds, late metadata, files to put away. In memory: a restart tries at once. */
-export interface Backoffs {
-  /** Whether it waits for its next try. */
-  isBackingOff(key: string): boolean;
-  /** When it is tried again, by the monotonic clock; null when it does not wait. */
-  nextTryAt(key: string): number | null;
-  /** How many wait, or waited and were not tried since. */
-  size(): number;
-  /** It failed. @returns whether it is tried again; if not, it is forgotten */
-  retryAfter(key: string, failure: Failure): boolean;
-  /** It succeeded. */
-  forget(key: string): void;
-}
-
 /** Asking again cannot help. */
 const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'changed', 'vanished']);
+
+/** Backoff for work that is no step of a file: feeds, late metadata, files to put away. In memory: a restart tries at once. */
+export type Backoffs = ReturnType<typeof createBackoffs>;
 
 /**
  * @param retry the policy as it now is: a reload may change it
  * @param ringAt told the time of the monotonic clock at which the first of those that wait is tried again; the last word counts
  */
-export function createBackoffs(
-  clock: Clock,
-  retry: () => RetryPolicy,
-  ringAt: (at: number) => void = () => undefined,
-): Backoffs {
+export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (at: number) => void = () => undefined) {
   /** Of many that wait, the first rings, and the others are found at the next tick. */
   let ringsAt = -Infinity;
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
-    isBackingOff: (key) => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
-    nextTryAt: (key) => waits.get(key)?.notBefore ?? null,
-    size: () => waits.size,
-    retryAfter: (key, failure) => {
+    /** Whether it waits for its next try. */
+    isBackingOff: (key: string): boolean => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
+    /** When it is tried again, by the monotonic clock; null when it does not wait. */
+    nextTryAt: (key: string): number | null => waits.get(key)?.notBefore ?? null,
+    /** How many wait, or waited and were not tried since. */
+    size: (): number => waits.size,
+    /** It failed. @returns whether it is tried again; if not, it is forgotten */
+    retryAfter: (key: string, failure: Failure): boolean => {
       const policy = retry();
       const attempts = (waits.get(key)?.attempts ?? 0) + (isCounted(failure) ? 1 : 0);
       waits.delete(key);
@@ -47,7 +36,8 @@ export function createBackoffs(
       if (notBefore < ringsAt || ringsAt <= clock.elapsed()) ringAt((ringsAt = notBefore));
       return true;
     },
-    forget: (key) => {
+    /** It succeeded. */
+    forget: (key: string): void => {
       waits.delete(key);
     },
   };

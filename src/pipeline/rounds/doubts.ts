@@ -9,12 +9,7 @@ export interface DoubtsWorld {
   readonly clock: Clock;
 }
 
-/** Finds out which create requests without an answer made no record, so that the list of suspects has what is really there. */
-export interface Doubts {
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** Time enough for a request that is applied late. */
+/** Long enough for a request that is applied late. */
 const settledMs = 15 * 60_000;
 
 /** Between two looks, and for each page that the last one read: the list of a large library costs many requests. */
@@ -27,8 +22,11 @@ const mostPages = 50;
 /** How far the clocks of both sides may differ. */
 const skewMs = 3_600_000;
 
-/** Decision record 0024 says what proves that there is no record. */
-export function createDoubts({ store, rows, library, clock }: DoubtsWorld): Doubts {
+/**
+ * Finds out which create requests without an answer made no record, so that the list of suspects has what is really there.
+ * Decision record 0024 says what proves that there is no record.
+ */
+export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
   /** Requests that the last look found no record for: the next one decides. */
   let missing: ReadonlySet<string> = new Set();
   /** Whether the list shows records without bytes at all: if not, their absence proves nothing. */
@@ -57,7 +55,7 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld): Doub
   };
 
   return {
-    run: async (signal) => {
+    run: async (signal: AbortSignal): Promise<void> => {
       if (clock.elapsed() < notBefore) return;
       notBefore = clock.elapsed() + everyMs;
       const doubts = await doubtful();

@@ -7,14 +7,7 @@ export interface DuplicatesWorld {
 }
 
 /** Gives files that were skipped as duplicates their turn, once the one that was uploaded instead of them is of no use any more. */
-export interface Duplicates {
-  /** This may be such a file. */
-  fell(id: string): void;
-  /** @returns how many files begin again */
-  run(): Promise<number>;
-}
-
-export function createDuplicates({ store, runner }: DuplicatesWorld): Duplicates {
+export function createDuplicates({ store, runner }: DuplicatesWorld) {
   const fallen = new Set<string>();
   // A file may have failed right before the last end of dropcast.
   let isStart = true;
@@ -30,10 +23,12 @@ export function createDuplicates({ store, runner }: DuplicatesWorld): Duplicates
   };
 
   return {
-    fell: (id) => {
+    /** A file that others may have been skipped for failed, or was given up. */
+    fell: (id: string): void => {
       fallen.add(id);
     },
-    run: async () => {
+    /** @returns how many files begin again */
+    run: async (): Promise<number> => {
       let awakened = isStart ? await awaken(null) : 0;
       isStart = false;
       for (const id of fallen) {

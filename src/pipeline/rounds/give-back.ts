@@ -15,11 +15,6 @@ export interface GiveBackWorld {
   readonly logger: Logger;
 }
 
-/** Deletes the records of files that changed, disappeared or were ignored before their bytes were sent: nobody will ever fill them. */
-export interface GiveBack {
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** A file that failed or is held keeps its record until it is retried. What is skipped with one was ignored by a person. */
 const givenUp: readonly End[] = ['superseded', 'vanished', 'skipped'];
 
@@ -37,8 +32,11 @@ const askedForMs = 24 * 60 * 60_000;
 const mostPerDay = 100;
 const dayMs = 86_400_000;
 
-/** Decision record 0024 has the proofs that a deletion needs. */
-export function createGiveBack({ store, rows, host, receipts, clock, logger }: GiveBackWorld): GiveBack {
+/**
+ * Deletes the records of files that changed, disappeared or were ignored before their bytes were sent: they would stay empty.
+ * Decision record 0024 has the proofs that a deletion needs.
+ */
+export function createGiveBack({ store, rows, host, receipts, clock, logger }: GiveBackWorld) {
   const restsUntil = new Map<string, number>();
   let notBefore = -Infinity;
   let saidAt = -Infinity;
@@ -78,7 +76,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
-    // It was to be replaced, and all of it may have left: the service may have the only copy.
+    // The video was to be replaced, and the whole file may have been sent: the service may have the only copy.
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
     if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have all of the file`);
     const { dying } = row.facts;
@@ -101,7 +99,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   return {
-    run: async (signal) => {
+    run: async (signal: AbortSignal): Promise<void> => {
       if (clock.elapsed() < notBefore) return;
       notBefore = clock.elapsed() + everyMs;
       for (const { id } of await dueNow()) {

@@ -7,19 +7,16 @@ const pauseMs = 30_000;
 /** The ledger is away, which mostly lasts for seconds. */
 const shortPauseMs = 1_000;
 
-/** Work beside the loop: each job runs at most once at a time. */
-export interface Jobs {
-  start(name: string, job: () => Promise<void>): void;
-  /** Resolves when none runs any more. */
-  finished(): Promise<void>;
-}
-
-/** @param broke told of what a job threw */
-export function createJobs(clock: Clock, broke: (name: string, error: unknown) => void): Jobs {
+/**
+ * Background jobs of the loop: each runs at most once at a time.
+ *
+ * @param broke receives what a job threw
+ */
+export function createJobs(clock: Clock, broke: (name: string, error: unknown) => void) {
   const running = new Map<string, Promise<void>>();
   const pausedUntil = new Map<string, number>();
   return {
-    start: (name, job) => {
+    start: (name: string, job: () => Promise<void>): void => {
       if (running.has(name) || (pausedUntil.get(name) ?? 0) > clock.elapsed()) return;
       const done = job()
         .catch((error: unknown) => {
@@ -29,7 +26,8 @@ export function createJobs(clock: Clock, broke: (name: string, error: unknown) =
         .finally(() => running.delete(name));
       running.set(name, done);
     },
-    finished: async () => {
+    /** Resolves when all jobs have ended. */
+    finished: async (): Promise<void> => {
       await Promise.all(running.values());
     },
   };
@@ -37,4 +35,25 @@ export function createJobs(clock: Clock, broke: (name: string, error: unknown) =
 
 function pauseAfter(error: unknown): number {
   return error instanceof LedgerUnavailableError && passesSoon(error.failureCode) ? shortPauseMs : pauseMs;
+}
+
+/** Their writes share a commit. More at once would delay everything else. */
+const mostAtOnce = 50;
+
+/**
+ * Does the same work for many files, some of them side by side, in their order.
+ *
+ * @returns what the work returned, in the order of the items
+ * @throws what the work threw first, once all that was begun has ended; nothing is begun after it
+ */
+export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += mostAtOnce) {
+    const ended = await Promise.allSettled(items.slice(from, from + mostAtOnce).map(work));
+    for (const one of ended) {
+      if (one.status === 'rejected') throw one.reason;
+      results.push(one.value);
+    }
+  }
+  return results;
 }

@@ -10,32 +10,6 @@ export interface Walked {
   readonly failure: Failure | null;
 }
 
-/** Reads the list of videos from the end where the newest are, in one go or a few pages at a time. */
-export interface ListWalk {
-  /** @param wanted ids to look for @param most pages to read at most */
-  read(
-    wanted: ReadonlySet<string>,
-    library: Pick<VideoLibrary, 'list'>,
-    signal: AbortSignal,
-    most: number,
-  ): Promise<Walked>;
-  /** Reads one page alone. @param behind pages behind the one with the newest videos */
-  glance(
-    wanted: ReadonlySet<string>,
-    library: Pick<VideoLibrary, 'list'>,
-    signal: AbortSignal,
-    behind: number,
-  ): Promise<Walked>;
-}
-
-/**
- * Which end has the newest videos is learnt from `created_at`, and remembered, so that it costs one request and not one in each round.
- * Videos that come or go between two pages move others over the edge of a page: those are seen twice, or in the next round.
- */
-export function createListWalk(): ListWalk {
-  return new Walk();
-}
-
 /** From the newest videos back, until no older page can show one of those wanted. */
 interface Round {
   page: number;
@@ -48,11 +22,17 @@ interface Round {
   readonly seen: Set<string>;
 }
 
-class Walk implements ListWalk {
+/**
+ * Reads the list of videos from the end where the newest are, in one go or a few pages at a time. Which end that is follows from
+ * `created_at`, and is remembered, so that it costs one request and not one in each round. Videos that come or go between two pages move
+ * others over the edge of a page: those are seen twice, or in the next round.
+ */
+export class ListWalk {
   /** Where the list begins with the oldest: its last page, as it was last seen. */
   #lastPage: number | null = null;
   #round: Round | null = null;
 
+  /** @param wanted ids to look for @param most pages to read at most */
   async read(
     wanted: ReadonlySet<string>,
     library: Pick<VideoLibrary, 'list'>,
@@ -75,6 +55,7 @@ class Walk implements ListWalk {
     }
   }
 
+  /** Reads one page alone. @param behind pages behind the one with the newest videos */
   async glance(
     wanted: ReadonlySet<string>,
     library: Pick<VideoLibrary, 'list'>,

@@ -7,7 +7,7 @@ import { unknownNameCodes } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, DueFeed, FeedBatch, FeedStore, Published, PublishStore, VideoLibrary } from '../file/ports.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from './jobs.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
@@ -21,17 +21,6 @@ export interface PublishWorld {
   wanted(): Promise<Wanted>;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
-}
-
-export interface Publish {
-  /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
-  run(signal: AbortSignal): Promise<void>;
-  /** A person wants this feed to be published at the next run. Durable. @returns what came of it, once the service has answered */
-  now(feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }>;
-  /** Feeds that wait, as they were at the last look. */
-  waits(): readonly FeedWait[];
-  /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
-  dueAt(): number;
 }
 
 /** A feed that waits to be published. Times are epoch milliseconds. */
@@ -65,7 +54,7 @@ interface Unwritten {
 }
 
 /** Coalesces: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
-export function createPublish(world: PublishWorld): Publish {
+export function createPublish(world: PublishWorld) {
   const { store, library, runner, clock, timing, events } = world;
   const backoffs = createBackoffs(clock, () => timing().retry);
   const failures = new Map<string, Failure>();
@@ -161,7 +150,8 @@ export function createPublish(world: PublishWorld): Publish {
   };
 
   return {
-    run: async (signal) => {
+    /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
+    run: async (signal: AbortSignal): Promise<void> => {
       await write(unwritten);
       const batches = together(await store.waiting(), await store.feedsDue());
       const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
@@ -187,15 +177,18 @@ export function createPublish(world: PublishWorld): Publish {
       }
       dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
-    now: async (feed) => {
+    /** A person wants this feed to be published at the next run. Durable. @returns what came of it, once the service has answered */
+    now: async (feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }> => {
       const { lastAt } = await store.noteFeedDue(feed, clock.now(), true);
       backoffs.forget(feed);
       const { promise, resolve } = Promise.withResolvers<FeedAnswer>();
       asking.add({ feed, lastAt, answer: resolve });
       return { answer: promise };
     },
-    waits: () => waits,
-    dueAt: () => dueAt,
+    /** Feeds that wait, as they were at the last look. */
+    waits: (): readonly FeedWait[] => waits,
+    /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
+    dueAt: (): number => dueAt,
   };
 }
 

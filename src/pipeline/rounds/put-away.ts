@@ -21,24 +21,13 @@ export interface PutAwayWorld {
   readonly isHosted: (facts: Facts) => boolean;
 }
 
-/** Does with the local files of finished videos what `after_ready` says. */
-export interface PutAway {
-  /** @returns how many files are dealt with, one way or the other */
-  run(signal: AbortSignal): Promise<number>;
-  /** Tries a file again that waits or was kept. @returns whether there is such a file; null when somebody else holds its row */
-  again(id: string): Promise<boolean | null>;
-  /** A scan of the folder ended well. @returns whether there is something to try again */
-  folderSeen(folder: string): boolean;
-  /** Whether every file that waits was tried since the start, or since its next try was due. */
-  isUpToDate(): boolean;
-}
-
 const mostWaiting = 100_000;
 
 /** Files of one round, so that none waits long for the end of another's. */
 const atOnce = 8;
 
-export function createPutAway(world: PutAwayWorld): PutAway {
+/** Does with the local files of finished videos what `after_ready` says. */
+export function createPutAway(world: PutAwayWorld) {
   const { store, rows, logger } = world;
   const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
   let isStart = true;
@@ -85,8 +74,10 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   };
 
   return {
-    isUpToDate: () => !isStart && waiting.due(1).length === 0,
-    run: async (signal) => {
+    /** Whether every file that waits was tried since the start, or since its next try was due. */
+    isUpToDate: (): boolean => !isStart && waiting.due(1).length === 0,
+    /** @returns how many files are dealt with, one way or the other */
+    run: async (signal: AbortSignal): Promise<number> => {
       await rememberWaiting();
       const fresh = (await store.toDispose(atOnce)).map(({ id }) => id);
       let dealtWith = 0;
@@ -96,8 +87,10 @@ export function createPutAway(world: PutAwayWorld): PutAway {
       }
       return dealtWith;
     },
-    folderSeen: (folder) => waiting.folderSeen(folder),
-    again: (id) =>
+    /** A scan of the folder ended well. @returns whether there is something to try again */
+    folderSeen: (folder: string): boolean => waiting.folderSeen(folder),
+    /** Tries a file again that waits or was kept. @returns whether there is such a file; null when another worker holds its row */
+    again: (id: string): Promise<boolean | null> =>
       rows.claim(id, async (row) => {
         const { end, disposal } = row.facts;
         if (end !== 'done' || (disposal !== 'waiting' && disposal !== 'refused')) return false;

@@ -25,18 +25,6 @@ export interface RetentionWorld {
   readonly deletesIn: () => readonly string[];
 }
 
-/** Hands local files that are to be deleted later (`after`, `when_full`) to the put-away once it is time. Decision record 0053. */
-export interface Retention {
-  /** Finds the files whose time has come. Needs no service. */
-  look(): Promise<void>;
-  /** Asks whether the service still has their videos: weeks may have passed. */
-  confirm(signal: AbortSignal): Promise<void>;
-  /** Whether all that were due at the start, or since, were asked about. */
-  isUpToDate(): boolean;
-  /** Whether the video of a file that is to be deleted later was on the service a moment ago; true for other files, which were not asked about. */
-  isHosted(facts: Facts): boolean;
-}
-
 const lookEveryMs = 60_000;
 /** While files go, the disk says nothing new. */
 const recheckMs = 1_000;
@@ -49,7 +37,8 @@ const restMs = 10 * 60_000;
 /** How long an answer of the service counts: the disk may be away before the deletion. */
 const believedMs = 10 * 60_000;
 
-export function createRetention(world: RetentionWorld): Retention {
+/** Hands local files that are to be deleted later (`after`, `when_full`) to the put-away once it is time. Decision record 0053. */
+export function createRetention(world: RetentionWorld) {
   const { store, rows, host, local, clock } = world;
   const now = createUnhurriedNow(clock);
   const resting = new Map<string, number>();
@@ -152,8 +141,10 @@ export function createRetention(world: RetentionWorld): Retention {
   };
 
   return {
+    /** Finds the files whose time has come. Needs no service. */
     look,
-    confirm: async (signal) => {
+    /** Asks whether the service still has their videos: weeks may have passed. */
+    confirm: async (signal: AbortSignal): Promise<void> => {
       for (const [id, why] of due) {
         if (signal.aborted) return;
         const failure = await rows.claim(id, (row) => one(row, why, signal));
@@ -163,8 +154,10 @@ export function createRetention(world: RetentionWorld): Retention {
       for (const [name, until] of resting) if (until <= clock.elapsed()) resting.delete(name);
       for (const [id, at] of confirmed) if (clock.elapsed() - at >= believedMs) confirmed.delete(id);
     },
-    isUpToDate: () => hasLooked && due.size === 0,
-    isHosted: ({ id, afterReady }) =>
+    /** Whether all that were due at the start, or since, were asked about. */
+    isUpToDate: (): boolean => hasLooked && due.size === 0,
+    /** Whether the video of a file that is to be deleted later was on the service a moment ago; true for other files, which were not asked about. */
+    isHosted: ({ id, afterReady }: Facts): boolean =>
       afterReady.kind !== 'delete' ||
       afterReady.later === undefined ||
       clock.elapsed() - (confirmed.get(id) ?? -Infinity) < believedMs,

@@ -3,23 +3,7 @@ import { longestWaitMs } from '../file/backoff.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
-import { believed } from '../file/stored-time.ts';
-
-/** Files that wait for their next try: which of them may go on, and when. All deadlines are in the ledger. */
-export interface Retries {
-  /**
-   * Releases what is due. Called with every tick of the loop, also while everything waits.
-   *
-   * @param isOurTurn false: another host of the fleet looks at deadlines; only what this host alone knows is released
-   */
-  run(isOurTurn: boolean): Promise<void>;
-  /** The service, or an upload host, is back: the next round releases what waited for it. */
-  serviceBack(): void;
-  /** A file waits until then (epoch milliseconds). */
-  waits(notBefore: number): void;
-  /** A watched folder can be trusted again: the next round releases what waited for it. */
-  folderBack(folder: string): void;
-}
+import { believed } from '../ages.ts';
 
 export interface RetriesWorld {
   readonly store: Pick<FileStore, 'due'>;
@@ -36,15 +20,16 @@ export interface RetriesWorld {
 const mostAtOnce = 500;
 const mostRows = 10_000;
 
-/** A clock that was set back by less makes no deadline wait noticeably longer. */
+/** A clock set back by less delays no deadline noticeably. */
 const toleratedMs = 1_000;
 
-export function createRetries({ store, clock, release, retry, ringAt }: RetriesWorld): Retries {
+/** Releases files that wait for their next try once they are due. All deadlines are in the ledger. */
+export function createRetries({ store, clock, release, retry, ringAt }: RetriesWorld) {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
   /** The first deadline, epoch milliseconds: by it the next one is looked up. At a start it is not known. */
   let nextAt = 0;
-  /** At a start too: a restart is how a new key comes in when it is a credential of systemd, and nobody waits five minutes for it. */
+  /** At a start too: a new key that is a systemd credential arrives by a restart, and should not take five minutes to work. */
   let isServiceBack = true;
 
   const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
@@ -57,7 +42,7 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     // Before the wait: it may be back again meanwhile, for those that this look did not see.
     isServiceBack = false;
     try {
-      // A folder that is missing says itself when it is back.
+      // `folderBack` reports a folder that is back.
       await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
     } catch (error) {
       isServiceBack = true;
@@ -96,7 +81,7 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     if (nextAt > now) return;
     const [next] = await store.due('retrying', Number.MAX_SAFE_INTEGER, 1);
     const notBefore = next?.notBefore ?? Infinity;
-    // Somebody else works on it: to ring for it at once would keep a processor busy until that ends. The next tick looks again.
+    // Another worker has it: ringing at once would keep a processor busy until that ends. The next tick looks again.
     const isHeld = notBefore <= now && due.length < mostAtOnce;
     nextAt = isHeld ? now : Infinity;
     if (!isHeld) waits(notBefore);
@@ -109,18 +94,26 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   };
 
   return {
-    run: async (isOurTurn) => {
+    /**
+     * Releases what is due. Called with every tick of the loop, also while everything waits.
+     *
+     * @param isOurTurn false: another host of the fleet looks at deadlines; only what this host alone knows is released
+     */
+    run: async (isOurTurn: boolean): Promise<void> => {
       const now = clock.now();
       await releaseForService();
       if (isOurTurn) await releaseTooFar(now);
       if (isOurTurn) await releaseDue(now);
       await releaseFolders();
     },
+    /** A file waits until then (epoch milliseconds). */
     waits,
-    serviceBack: () => {
+    /** The service, or an upload host, is back: the next round releases what waited for it. */
+    serviceBack: (): void => {
       isServiceBack = true;
     },
-    folderBack: (folder) => {
+    /** A watched folder can be trusted again: the next round releases what waited for it. */
+    folderBack: (folder: string): void => {
       foldersBack.add(folder);
     },
   };

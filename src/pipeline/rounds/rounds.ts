@@ -20,21 +20,18 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAdopt } from './adopt.ts';
-import type { AdoptWorld, Comparison } from './adopt.ts';
+import type { AdoptWorld } from './adopt.ts';
 import { createAmend } from './amend.ts';
 import { createDoubts } from './doubts.ts';
 import { createGiveBack } from './give-back.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
-import type { FeedWait, Publish } from './publish.ts';
 import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
 import type { RetentionWorld } from './retention.ts';
-import type { LatePoll } from '../estimate.ts';
 import { createSweep } from './sweep.ts';
-import type { PollTrouble } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /** How the rounds are paced. Times are milliseconds. */
@@ -80,46 +77,11 @@ export interface RoundsWorld
   ringAt(name: string, at: number): void;
 }
 
-/** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
-export interface Rounds {
-  /** The rounds that need no service. @param isOurTurn also what only one host of a fleet may do */
-  startLocal(signal: AbortSignal, isOurTurn: boolean): void;
-  /** A file that others may have been skipped for failed, or was given up. */
-  fell(id: string): void;
-  /** The rounds that ask the service, by the host whose turn it is. */
-  startRemote(signal: AbortSignal): void;
-  /** Somebody says that videos have changed: sweeps soon. */
-  ring(): void;
-  /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
-  putAwayAgain(id: string): Promise<boolean | null>;
-  /** A scan of the folder ended well; see `PutAway.folderSeen`. */
-  folderSeen(folder: string): void;
-  /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
-  isPutAwayUpToDate(): boolean;
-  /** Other work beside the loop, at most once at a time. */
-  start(name: string, job: () => Promise<void>): void;
-  /** How far the comparison of files that were there before is; null when none is compared. */
-  comparison(): Comparison | null;
-  /** Why it takes long to hear of a video, or null. */
-  pollTrouble(): PollTrouble | null;
-  /** A person wants a feed to be published now; see `Publish.now`. */
-  publishNow: Publish['now'];
-  /** Feeds that wait to be published. */
-  feedsWaiting(): readonly FeedWait[];
-  /** How long the service usually processes a video, in milliseconds; null until it is known. */
-  processingMs(): number | null;
-  /** The questions how far the videos are, where the budget makes them rarer; null: it does not. */
-  latePoll(): LatePoll | null;
-  /** When the service is asked about videos next, by the monotonic clock; null: it is asked about none. */
-  nextPollAt(): number | null;
-  /** Resolves when none runs any more. */
-  finished(): Promise<void>;
-}
-
 /** How often feeds are looked at. Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
 const publishEveryMs = 1_000;
 
-export function createRounds(world: RoundsWorld): Rounds {
+/** Work on many files at once, in addition to the steps of single files: each round runs at most once at a time. */
+export function createRounds(world: RoundsWorld) {
   const { clock, settings, wake } = world;
   const retry = (): RetryPolicy => settings().retry;
   const jobs = createJobs(clock, world.broke);
@@ -168,7 +130,8 @@ export function createRounds(world: RoundsWorld): Rounds {
     world.ringAt('publish', dueAt);
   };
   return {
-    startLocal: (signal, isOurTurn) => {
+    /** Starts the rounds that need no service. @param isOurTurn includes work that only one host of a fleet may do */
+    startLocal: (signal: AbortSignal, isOurTurn: boolean): void => {
       if (isOurTurn)
         jobs.start('duplicates', async () => {
           if ((await duplicates.run()) > 0) wake();
@@ -179,7 +142,8 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('retention', retention.look);
     },
     fell: duplicates.fell,
-    startRemote: (signal) => {
+    /** Starts the rounds that ask the service; only the host that has the turn does. */
+    startRemote: (signal: AbortSignal): void => {
       jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
       jobs.start('deletions', () => retention.confirm(signal));
@@ -190,24 +154,22 @@ export function createRounds(world: RoundsWorld): Rounds {
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publishAndRing(signal));
     },
-    ring: sweep.ring,
+    sweep,
     comparison: adopt.progress,
-    pollTrouble: sweep.trouble,
-    publishNow: async (feed) => {
+    publishNow: async (feed: string) => {
       const asked = await publish.now(feed);
       publishAt = 0;
       wake();
       return asked;
     },
     feedsWaiting: publish.waits,
-    processingMs: sweep.usualMs,
-    latePoll: sweep.late,
-    nextPollAt: sweep.nextAt,
     putAwayAgain: putAway.again,
-    folderSeen: (folder) => {
+    folderSeen: (folder: string): void => {
       if (putAway.folderSeen(folder)) wake();
     },
-    isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
+    /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
+    isPutAwayUpToDate: (): boolean => putAway.isUpToDate() && retention.isUpToDate(),
+    /** Starts another background job, at most once at a time. */
     start: jobs.start,
     finished: jobs.finished,
   };

@@ -1,7 +1,7 @@
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { RemoteVideo, VideoLibrary } from '../file/ports.ts';
-import { createListWalk } from './list-walk.ts';
+import { ListWalk } from './list-walk.ts';
 import type { Walked } from './list-walk.ts';
 
 /** What a sweep found out about the files in processing, and what it cost. */
@@ -30,12 +30,6 @@ export interface SweepAllowance {
   readonly isForOldest?: boolean;
 }
 
-/** Asks for the state of all files in processing with as few requests as possible. */
-export interface SweepRequests {
-  /** @param processing oldest first */
-  ask(processing: readonly Facts[], signal: AbortSignal, allowance?: SweepAllowance): Promise<SweepResult>;
-}
-
 interface Findings {
   readonly seen: Map<string, RemoteVideo>;
   readonly gone: string[];
@@ -52,15 +46,23 @@ const pageSize = 100;
 
 const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
 
-/** Pages of the list from the end where the newest videos are, then single videos by id. A list that fails is done without. */
-export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>): SweepRequests {
-  const walk = createListWalk();
+/**
+ * Asks for the state of all files in processing with as few requests as possible.
+ * Pages of the list from the end where the newest videos are, then single videos by id. A list that fails is done without.
+ */
+export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>) {
+  const walk = new ListWalk();
   /** Ids in the order in which they were last asked for, so that all get their turn. */
   const turns: string[] = [];
   /** The last page for the oldest showed none of them. */
   let hasMissed = false;
   return {
-    ask: async (processing, signal, { pages, singles, isForOldest } = unlimited) => {
+    /** @param processing oldest first */
+    ask: async (
+      processing: readonly Facts[],
+      signal: AbortSignal,
+      { pages, singles, isForOldest }: SweepAllowance = unlimited,
+    ): Promise<SweepResult> => {
       const wanted = new Set(processing.flatMap((facts) => facts.videoId ?? []));
       const result: Findings = { seen: new Map(), gone: [], unanswered: [], requests: 0, reasons: 0 };
       const behind = isForOldest === true && !hasMissed ? Math.floor((wanted.size - 1) / pageSize) : 0;

@@ -1,16 +1,14 @@
 import type { LatePoll, RequestRoom } from '../estimate.ts';
 import { createAges } from '../ages.ts';
-import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';
 import { deletedOnService, isBeingAdopted } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
-import type { Wanted } from '../request-shares.ts';
+import type { Wanted, PollPace } from '../request-shares.ts';
 import type { Runner } from '../steps/runner.ts';
-import { sideBySide } from './side-by-side.ts';
-import { pollPace, tooEarlyMs } from './poll-pace.ts';
-import type { PollPace } from './poll-pace.ts';
+import { sideBySide } from './jobs.ts';
+import { pollPace, tooEarlyMs } from '../request-shares.ts';
 import { createSweepRequests } from './sweep-requests.ts';
 import type { SweepAllowance, SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -54,26 +52,12 @@ export type PollTrouble =
   /** The budget is short. `nextAt`: when it asks again, epoch milliseconds. */
   | { readonly kind: 'budget'; readonly nextAt: number; readonly left: number; readonly limit: number };
 
-export interface Sweep {
-  /** Asks if it is time to. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Somebody says that videos have changed: it is time to ask, though at most once a second. */
-  ring(): void;
-  trouble(): PollTrouble | null;
-  /** When and how often it asks, where the budget makes that rarer; null: it does not. */
-  late(): LatePoll | null;
-  /** When it asks next, by the monotonic clock; null: there is nothing to ask about, as of the last look. */
-  nextAt(): number | null;
-  /** How long processing usually takes, in milliseconds; null until it is known. */
-  usualMs(): number | null;
-}
-
 /**
  * The one sweep of all files in processing: asks, hands the answers on, and decides when to ask again.
  *
  * @param world.settings as they now are: a reload may change them
  */
-export function createSweep(world: SweepWorld): Sweep {
+export function createSweep(world: SweepWorld) {
   const { store, library, clock, logger, receipts, runner, settings, failed } = world;
   const requests = createSweepRequests(library);
   const bell = createDoorbell(clock);
@@ -212,7 +196,19 @@ export function createSweep(world: SweepWorld): Sweep {
     world.ringAt('doorbell', bell.restsUntil());
   };
 
-  return { run: sweepIfTime, ring, trouble, late, nextAt: () => nextAt, usualMs: () => usualMs };
+  return {
+    /** Asks if it is time to. */
+    run: sweepIfTime,
+    /** A webhook says that videos have changed: polls soon, at most once a second. */
+    ring,
+    trouble,
+    /** When and how often it asks, where the budget makes that rarer; null: it does not. */
+    late,
+    /** When it asks next, by the monotonic clock; null: there is nothing to ask about, as of the last look. */
+    nextAt: (): number | null => nextAt,
+    /** How long processing usually takes, in milliseconds; null until it is known. */
+    usualMs: (): number | null => usualMs,
+  };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */
@@ -234,4 +230,36 @@ function isWorth({ seen }: SweepResult): boolean {
       .toArray().length >=
     worthAsking / 2
   );
+}
+
+/** A ring may come before the answer to the upload it is about, so it holds good for files that get that far soon after. */
+const echoMs = 10_000;
+
+/** Remembers that a webhook announced a change, so that the sweep does not wait for its interval. */
+function createDoorbell(clock: Clock) {
+  let isUnanswered = false;
+  let rungAt = -Infinity;
+  let answeredAt = -Infinity;
+  let quietUntil = 0;
+  return {
+    ring: (): void => {
+      isUnanswered = true;
+      rungAt = clock.elapsed();
+    },
+    /** Whether a sweep may begin because of it, if there is a file that it can be about. */
+    isRinging: (): boolean => clock.elapsed() >= quietUntil && (isUnanswered || clock.elapsed() < rungAt + echoMs),
+    /** Whether it can be about a file. @param youngestMs how long the youngest has been in processing */
+    isAbout: (youngestMs: number): boolean => isUnanswered || clock.elapsed() - youngestMs >= answeredAt,
+    /** A sweep begins: it answers all rings so far. */
+    answer: (): void => {
+      isUnanswered = false;
+      answeredAt = clock.elapsed();
+    },
+    /** Until when no ring counts, by the monotonic clock. */
+    restsUntil: (): number => quietUntil,
+    /** No further sweep because of it for this long. */
+    rest: (ms: number): void => {
+      quietUntil = clock.elapsed() + ms;
+    },
+  };
 }

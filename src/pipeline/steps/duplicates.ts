@@ -7,7 +7,7 @@ import type { Answer, FileStore, LocalFiles } from '../file/ports.ts';
 export interface TwinWorld {
   readonly store: Pick<FileStore, 'twins'>;
   readonly local: Pick<LocalFiles, 'hash'>;
-  /** Files that were found to have no twin and have no record yet. Whoever is in it goes first; its step takes it out at its end. */
+  /** Files that were found to have no twin and have no record yet. Files in it go first; the step removes its file when it ends. */
   readonly passing: Set<string>;
 }
 

@@ -2,10 +2,7 @@ import PQueue from 'p-queue';
 import type { QueueStore } from '../file/ports.ts';
 import type { Queued } from '../file/queue.ts';
 import type { Runner } from './runner.ts';
-import { whyNoSlot, whyNotAhead } from './slots.ts';
-import type { Limits, NoSlot } from './slots.ts';
-import { createTurns } from './turns.ts';
-import type { Turns } from './turns.ts';
+import { Turns } from './turns.ts';
 
 /** Create requests are short, and the service's budget limits them anyway. */
 const createConcurrency = 2;
@@ -13,18 +10,16 @@ const createConcurrency = 2;
 /** The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders. */
 export const startsRemembered = 1_000;
 
-export interface Lanes {
-  /** Starts files from the ledger while a queue has room. Only running files are held in memory. */
-  pump(): Promise<void>;
-  /** Why a file that is `queued` or `awaiting upload` cannot start next to the running ones; null when only its turn is missing. */
-  whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null;
-  /** Starts nothing more. */
-  close(): void;
-  /** Resolves when all running steps have ended. */
-  drained(): Promise<void>;
-  size(): number;
-  change(limits: Limits): void;
+/** How many files may be sent at once. */
+export interface Limits {
+  /** Of all folders together, from 1. */
+  readonly uploads: number;
+  /** Of single folders, by path. */
+  readonly folderUploads: ReadonlyMap<string, number>;
 }
+
+/** Why a file has to wait although it is its turn: all slots are taken, the free one is kept for small files, or its folder has its share. */
+export type NoSlot = 'all' | 'kept for small' | 'folder';
 
 export interface LanesWorld {
   readonly store: QueueStore;
@@ -49,11 +44,7 @@ export interface LanesWorld {
  * Bounds the work: one p-queue for create requests and one for uploads, so that a create that waits for the budget holds no upload slot.
  * A queue gets only files that may start now. Order and backlog stay in the ledger, so a restart loses nothing.
  */
-export function createLanes(world: LanesWorld, limits: Limits): Lanes {
-  return new TwoLanes(world, limits);
-}
-
-class TwoLanes implements Lanes {
+export class Lanes {
   readonly #world: LanesWorld;
   readonly #create: Lane;
   readonly #upload: Lane;
@@ -70,6 +61,7 @@ class TwoLanes implements Lanes {
     this.#upload = new Lane(limits.uploads, isStuck);
   }
 
+  /** Starts files from the ledger while a lane has a free slot. Only running files are held in memory. */
   async pump(): Promise<void> {
     if (this.#isClosed) return;
     await this.#begin();
@@ -87,14 +79,17 @@ class TwoLanes implements Lanes {
     this.#fill(this.#create, queued, (file) => !isPaused(file.folder) && this.#whyNotCreated(file) === null);
   }
 
+  /** Why a file that is `queued` or `awaiting upload` cannot start next to the running ones; null when only its turn is missing. */
   whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
     return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
   }
 
+  /** Starts nothing more. */
   close(): void {
     this.#isClosed = true;
   }
 
+  /** Resolves when all running steps have ended. */
   async drained(): Promise<void> {
     await Promise.all([this.#create.drained(), this.#upload.drained()]);
   }
@@ -105,15 +100,15 @@ class TwoLanes implements Lanes {
 
   change(limits: Limits): void {
     this.#limits = limits;
-    this.#upload.setSlots(limits.uploads);
+    this.#upload.slots = limits.uploads;
   }
 
   /** The turns continue where they were before the restart. */
   async #begin(): Promise<void> {
     if (this.#create.turns !== null) return;
     const starts = await this.#world.store.lastStarts(startsRemembered);
-    this.#create.turns ??= createTurns(starts);
-    this.#upload.turns ??= createTurns(starts);
+    this.#create.turns ??= new Turns(starts);
+    this.#upload.turns ??= new Turns(starts);
   }
 
   /** Behind files that wait for an upload host there may be others. */
@@ -165,13 +160,13 @@ class TwoLanes implements Lanes {
 /** Steps of one kind. The `concurrency` of the queue is the bound. */
 class Lane {
   turns: Turns | null = null;
+  slots: number;
   readonly #queue: PQueue;
   readonly #running = new Map<string, Queued>();
   readonly #isStuck: (file: Queued) => boolean;
-  #slots: number;
 
   constructor(slots: number, isStuck: (file: Queued) => boolean) {
-    this.#slots = slots;
+    this.slots = slots;
     this.#isStuck = isStuck;
     this.#queue = new PQueue({ concurrency: slots });
   }
@@ -185,7 +180,7 @@ class Lane {
    * event, so the bound is set at each question.
    */
   free(): number {
-    this.#queue.concurrency = this.#slots + this.#running.size - this.running().length;
+    this.#queue.concurrency = this.slots + this.#running.size - this.running().length;
     return Math.max(0, this.#queue.concurrency - this.size);
   }
 
@@ -214,11 +209,44 @@ class Lane {
     return this.#queue.add(task).finally(() => this.#running.delete(file.id));
   }
 
-  setSlots(slots: number): void {
-    this.#slots = slots;
-  }
-
   async drained(): Promise<void> {
     await this.#queue.onIdle();
   }
+}
+
+/** How many of the upload slots big files may have: one of two to seven is kept for small files, and one of each four from eight on. */
+export function slotsForBig(uploads: number): number {
+  return uploads === 1 ? 1 : uploads - Math.max(1, Math.floor(uploads / 4));
+}
+
+/**
+ * Pure: why a file may not take a free slot next to these; null when it may. A running upload is never interrupted, so the slot for small
+ * files has to be kept free of big ones. The queue bounds all uploads together.
+ */
+export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): Exclude<NoSlot, 'all'> | null {
+  return whyNot(file, sending, limits, 1);
+}
+
+/**
+ * Pure: why a file gets no record yet beside these, which have one or are about to. Addresses expire, and a record without bytes is
+ * litter: there are twice as many as slots. Big files get theirs only when they can be sent: a request is nothing beside their upload.
+ */
+export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
+  return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);
+}
+
+function whyNot(
+  { folder, isBig }: Queued,
+  taken: readonly Queued[],
+  { uploads, folderUploads }: Limits,
+  perSlot: number,
+): 'folder' | 'kept for small' | null {
+  const ofFolder = taken.filter((other) => other.folder === folder);
+  const most = folderUploads.get(folder) ?? Infinity;
+  if (ofFolder.length >= most * perSlot || (isBig && bigOf(ofFolder) >= most)) return 'folder';
+  return isBig && bigOf(taken) >= slotsForBig(uploads) ? 'kept for small' : null;
+}
+
+function bigOf(files: readonly Queued[]): number {
+  return files.filter(({ isBig }) => isBig).length;
 }

@@ -1,4 +1,4 @@
-import { aborted } from '../aborted.ts';
+import { aborted } from '../wake-up.ts';
 import type { Events } from '../events.ts';
 import { quarantineMs } from '../file/backoff.ts';
 import { decide } from '../file/machine.ts';
@@ -34,31 +34,14 @@ export interface RunnerWorld {
 /** What an event did: `applied`, or nothing because somebody works on the file, or because it means nothing there. */
 export type Applied = 'applied' | 'busy' | 'ignored';
 
-export interface Runner {
-  /**
-   * Takes a file that waits for a lane through one step. Never rejects.
-   * @returns false when another worker has it: trying again at once is useless
-   */
-  run(id: string): Promise<boolean>;
-  /** Gives an event to a file that nobody works on. @throws what the ledger throws */
-  apply(id: string, event: FileEvent): Promise<Applied>;
-  /**
-   * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
-   * given. A create request under way is waited for.
-   *
-   * @param isTooLate ends the wait for whoever holds the row, perhaps on a disk that hangs: `busy`, and the event is not given later either
-   */
-  interrupt(id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied>;
-  /** Cuts the steps under way and waits for them: one may still write what it learned. */
-  abort(): Promise<void>;
-}
+export type Runner = ReturnType<typeof createRunner>;
 
 /**
  * Does what the machine decides: claims a row, asks for its next state, runs the step of that state, writes the decision.
  *
  * @param world.steps what `creating` and `uploading` mean
  */
-export function createRunner(world: RunnerWorld): Runner {
+export function createRunner(world: RunnerWorld) {
   const { rows, policy, logger } = world;
   const cut = new AbortController();
   /** Steps under way, by the id of their file. */
@@ -115,7 +98,7 @@ export function createRunner(world: RunnerWorld): Runner {
     return (await world.store.load(id)) === null ? 'ignored' : 'busy';
   };
 
-  /** Whoever holds a row gives it back soon, once its step is cut; unless a disk hangs. */
+  /** The holder of a row releases it soon after its step is cut, unless a disk hangs. */
   const applyOnceFree = async (id: string, event: FileEvent, isTooLate: AbortSignal): Promise<Applied> => {
     for (;;) {
       const facts = await world.store.load(id);
@@ -129,17 +112,33 @@ export function createRunner(world: RunnerWorld): Runner {
   };
 
   return {
-    run: async (id) => {
+    /**
+     * Takes a file that waits for a lane through one step. Never rejects.
+     * @returns false when another worker has it: trying again at once is useless
+     */
+    run: async (id: string): Promise<boolean> => {
       if (reserved.has(id)) return false;
       const wasOurs = await rows.claim(id, runOrWait).catch((error: unknown) => stuck(id, error));
       return wasOurs ?? false;
     },
+    /** Gives an event to a file that no step works on. @throws what the ledger throws */
     apply,
-    interrupt: async (id, event, isTooLate = new AbortController().signal) => {
+    /**
+     * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
+     * given. A create request under way is waited for.
+     *
+     * @param isTooLate ends the wait for whoever holds the row, perhaps on a disk that hangs: `busy`, and the event is not given later either
+     */
+    interrupt: async (
+      id: string,
+      event: FileEvent,
+      isTooLate: AbortSignal = new AbortController().signal,
+    ): Promise<Applied> => {
       reserved.add(id);
       return applyOnceFree(id, event, isTooLate).finally(() => reserved.delete(id));
     },
-    abort: async () => {
+    /** Cuts the steps under way and waits for them: one may still write what it learned. */
+    abort: async (): Promise<void> => {
       cut.abort();
       await rows.released();
     },

@@ -6,35 +6,28 @@ import type { Queued } from '../file/queue.ts';
 export type Turn = Pick<Queued, 'folder' | 'priority' | 'isBig'>;
 
 /** After this many more urgent starts in a row, a file of this priority has its turn: the others go first, but not for ever. */
-export const passedOver: Readonly<Record<Priority, number>> = { high: 0, normal: 4, low: 16 };
+const passedOver: Readonly<Record<Priority, number>> = { high: 0, normal: 4, low: 16 };
 
 /** After this many small files of a folder, a big one has its turn. */
-export const smallInARow = 4;
+const smallInARow = 4;
 
 /**
- * Whose turn it is: by priority, then the folders one after the other, then small files before big ones, then the oldest. Whoever is
+ * Whose turn it is: by priority, then the folders one after the other, then small files before big ones, then the oldest. A file that is
  * passed over has its turn after a fixed number of starts, so every file starts after a bounded number of them.
  */
-export interface Turns {
-  /** @param waiting those that may start now, of each folder the oldest first */
-  next<T extends Turn>(waiting: readonly T[]): T | null;
-  started(file: Turn): void;
-}
-
-/** @param before the last files that were started, newest first: a restart goes on where the turns were */
-export function createTurns(before: readonly Turn[] = []): Turns {
-  const turns = new Counted();
-  for (const file of before.toReversed()) turns.started(file);
-  return turns;
-}
-
-class Counted implements Turns {
+export class Turns {
   #turn = 0;
   /** When one of this priority, or of a lower one, started last. */
   readonly #lastOf = new Map<Priority, number>();
   /** By queue: when one of it started last, and how many small ones since the last big one. */
   readonly #queues = new Map<string, { at: number; small: number }>();
 
+  /** @param before the last files that were started, newest first: after a restart the turns continue where they were */
+  constructor(before: readonly Turn[] = []) {
+    for (const file of before.toReversed()) this.started(file);
+  }
+
+  /** @param waiting those that may start now, of each folder the oldest first */
   next<T extends Turn>(waiting: readonly T[]): T | null {
     const priority = this.#priority(waiting);
     const [first, ...others] = waiting.filter((file) => file.priority === priority);

@@ -3,39 +3,35 @@ import type { Clock, Elsewhere, LeftoverStore, UnansweredCreate } from '../file/
 import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/**
- * Create requests without a usable answer: each may have left a record without bytes on the service (design 5.2). The ledger counts
- * them, so a restart begins no new count.
- */
-export interface UnconfirmedCreates {
-  /** Whether one more create request may be risked. @throws what the ledger throws */
-  mayRisk(): Promise<boolean>;
-  /** Until when (epoch milliseconds) create requests wait, as it was at the last look; null when they do not. */
-  waitUntil(): number | null;
-}
-
 /** Of one hour; then no further create request is made. */
 const mostPerHour = 20;
 
 const hourMs = 3_600_000;
 
-/** So long it may take until this host knows what another one has begun. */
+/** How long this host may take to learn what another one has begun. */
 const toldAfterMs = 10_000;
 
+export type UnconfirmedCreates = ReturnType<typeof createUnconfirmedCreates>;
+
+/**
+ * Create requests without a usable answer: each may have left a record without bytes on the service (design 5.2). The ledger counts
+ * them, so a restart begins no new count.
+ */
 export function createUnconfirmedCreates(world: {
   readonly store: Pick<LeftoverStore, 'unanswered'>;
   readonly rows: Pick<Rows, 'isHeld'>;
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly clock: Clock;
   readonly logger: Logger;
-}): UnconfirmedCreates {
+}) {
   const { store, rows, elsewhere, clock, logger } = world;
   let until: number | null = null;
   const isUnderWay = ({ fileId, at }: UnansweredCreate): boolean =>
     rows.isHeld(fileId) ||
     (elsewhere !== null && (elsewhere.isHeld(fileId) || (at > clock.now() - toldAfterMs && at <= clock.now())));
   return {
-    mayRisk: async () => {
+    /** Whether one more create request may be risked. @throws what the ledger throws */
+    mayRisk: async (): Promise<boolean> => {
       const before = until;
       // One that a step works on may still get its answer.
       const unanswered = (await store.unanswered()).filter(
@@ -53,7 +49,8 @@ export function createUnconfirmedCreates(world: {
       if (until === null && before !== null) logger.info('Create requests resumed');
       return until === null;
     },
-    waitUntil: () => until,
+    /** Until when (epoch milliseconds) create requests wait, as it was at the last look; null when they do not. */
+    waitUntil: (): number | null => until,
   };
 }
 

@@ -123,7 +123,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
       const proven = await proveContent(row.facts, { ...also, sha256 }, signal, world);
       mismatch = proven.mismatch;
       if (mismatch !== null) throw new Error(mismatch.message);
-      // Whoever lost the file to another host must not complete its upload.
+      // A worker that lost the file to another host must not complete its upload.
       await row.confirm();
       await row.write({ sha256, ...proven.learned });
     },

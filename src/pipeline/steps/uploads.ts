@@ -1,7 +1,5 @@
 import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
-import { createSendRate } from './send-rate.ts';
-import type { SendRate } from './send-rate.ts';
 
 /** An upload under way. */
 export interface LiveUpload {
@@ -16,26 +14,16 @@ export interface LiveUpload {
   readonly host?: string;
 }
 
-/** How far the uploads under way are. In memory: after a restart they begin again. */
-export interface Uploads {
-  progressed(facts: Pick<Facts, 'id' | 'version'>, sentBytes: number): void;
-  ended(id: string): void;
-  list(): readonly LiveUpload[];
-  /** Bytes that left, also of uploads that broke off, since the start. */
-  sentBytes(): number;
-  /** Of all together, while any is under way; null until it was measured. */
-  bytesPerSecond(): number | null;
-  /** Uploads that end in an hour at the present speed; null until it was measured. */
-  filesPerHour(): number | null;
-}
+export type Uploads = ReturnType<typeof createUploads>;
 
-export function createUploads(clock: Clock): Uploads {
+/** How far the uploads under way are. In memory: after a restart they begin again. */
+export function createUploads(clock: Clock) {
   const live = new Map<string, Running>();
   let sent = 0;
   const bytes = createSendRate(clock, spanMs);
   const files = createSendRate(clock, 60_000);
   return {
-    progressed: ({ id, version }, sentBytes) => {
+    progressed: ({ id, version }: Pick<Facts, 'id' | 'version'>, sentBytes: number): void => {
       const before = live.get(id);
       for (const rate of [bytes, files]) rate.began();
       const isGoingOn = before !== undefined && before.sentBytes <= sentBytes;
@@ -45,19 +33,22 @@ export function createUploads(clock: Clock): Uploads {
       for (const rate of [bytes, upload.rate]) rate.add(more);
       live.set(id, { ...upload, sentBytes, movedAt: more > 0 ? clock.elapsed() : upload.movedAt });
     },
-    ended: (id) => {
+    ended: (id: string): void => {
       if (live.delete(id)) files.add(1);
       if (live.size === 0) for (const rate of [bytes, files]) rate.paused();
     },
-    list: () =>
+    list: (): readonly LiveUpload[] =>
       Array.from(live.values(), ({ rate, movedAt, ...upload }) => ({
         ...upload,
         idleMs: clock.elapsed() - movedAt,
         bytesPerSecond: rate.perSecond(),
       })),
-    sentBytes: () => sent,
+    /** Bytes that left, also of uploads that broke off, since the start. */
+    sentBytes: (): number => sent,
+    /** Of all together, while any is under way; null until it was measured. */
     bytesPerSecond: bytes.perSecond,
-    filesPerHour: () => {
+    /** Uploads that end in an hour at the present speed; null until it was measured. */
+    filesPerHour: (): number | null => {
       const perSecond = files.perSecond();
       return perSecond === null ? null : perSecond * 3_600;
     },
@@ -87,4 +78,61 @@ function begun(id: string, sizeBytes: number, clock: Clock): Running {
   const rate = createSendRate(clock, spanMs);
   rate.began();
   return { id, sentBytes: 0, sizeBytes, movedAt: at, rate };
+}
+
+/** Less than a span is better than nothing, but not much less. */
+const leastShare = 0.1;
+
+/** The newest span counts for this share, so that a change shows within a few of them. */
+const newest = 0.4;
+
+/** How fast something goes on while at least one upload is under way. */
+type SendRate = ReturnType<typeof createSendRate>;
+
+/** @param spanMs what is shorter says nothing: bytes and files come in bursts */
+function createSendRate(clock: Clock, spanMs: number) {
+  let amount = 0;
+  let activeMs = 0;
+  let since: number | null = null;
+  let rate: number | null = null;
+
+  const passed = (): number => {
+    const now = clock.elapsed();
+    if (since !== null) {
+      activeMs += now - since;
+      since = now;
+    }
+    return activeMs;
+  };
+
+  const measured = (): number => (1_000 * amount) / activeMs;
+
+  const close = (): void => {
+    if (passed() < spanMs) return;
+    // Many spans may have passed since the last call.
+    const older = (1 - newest) ** Math.floor(activeMs / spanMs);
+    rate = rate === null ? measured() : older * rate + (1 - older) * measured();
+    amount = 0;
+    activeMs = 0;
+  };
+
+  return {
+    began: (): void => {
+      since ??= clock.elapsed();
+    },
+    add: (more: number): void => {
+      amount += more;
+      close();
+    },
+    /** No upload is under way any more. */
+    paused: (): void => {
+      close();
+      since = null;
+    },
+    /** Per second; null until something was measured. */
+    perSecond: (): number | null => {
+      close();
+      return rate ?? (passed() >= leastShare * spanMs && amount > 0 ? measured() : null);
+    },
+  };
 }

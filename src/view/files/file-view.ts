@@ -4,7 +4,7 @@ import { stateOf } from '../../pipeline/file/facts.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
-import { uploadedInMs } from '../../pipeline/turn-estimate.ts';
+import { uploadedInMs } from '../../pipeline/estimate.ts';
 import type { FleetView } from '../hosts/fleet-view.ts';
 import { workerOf } from '../hosts/host-view.ts';
 import { noneTakesWords, waitsElsewhere } from '../hosts/elsewhere-words.ts';
@@ -266,9 +266,7 @@ function uploadOf(
   daemon: LiveDaemon,
 ): FileView['upload'] {
   const isStalled = idleMs >= stallMs && sentBytes < sizeBytes;
-  const doneInMs = isStalled
-    ? null
-    : uploadedInMs({ bytesLeft: Math.max(0, sizeBytes - sentBytes), bytesPerSecond }, paceOf(daemon));
+  const doneInMs = isStalled ? null : uploadedInMs(Math.max(0, sizeBytes - sentBytes), bytesPerSecond, paceOf(daemon));
   return {
     bytes_per_second: isStalled ? 0 : bytesPerSecond === null ? null : Math.round(bytesPerSecond),
     stalled_since: isStalled ? Math.round(Date.now() - idleMs) : null,

@@ -3,7 +3,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import { bigBytes, queuedOf } from '../../pipeline/file/queue.ts';
 import type { Line } from '../../pipeline/file/queue.ts';
-import { filesAhead, startsInMs } from '../../pipeline/turn-estimate.ts';
+import { filesAhead, startsInMs } from '../../pipeline/estimate.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
 import { paceOf } from '../outlook/pace.ts';
@@ -61,10 +61,7 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
   const noSlot = conductor.noSlot(facts);
   const waitsForMore = conductor.pause() !== null || (state === 'queued' && conductor.createsWaitUntil() !== null);
   if (waitsForMore || noSlot === 'folder' || noSlot === 'kept for small') return null;
-  const uploads = conductor.uploads().map(({ sizeBytes, sentBytes, bytesPerSecond }) => ({
-    bytesLeft: Math.max(0, sizeBytes - sentBytes),
-    bytesPerSecond,
-  }));
+  const uploads = conductor.uploads().map(({ sizeBytes, sentBytes }) => Math.max(0, sizeBytes - sentBytes));
   return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));
 }
 

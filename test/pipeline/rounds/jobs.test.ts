@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LedgerUnavailableError } from '../../../src/pipeline/file/store-errors.ts';
-import { createJobs } from '../../../src/pipeline/rounds/jobs.ts';
+import { createJobs, sideBySide } from '../../../src/pipeline/rounds/jobs.ts';
 import { TestClock } from '../test-clock.ts';
 
 describe('a job', () => {
@@ -50,4 +50,32 @@ describe('a job', () => {
     }
     expect(runs).toBe(times);
   });
+});
+
+const numbers = Array.from({ length: 120 }, (_, n) => n);
+
+test('some are worked on at the same time, all in their order, and no more than 50', async () => {
+  const begun: number[] = [];
+  let [running, most] = [0, 0];
+  const doubled = await sideBySide(numbers, async (n) => {
+    begun.push(n);
+    most = Math.max(most, (running += 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    return 2 * n;
+  });
+  expect(begun).toEqual(numbers);
+  expect(doubled).toEqual(numbers.map((n) => 2 * n));
+  expect(most).toBe(50);
+});
+
+test('after one that fails nothing is begun, and what runs beside it ends first', async () => {
+  const ended: number[] = [];
+  const work = async (n: number): Promise<void> => {
+    if (n === 60) throw new Error(`${n} is broken`);
+    await new Promise((resolve) => setImmediate(resolve));
+    ended.push(n);
+  };
+  await expect(sideBySide(numbers, work)).rejects.toThrow('60 is broken');
+  expect(ended).toEqual(numbers.slice(0, 100).filter((n) => n !== 60));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, ListedPage, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
-import { createListWalk } from '../../../src/pipeline/rounds/list-walk.ts';
+import { ListWalk } from '../../../src/pipeline/rounds/list-walk.ts';
 
 const live = new AbortController().signal;
 type Order = 'newest first' | 'oldest first';
@@ -40,7 +40,7 @@ const orders: readonly Order[] = ['newest first', 'oldest first'];
 describe.each(orders)('of 10,000 videos, %s', (order) => {
   test('the newest 500 cost five pages, and one more only until the order is known', async () => {
     const library = libraryOf(10_000, order);
-    const walk = createListWalk();
+    const walk = new ListWalk();
     const first = await walk.read(ids(9_500, 10_000), library, live, Infinity);
     expect([first.found.length, first.unseen]).toEqual([500, []]);
     expect(first.requests).toBe(order === 'newest first' ? 5 : 6);
@@ -50,7 +50,7 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
 
   test('one page at a time finds the same', async () => {
     const library = libraryOf(10_000, order);
-    const walk = createListWalk();
+    const walk = new ListWalk();
     const found = new Set<string>();
     let turns = 0;
     for (let isOver = false; !isOver; turns += 1) {
@@ -74,7 +74,7 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
     ],
   ] as const)('between two pages %s: next time at the latest all that are there are seen', async (_name, deed) => {
     const library = libraryOf(10_000, order);
-    const walk = createListWalk();
+    const walk = new ListWalk();
     const wanted = ids(9_500, 10_000);
     const seen = new Set<string>();
     library.meanwhile(() => deed(library.videos));
@@ -89,7 +89,7 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
 
   test('one page alone can be read, as far behind the newest as the oldest of ours should be', async () => {
     const library = libraryOf(10_000, order);
-    const walk = createListWalk();
+    const walk = new ListWalk();
     await walk.read(ids(9_999, 10_000), library, live, Infinity);
     const { found, requests } = await walk.glance(ids(9_500, 10_000), library, live, 4);
     expect([found.length, requests]).toEqual([100, 1]);
@@ -98,7 +98,7 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
 
   test('the list may get shorter or longer by pages from round to round', async () => {
     const library = libraryOf(10_000, order);
-    const walk = createListWalk();
+    const walk = new ListWalk();
     await walk.read(ids(9_950, 10_000), library, live, Infinity);
     library.videos.splice(0, 5_000);
     expect((await walk.read(ids(9_950, 10_000), library, live, Infinity)).found).toHaveLength(50);
@@ -110,7 +110,7 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
 });
 
 test('an order that changes is learnt anew', async () => {
-  const walk = createListWalk();
+  const walk = new ListWalk();
   await walk.read(ids(950, 1_000), libraryOf(1_000, 'oldest first'), live, Infinity);
   const other = libraryOf(1_000, 'newest first');
   expect((await walk.read(ids(950, 1_000), other, live, Infinity)).found).toHaveLength(50);
@@ -119,7 +119,7 @@ test('an order that changes is learnt anew', async () => {
 
 test('a round in parts does not take for unseen what an earlier part showed', async () => {
   const library = libraryOf(300, 'newest first');
-  const walk = createListWalk();
+  const walk = new ListWalk();
   const wanted = new Set([...ids(100, 300), 'vid_unknown']);
   const parts = [];
   for (let n = 0; n < 4 && parts.at(-1)?.unseen == null; n += 1) parts.push(await walk.read(wanted, library, live, 1));

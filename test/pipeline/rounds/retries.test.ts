@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import { createRetries } from '../../../src/pipeline/rounds/retries.ts';
-import type { Retries } from '../../../src/pipeline/rounds/retries.ts';
 import { failure, someFacts } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
@@ -47,7 +46,7 @@ function open(code: string) {
   };
 }
 
-const reasons: [string, string, (retries: Retries) => void][] = [
+const reasons: [string, string, (retries: ReturnType<typeof createRetries>) => void][] = [
   ['the service', 'quota', (retries) => retries.serviceBack()],
   ['a folder', folderAway, (retries) => retries.folderBack('/inbox')],
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Queued } from '../../../src/pipeline/file/queue.ts';
-import { slotsForBig, whyNoSlot, whyNotAhead } from '../../../src/pipeline/steps/slots.ts';
+import { slotsForBig, whyNoSlot, whyNotAhead } from '../../../src/pipeline/steps/lanes.ts';
 
 const one = (other: Partial<Queued> = {}): Queued => ({
   id: 'f_1',

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Priority } from '../../../src/routing/plan.ts';
 import { startsRemembered } from '../../../src/pipeline/steps/lanes.ts';
-import { createTurns } from '../../../src/pipeline/steps/turns.ts';
+import { Turns } from '../../../src/pipeline/steps/turns.ts';
 import type { Turn } from '../../../src/pipeline/steps/turns.ts';
 
 interface Named extends Turn {
@@ -11,7 +11,7 @@ interface Named extends Turn {
 
 /** Starts as many as asked for, of files that are all there from the beginning. @returns their names */
 function startedOf(waiting: Named[], count: number): string[] {
-  const turns = createTurns();
+  const turns = new Turns();
   const left = [...waiting];
   return Array.from({ length: count }, () => {
     const next = turns.next(left);
@@ -29,7 +29,7 @@ const share = (names: readonly string[], name: string): number => names.filter((
 
 describe('the next turn', () => {
   test('is nobody’s when nobody waits', () => {
-    expect(createTurns().next([])).toBeNull();
+    expect(new Turns().next([])).toBeNull();
   });
 
   test('belongs to high priority four times of five, while normal files wait', () => {
@@ -64,7 +64,7 @@ describe('the next turn', () => {
   test('goes on after a restart where it was', () => {
     const files = [...many(30, 'normal'), ...many(30, 'high', { priority: 'high' })];
     const before = many(3, 'high', { priority: 'high' });
-    const turns = createTurns([...before, ...many(1, 'normal')]);
+    const turns = new Turns([...before, ...many(1, 'normal')]);
     const names = Array.from({ length: 2 }, () => {
       const next = turns.next(files) as Named;
       turns.started(next);
@@ -99,11 +99,11 @@ test('comes to every file within a bounded number of starts, whatever comes mean
         const bound = (before.filter(isOfItsQueue).length + 1) * oneIn[watched.priority] * folders * sizes;
         const waiting: Turn[] = [...before, watched];
         const started: Turn[] = [];
-        let turns = createTurns();
+        let turns = new Turns();
         for (let n = 0; n <= bound; n += 1) {
           // As much comes as goes, and more.
           waiting.push(...flood.map((file) => ({ ...file })));
-          if (restartEvery > 0 && n % restartEvery === 0) turns = createTurns(started.slice(0, startsRemembered));
+          if (restartEvery > 0 && n % restartEvery === 0) turns = new Turns(started.slice(0, startsRemembered));
           const next = turns.next(waiting);
           if (next === watched) return;
           if (next === null) throw new Error('somebody waits');

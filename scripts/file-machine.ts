@@ -1,6 +1,6 @@
 import type { AnyStateNode, AnyTransitionDefinition } from 'xstate';
 
-import { fileMachine } from './machine.ts';
+import { fileMachine } from '../src/pipeline/file/machine.ts';
 
 /**
  * The file machine as a Mermaid `stateDiagram-v2`, for `docs/file-machine.mmd`. Made from the state nodes and not by

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileMachineDiagram } from '../../../src/pipeline/file/diagram.ts';
-import { fileMachine } from '../../../src/pipeline/file/machine.ts';
-import { generatedFiles } from '../../../scripts/generate.ts';
+import { fileMachineDiagram } from '../../scripts/file-machine.ts';
+import { fileMachine } from '../../src/pipeline/file/machine.ts';
+import { generatedFiles } from '../../scripts/generate.ts';
 
 const diagram = fileMachineDiagram();
 
 test('docs/file-machine.mmd is what the machine is; if not: npm run generate', () => {
-  expect(readFileSync(resolve(import.meta.dirname, '../../../docs/file-machine.mmd'), 'utf8')).toBe(diagram);
+  expect(readFileSync(resolve(import.meta.dirname, '../../docs/file-machine.mmd'), 'utf8')).toBe(diagram);
   expect(generatedFiles.map(({ path }) => path)).toContain('docs/file-machine.mmd');
 });
 

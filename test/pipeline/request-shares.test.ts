@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pollPace, tooEarlyMs } from '../../../src/pipeline/rounds/poll-pace.ts';
-import { freeRequests, keptRequests } from '../../../src/pipeline/request-shares.ts';
-import { someRoom } from '../some-room.ts';
+import { freeRequests, keptRequests, pollPace, tooEarlyMs } from '../../src/pipeline/request-shares.ts';
+import { someRoom } from './some-room.ts';
 
 const nobody = { creates: 0, publishes: 0 };
 const usual = { room: someRoom(), wanted: nobody, intervalMs: 15_000, spent: 1 };
