@@ -51,7 +51,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
   const writers = new OpenWriters();
   const files = createLocalFiles({
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
-    // Asked after the last moment in which somebody could open it: nothing older than that counts.
+    // Asked once no process can open the file by its name any longer, so an older pass over /proc does not count.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     isWatched,

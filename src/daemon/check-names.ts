@@ -16,7 +16,7 @@ export class UnknownNamesError extends Error {
   }
 }
 
-/** A service that does not answer must not hold up a start: it is asked later. */
+/** A service that does not answer must not delay the start: its lists are read later. */
 const longestMs = 3_000;
 
 /**

@@ -67,7 +67,7 @@ export interface Daemon extends AsyncDisposable {
   /** How sending to the notification targets goes. */
   readonly messageTargets: MessageTargets;
   config(): Config;
-  /** What the service of a configuration has, as far as it says. */
+  /** Channels and feeds of the service of a configuration, as far as it lists them. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /**
    * Applies a configuration that was checked. Files on their way keep their rule.
@@ -148,7 +148,7 @@ export async function startDaemon(
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder') {
-      // What is under way in a frozen one may hold no slot any more.
+      // A step in progress in a frozen folder no longer holds a slot.
       if (event.state === 'frozen') parts.conductor.wake();
       else parts.conductor.folderBack(event.folder);
     }

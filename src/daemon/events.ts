@@ -1,7 +1,7 @@
 import type { DropcastEvent, EventRow, KeptEvents } from '../pipeline/events.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** The one stream of news: whoever wants to know what happens listens here. */
+/** The one stream of events. Everything that reports what happens listens to it. */
 export interface EventStream extends KeptEvents {
   /** @returns ends the listening */
   listen(listener: (event: DropcastEvent) => void): () => void;

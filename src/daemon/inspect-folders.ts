@@ -7,7 +7,7 @@ import type { FolderOwner } from '../watch/root-mark.ts';
 import { folderOwner, whyForeign, whyInside } from '../watch/root-owner.ts';
 
 export interface FolderFinding {
-  /** Of the folder in the configuration. */
+  /** Key of the folder in the configuration. */
   readonly key: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
@@ -25,7 +25,7 @@ export async function inspectFolders({
   return found.flatMap((finding) => finding ?? []);
 }
 
-/** Which ledger is ours; empty where there is none yet: then every mark is somebody else's. Null: we may not know. */
+/** The id of our ledger; empty where there is none yet: then every mark belongs to another one. Null: it cannot be read. */
 async function ledgerIn(stateDir: string): Promise<string | null> {
   try {
     return (await readFile(join(stateDir, 'ledger.id'), 'utf8')).trim();

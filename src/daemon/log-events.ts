@@ -6,7 +6,7 @@ import type { Logger } from '../log/logger.ts';
 import { eventWords } from '../view/words/events.ts';
 import type { NewsLevel } from '../view/words/events.ts';
 
-/** Writes the news to the log, so that it tells the way of each file to its end, and why anything waits. */
+/** Writes events to the log: the way of each file to its end, and why anything waits. */
 export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   return (event) => {
     const words = eventWords(event, Date.now());

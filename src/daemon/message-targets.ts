@@ -6,7 +6,7 @@ export interface TargetName {
   readonly type: string;
 }
 
-/** What came of sending to the targets of one type, since the start. */
+/** Results of sending to the targets of one type, since the start. */
 export interface SendCounts {
   readonly taken: number;
   readonly failed: number;
@@ -19,7 +19,7 @@ export interface MessageTargets {
   took(target: TargetName): void;
   refused(target: TargetName, why: string, at: number): void;
   dropped(target: TargetName, messages: number): void;
-  /** There is no such target any more. */
+  /** The target was removed from the configuration. */
   gone(name: string): void;
   deaf(): readonly DeafTarget[];
   counts(type: string): SendCounts;

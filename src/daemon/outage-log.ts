@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '../log/logger.ts';
 import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 
-/** The log of a host of a fleet: that its database is away is told once, so that whatever fails for it is only for who looks closer. */
+/** The log of a host of a fleet: an outage of the database is reported once, and everything that fails because of it is logged as debug. */
 export function withoutOutage(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>

@@ -30,7 +30,7 @@ export interface ServiceConnection extends AsyncDisposable {
   readonly times: UploadTimes;
   /** Of videos and feeds, as the service said. */
   readonly links: Pick<ServiceLinks, 'find'>;
-  /** What the service of a configuration has, which may be another service or another key. */
+  /** Channels and feeds of the service of a configuration, which may be another service or another key. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
   /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
   change(config: Config): void;

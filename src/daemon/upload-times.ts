@@ -5,7 +5,7 @@ import { isInWindow, nextMinute } from '../config/day-window.ts';
 import type { UploadHours } from '../pipeline/sending-time.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 
-/** What the time of day says about uploads now. Moments are epoch milliseconds. */
+/** Limits of uploads by the time of day. Moments are epoch milliseconds. */
 export interface UploadTimes {
   /** Bytes per second for all uploads together; null is unlimited. */
   limit(): number | null;
@@ -14,7 +14,7 @@ export interface UploadTimes {
   mayStart(): boolean;
   /** When uploads may start again; null when they may now. */
   startAt(): number | null;
-  /** What the time of day changes within two days. */
+  /** Changes of these limits within two days. */
   later(): readonly UploadHours[];
 }
 
@@ -47,7 +47,7 @@ function oncePerMinute<T>(clock: Clock, find: (uploads: Config['uploads']) => T)
   };
 }
 
-/** What a timetable changes within two days after a moment (epoch milliseconds). */
+/** Changes of a timetable within two days after a moment (epoch milliseconds). */
 export function laterFrom(uploads: Config['uploads'], nowMs: number): readonly UploadHours[] {
   return changesFrom(uploads, nowMs).map(({ at, ...hours }) => ({ ...hours, inMs: at - nowMs }));
 }

@@ -20,7 +20,7 @@ export interface HttpLimits {
   /** For a whole request, head and body; also how often it is checked, and how long an answer may wait for a reader who reads nothing. */
   readonly requestMs: number;
   readonly headerBytes: number;
-  /** Of all answers together that were made and not read yet. */
+  /** Bytes of all answers together that are not read yet. */
   readonly unreadBytes: number;
 }
 
@@ -32,7 +32,7 @@ const usualLimits: HttpLimits = {
 };
 
 /**
- * Serves HTTP. Callers can fill the limits, and no more: each connection has one request in hand, and the event loop begins one request a
+ * Serves HTTP within limits: each connection has one request in progress, and the event loop begins one request a
  * turn.
  *
  * @param early answers what it can without reading a body, and returns whether it answered; `fetch` gets the others
@@ -110,7 +110,7 @@ class UnreadAnswers {
     this.#mostBytes = mostBytes;
   }
 
-  /** @param answer whose last byte was written, to wherever it went */
+  /** @param answer its last byte was written */
   add(answer: ServerResponse): void {
     if (answer.writableFinished || answer.destroyed) return;
     this.#unread.add(answer);

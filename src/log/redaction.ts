@@ -4,7 +4,7 @@ export const REDACTED = '[redacted]';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Keeps secrets out of the log: registered values in every encoding, and by pattern what nobody registered. Every line passes twice:
+ * Keeps secrets out of the log: registered values in every encoding, and secrets that were not registered, by pattern. Every line passes twice:
  * each text on its own (`redactText`), then the finished line (`redactLine`). Redacting by field name alone was measured to miss
  * `message`, `stack` and class instances.
  *

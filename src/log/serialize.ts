@@ -1,7 +1,7 @@
 import { isSecretKey, REDACTED } from './redaction.ts';
 import { isNativeError } from 'node:util/types';
 
-/** What a log line consists of; it shares nothing with the program's own objects. */
+/** The parts of a log line, copied: it shares nothing with the program's own objects. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
@@ -21,7 +21,7 @@ const MAX_ENTRIES = 50;
 const MAX_NODES = 1_000;
 const MAX_TEXT = 8_192;
 const MAX_KEY = 128;
-/** What is redacted of one text: patterns take 0.4 s of CPU for 1 MiB without a JIT compiler. */
+/** Longest text that is redacted: patterns take 0.4 s of CPU for 1 MiB without a JIT compiler. */
 const MAX_REDACTED = 2 * MAX_TEXT;
 /** Characters per line, of all texts together. */
 const MAX_LINE = 16 * MAX_TEXT;

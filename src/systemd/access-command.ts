@@ -7,7 +7,7 @@ export interface Owners {
   /** A name or number for setfacl(1); null when it needs no entry, like root. */
   readonly user: string | null;
   readonly group: string | null;
-  /** What the group may do in the folder, a value of `access`; 0 is nothing. */
+  /** Access of the group to the folder, a value of `access`; 0 is none. */
   readonly groupAccess: number;
 }
 
@@ -32,7 +32,7 @@ export function accessCommand(
     `d:u:${service.name}:${rights}`,
     ...(directory.needs === access.write ? ownerEntries(directory, owners) : []),
   ];
-  // -P: whatever is replaced by a link until somebody runs this is left alone. d: applies to later files; X to directories and files that are executable already (setfacl(1)).
+  // -P: does not follow links that replaced a file before the command runs. d: applies to later files; X to directories and files that are executable already (setfacl(1)).
   return `sudo setfacl -R -P -m ${entries.map(argument).join(',')} ${word}`;
 }
 

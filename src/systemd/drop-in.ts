@@ -1,6 +1,6 @@
 import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
-/** What the unit needs for a configuration, beyond what the shipped unit has (systemd/dropcast.service). */
+/** The settings that a configuration needs in addition to the shipped unit (systemd/dropcast.service). */
 export interface UnitNeeds {
   readonly configFile: string;
   readonly folders: readonly FolderNeeds[];
@@ -8,7 +8,7 @@ export interface UnitNeeds {
   readonly written: readonly ResolvedPath[];
   /** Files with secrets. */
   readonly secretFiles: readonly ResolvedPath[];
-  /** Of the status page; null when the unit allows it already or there is no page. 0 is any port. */
+  /** Port of the status page; null when the unit allows it already or there is no page. 0 is any port. */
   readonly port: number | null;
   /** Programs that notifications start, with their interpreters. */
   readonly programs: readonly string[];
@@ -28,7 +28,7 @@ export interface FolderNeeds extends ResolvedPath {
   readonly isThere: boolean;
   /** Whether files are moved or deleted in it. */
   readonly isWritten: boolean;
-  /** Of its file system; null on the root file system. */
+  /** Mount point of its file system; null on the root file system. */
   readonly mountPoint: string | null;
   /** Names of the groups that give the service access. */
   readonly groups: readonly string[];
@@ -53,7 +53,7 @@ export function dropInText(needs: UnitNeeds): string {
 }
 
 /**
- * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that somebody else added, such as another
+ * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that others added, such as another
  * credential.
  */
 export function needsOf(text: string): ReadonlySet<string> {
@@ -101,12 +101,14 @@ function folderLines(folder: FolderNeeds): readonly string[] {
     ...(isBelow(folder.realPath, '/root')
       ? [`# The service cannot use ${name} with newer versions of systemd (seen: 257), which hide /root: move it.`]
       : []),
-    ...folder.commands.map((command) => unitComment(`The service cannot use ${name} until somebody runs: ${command}`)),
+    ...folder.commands.map((command) =>
+      unitComment(`The service cannot use ${name} until an administrator runs: ${command}`),
+    ),
     ...(folder.groupCommand === null
       ? []
       : [
           unitComment(
-            `The group of ${name} cannot use what is moved there until somebody runs: ${folder.groupCommand}`,
+            `The group of ${name} cannot use files that are moved there until an administrator runs: ${folder.groupCommand}`,
           ),
         ]),
   ];

@@ -7,7 +7,7 @@ export interface Directory {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** What the service needs there, a value of `access`. */
+  /** Access that the service needs there, a value of `access`. */
   readonly needs: number;
 }
 
@@ -17,7 +17,7 @@ export interface Credentials {
   readonly gids: ReadonlySet<number>;
 }
 
-/** Whether somebody has the access that a directory needs; directories above it do not count. */
+/** Whether a user has the access that a directory needs; directories above it do not count. */
 export type Allows = (who: Credentials, directory: Directory) => Promise<boolean>;
 
 /** What gives the service access to a folder. */
@@ -54,7 +54,7 @@ export async function planAccess(
 }
 
 /**
- * What the mode says, which is not everything: with an access control list the group bits are its mask, not the rights of the group
+ * Access by the mode alone: with an access control list the group bits are its mask, not the rights of the group
  * (acl(5)). Only the first matching class counts: rights of others do not help an owner without rights (path_resolution(7)).
  */
 export function isOpenByMode({ uid, gids }: Credentials, directory: Directory): boolean {

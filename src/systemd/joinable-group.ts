@@ -14,7 +14,7 @@ const powerful = new Set(
 );
 
 /**
- * Whether the service may join a group because a folder belongs to it. A group opens everything it owns, not only the folder, and whoever
+ * Whether the service may join a group because a folder belongs to it. A group opens everything it owns, not only the folder, and anyone who
  * creates a folder chooses among their own groups: a member of docker would make a member of the service. An entry in the folder's access
  * control list gives the same access and nothing else.
  *

@@ -5,7 +5,7 @@ import { keepAlive } from './watchdog.ts';
 import { filesIn } from '../view/stages.ts';
 import { mainWait, waitWords } from '../view/waits.ts';
 
-/** What the notifications are about. */
+/** The process that the notifications describe. */
 export interface WatchedDaemon {
   /** Folders whose first scan has not ended. A missing folder counts as scanned. */
   unscanned(): readonly string[];
@@ -118,7 +118,7 @@ class Lifecycle implements LifecycleNotifier {
     }
     const update = async (): Promise<void> => {
       const status = statusText(await daemon.picture());
-      // The stop may have begun meanwhile.
+      // The stop may have begun in the meantime.
       if (!phase.disposed) this.#send(status);
     };
     phase.use(

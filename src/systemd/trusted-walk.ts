@@ -22,11 +22,11 @@ const STICKY = 0o1000;
 const MOST_LINKS = 40;
 
 /**
- * Walks to a path, name by name, and follows only links that nobody but root can change. What the unit gets is decided here, as root:
- * whoever could change a link on the way would choose the directory, the groups and the mounts of the service.
+ * Walks to a path, name by name, and follows only links that root alone can change. This walk decides, as root, what the unit gets:
+ * a user who could change a link on the way would choose the directory, the groups and the mounts of the service.
  *
  * Each step goes through the descriptor of the directory before it (`/proc/self/fd/N/name`), so the result is a way that existed, even
- * when somebody renames directories meanwhile.
+ * when directories are renamed during the walk.
  *
  * @param path absolute and normalised
  * @returns from `/` to the end; null when it does not exist, or this process may not go there
@@ -73,7 +73,7 @@ async function take(
   return enter(`/proc/self/fd/${here.handle.fd}/${name}`, join(here.path, name));
 }
 
-/** The names that a link stands for. An absolute target starts again at the root. */
+/** The names that a link leads to. An absolute target starts again at the root. */
 async function follow(way: Step[], link: Step, path: string): Promise<readonly string[]> {
   if (!isOurs(link.stats) || !way.every((step) => isKept(step.stats)))
     throw new UnitError(
@@ -93,7 +93,7 @@ function isKept(stats: Stats): boolean {
   return isOurs(stats) && ((stats.mode & 0o022) === 0 || (stats.mode & STICKY) !== 0);
 }
 
-/** Root, and whoever runs this for a look at what root would get. */
+/** Root, and a user who runs this to see what root would get. */
 function isOurs({ uid }: Stats): boolean {
   return uid === 0 || uid === process.geteuid?.();
 }

@@ -12,7 +12,7 @@ export function unitWord(text: string): string {
 }
 
 /**
- * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount somebody's directory over
+ * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount a user's directory over
  * any other. In quotation marks it stays part of the path, but systemd 257 hands the service what it read as text once more, and then loses
  * colons, quotation marks and backslashes (seen: 252 binds `/home/a"b`; 257 says `/rbind: No such file or directory`, or nothing with `-`).
  *

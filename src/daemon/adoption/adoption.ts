@@ -69,7 +69,7 @@ function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
   };
 }
 
-/** What a confirmation did. */
+/** The result of a confirmation. */
 export interface Confirmed {
   readonly v: 1;
   readonly adopted: number;
@@ -81,7 +81,7 @@ export interface Confirmed {
   readonly waiting: number;
 }
 
-/** Carries out what the report says. Repeating it, after a crash too, goes on where it ended. */
+/** Carries out the report. A repeated call, also after a crash, continues where the last one ended. */
 export async function confirmAdoption(
   store: Pick<AdoptionStore, 'toAdopt'>,
   apply: (id: string, event: FileEvent) => Promise<Applied>,

@@ -16,7 +16,7 @@ export interface HostsView {
 export interface HostChanged {
   readonly v: 1;
   readonly ok: boolean;
-  /** What was done, or why nothing was: a sentence. */
+  /** One sentence: the result, or why nothing was done. */
   readonly what: string;
   /** As it is now; null: there is none of this name. */
   readonly host: HostView | null;

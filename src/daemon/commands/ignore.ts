@@ -78,7 +78,7 @@ function whyNot({ facts, name }: WantedFile): string | null {
     case 'awaiting publish':
       return whyTooLate;
     case 'done':
-      // Those of a selection are told by reason, so it is the same for all.
+      // The answer about a selection groups files by reason, so the reason is the same text for all.
       return `done: its video is on the service; \`dropcast videos delete ${name === null ? 'ID' : facts.videoId}\` deletes it there`;
     default:
       return `${stateOf(facts)}: nothing to ignore`;

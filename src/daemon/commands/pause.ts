@@ -6,7 +6,7 @@ import { resumeCommand } from '../../view/words/pause-words.ts';
 export interface PauseWanted {
   /** Absolute paths of watched folders; none: everything. */
   readonly folders: readonly string[];
-  /** Epoch milliseconds; null: until somebody ends it. */
+  /** Epoch milliseconds; null: until an operator ends it. */
   readonly until: number | null;
   readonly by: string;
 }
@@ -15,12 +15,12 @@ export interface PauseResult {
   readonly v: 1;
   /** All that is paused now. */
   readonly paused: readonly OperatorPause[];
-  /** Uploads and requests for records that are finished all the same. */
+  /** Uploads and create requests in progress, which are finished despite the pause. */
   readonly running: number;
   readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** Nothing new of these folders begins, or nothing at all. What runs is finished; what the service has goes on to its end. */
+/** Starts no new work in these folders, or none at all. Steps in progress finish, and videos on the service are followed to their end. */
 export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
   const known = foldersOf(daemon);
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
@@ -53,7 +53,7 @@ export type ResumeResult =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Ends what a person paused, and goes on with a folder that is frozen. Of a folder that is both, first the pause: whether the directory is
+ * Ends a pause of an operator, or accepts a frozen folder as it is. Of a folder that is both, first the pause: whether the directory is
  * the right one is another question.
  */
 export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Promise<ResumeResult> {

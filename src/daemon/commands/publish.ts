@@ -75,7 +75,7 @@ async function publishOne(daemon: Daemon, feed: string, before: NotYet): Promise
   };
 }
 
-/** Only the host publishes whose turn it is. Null: it is this one. */
+/** The host whose turn it is publishes. Null: this host. */
 function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' | 'why'> | null {
   if (fleet === null || turn.signal() !== null) return null;
   const host = withTurn(fleet);

@@ -24,12 +24,12 @@ export interface ReapplyResult extends CommandResult {
   readonly same: number;
 }
 
-/** What the rules of now change about one file. */
+/** The change that the current rules make to one file. */
 export interface ReapplyChange {
   readonly id: string;
   /** Absolute. */
   readonly path: string;
-  /** What is sent of it: null for a file without a video, which only gets another plan. */
+  /** The part that is sent; null for a file without a video, which only gets another plan. */
   readonly video_id: string | null;
   readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
 }
@@ -48,7 +48,7 @@ export interface ReapplyWorld {
   readonly config: Pick<Config, 'folders'>;
 }
 
-/** What it would change if the rules of a configuration were asked again, and what that costs. Reads sidecars, and changes nothing. */
+/** The changes that the rules of a configuration would make, and their cost. Reads sidecars, and changes nothing. */
 export async function planReapply(world: ReapplyWorld, wanted: WantedFiles): Promise<ReapplyResult> {
   return reapplyWith(world, wanted, null);
 }
@@ -94,7 +94,7 @@ async function reapplyWith(world: ReapplyWorld, wanted: WantedFiles, write: Writ
       answers.leave(file, planned.why);
       continue;
     }
-    // The rest is changed all the same.
+    // The others are changed anyway.
     if (planned.channel !== null) answers.leave(file, channelWords(planned.channel));
     if (planned.is === 'same') {
       same += 1;
@@ -134,7 +134,7 @@ function channelWords(to: string): string {
   return `the rules say channel ${to} now: the service cannot move a video to another channel`;
 }
 
-/** What the rules change about a file: of the row as it is when that is asked. */
+/** The change that the rules make to a file, from its row at the moment of the call. */
 export async function asksAgain(
   routers: ReadonlyMap<string, FolderRouter>,
   facts: Facts,
@@ -144,7 +144,7 @@ export async function asksAgain(
   return (now) => (typeof route === 'string' ? { is: 'refused', why: route } : reapplied(now, route, Date.now()));
 }
 
-/** @returns why nobody can say where the rules would send it */
+/** @returns why it is unknown where the rules would send the file; null when it is known */
 async function whereTo(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
   if (!states.includes(stateOf(facts))) return `${stageOf(facts, false)}: the rules apply when it is tried again`;

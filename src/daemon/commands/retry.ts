@@ -12,12 +12,12 @@ import { diskHangs, Patience } from './patience.ts';
 import { Answers, wantedFiles } from './wanted.ts';
 import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './wanted.ts';
 
-/** What a retry did with each file. */
+/** The result of a retry for each file. */
 export interface RetryResult extends CommandResult {
   readonly retried: readonly string[];
   /** Paths of the first of them, relative to their folders. */
   readonly examples: readonly string[];
-  /** Why everything was paused, or null. The service is asked again at once. */
+  /** Why everything was paused, or null. The service is probed at once. */
   readonly waited: string | null;
   /** The rules whose channel was not taken, and where they are (`file:line`). */
   readonly mend: readonly { readonly rule: string; readonly channel: string; readonly at: string | null }[];
@@ -66,14 +66,14 @@ export async function retry(
 
 async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answers): AsyncGenerator<WantedFile> {
   yield* wantedFiles(daemon, wanted, answers.refuse);
-  // They go on by themselves too, like what is `retrying`.
+  // These also continue automatically, like files that are `retrying`.
   if (wanted.selection?.states?.includes('retrying') === true || wanted.selection?.stages !== undefined)
     for (const facts of await daemon.ledger.waitingForDisk(100_000)) yield { facts, name: null };
 }
 
 /**
- * What the retry costs until the files are done: the requests of each file, one for each feed, and those that ask how far all the videos
- * are. At most; where videos fail once more, the service is asked why for each.
+ * The cost of the retry until the files are done: the requests of each file, one for each feed, and the polls for all the videos
+ * together. An upper bound; where videos fail once more, the reason of each takes another request.
  */
 function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
   const sent = files.filter((facts) => !isLeftOnDisk(facts));
@@ -95,7 +95,7 @@ function requestsOf(facts: Facts): number {
   const { videoId, lastFailure, remoteStatus, uploadedAt, end } = facts;
   const isGone = lastFailure?.kind === 'gone' || (lastFailure?.kind === 'unclear' && videoId === null);
   if (videoId === null || isGone) return toCreate + toFinish;
-  // Its video is asked for first, and a 404 is checked with the list.
+  // The first request asks for its video; a 404 is checked against the list.
   if (end === 'done') return 2 + toCreate + toFinish;
   const isEmpty = end !== null && uploadedAt === null && !mayHaveArrived(facts);
   if (remoteStatus === 'failed' || isEmpty) return (isUnsure(facts) ? 1 : 0) + toDelete + toCreate + toFinish;
@@ -215,6 +215,6 @@ function whyNoRetry(facts: Facts): string | null {
 }
 
 function isWithoutPlan(facts: Facts): boolean {
-  // What somebody ignores is asked about again when that is taken back.
+  // A retry of an ignored file asks the service again.
   return facts.plan === null && ['held', 'skipped'].includes(stateOf(facts)) && !isIgnored(facts);
 }

@@ -10,7 +10,7 @@ export interface WantedFiles {
   readonly selection?: FileSelection;
 }
 
-/** What a command does not do, by name of the file. */
+/** Files that a command leaves alone, by name, with the reason. */
 export interface Refused {
   readonly name: string;
   readonly why: string;
@@ -30,7 +30,7 @@ export interface CommandResult {
   readonly planned: boolean;
   /** How many files it concerns. */
   readonly files: number;
-  /** What it costs of the hourly budget. */
+  /** The cost in requests of the hourly budget. */
   readonly requests: number;
   readonly refused: readonly Refused[];
   readonly left: readonly Left[];
@@ -50,7 +50,7 @@ export interface WantedFile {
 /** Rows of one slice. */
 const atOnce = 500;
 
-/** Finds each file once. Names that mean none, or several, are told. */
+/** Finds each file once. Reports names that match no file, or several. */
 export async function* wantedFiles(
   {
     ledger,
@@ -86,7 +86,7 @@ export async function* wantedFiles(
 /** Files that are named for each reason. */
 const mostExamples = 10;
 
-/** Reasons that are told apart: some have an id in them, or words of the service. */
+/** Reasons that are listed separately: some contain an id, or words of the service. */
 const mostReasons = 20;
 
 /** Collects what a command refuses and leaves. */

@@ -34,7 +34,7 @@ const slow: Readonly<Record<string, number>> = {
 /**
  * One exchange with the running daemon.
  *
- * @throws {NotRunningError} when nobody listens @throws {ControlError}
+ * @throws {NotRunningError} when no daemon listens @throws {ControlError}
  */
 export async function callDaemon<T>(
   socketPath: string,
@@ -49,7 +49,7 @@ export async function callDaemon<T>(
   return answer as T;
 }
 
-/** What is asked of the daemon. */
+/** A request to the daemon. */
 export interface Asked {
   readonly path: string;
   /** Sent by POST; without one it is a GET. */
@@ -62,7 +62,7 @@ export interface Asked {
  * One exchange whose answer comes line by line.
  *
  * @param onLine gets each line, parsed
- * @throws {NotRunningError} when nobody listens @throws {ControlError}
+ * @throws {NotRunningError} when no daemon listens @throws {ControlError}
  */
 export async function streamFromDaemon(
   socketPath: string,
@@ -119,12 +119,12 @@ function exchange(
   });
 }
 
-/** Nobody listens: no socket, one that a killed daemon left, or no directory for one. */
-const nobody = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
+/** No daemon listens: there is no socket, a killed daemon left it, or there is no directory for one. */
+const notListening = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 
 function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error instanceof ControlError) return error;
-  if (nobody.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
+  if (notListening.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return new NotAllowedError(
       `permission denied for ${socketPath}: only root and the daemon's user may give commands, and members of its group may look; run this with sudo`,

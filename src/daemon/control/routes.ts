@@ -33,15 +33,15 @@ export interface Reloaded {
   readonly problems: readonly string[];
   /** The file that the daemon reads. */
   readonly config: string;
-  /** What it would change, when it was only planned. */
+  /** The changes that it would make, when it was only planned. */
   readonly plan?: ReloadPlan;
 }
 
-/** Whom a socket is for. */
+/** The user of a socket. */
 interface Caller {
-  /** Of one list. */
+  /** Files in one list at most. */
   readonly mostFiles: number;
-  /** Of a link to the page. */
+  /** The right that a link to the page gives. */
   readonly right: 'look' | 'change';
 }
 
@@ -51,7 +51,7 @@ const member: Caller = { mostFiles: 1_000, right: 'look' };
 /** Root and the daemon's user: as many files as it may know (the range of `ls --limit`). */
 const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
-/** What the sockets offer beyond the daemon itself. */
+/** Functions of the process that the sockets offer in addition to the daemon. */
 export interface ControlPorts {
   /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
@@ -98,7 +98,7 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
-  // What follows changes something.
+  // All routes from here on change something.
   app.use(async (context, next) => {
     const why = isLocal(context.req) ? null : (daemon.fleet?.whyAway() ?? null);
     return why === null ? next() : refuse(context, 503, nothingChanged(why));

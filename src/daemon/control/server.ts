@@ -38,8 +38,8 @@ type Fetch = Parameters<typeof serveHttp>[0];
 const MOST_REST_MS = 1_000;
 
 /**
- * Questions are answered one at a time, so those of many members cost no more memory together than the largest one. After each, the socket rests for
- * as long as the answer took: members who ask without end leave the rest of the daemon half of its time.
+ * Requests are answered one at a time, so those of many members need no more memory together than the largest one. After each, the socket rests for
+ * as long as the answer took: members who send requests without end leave half of the time to the rest of the daemon.
  */
 function inTurn(fetch: Fetch): Fetch {
   let rested: Promise<unknown> = Promise.resolve();

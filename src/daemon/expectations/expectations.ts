@@ -13,7 +13,7 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 import type { NewsLines } from '../news/lines.ts';
 import { expectationWords } from '../../view/words/expectation-words.ts';
 
-/** What folders expect, and what has come of it. Nothing is asked of the service for it. */
+/** Files that folders expect, and whether they came. Needs no request to the service. */
 export interface Expectations extends Disposable {
   /** Of today, or of the last expected day. Those that are not read yet, in the first moments of a day, are left out. */
   list(): readonly ExpectationView[];
@@ -33,13 +33,13 @@ export interface ExpectationsWorld {
 
 const everyMs = 5_000;
 
-/** Files that are remembered of one day: far more than are expected tell no more. */
+/** Files of one day that are remembered. More of them would change no answer. */
 const mostCounted = 20_000;
 
-/** A clock that is set back by no more than this is no reason to begin the day before again, and to tell all of it twice. */
+/** A clock that is set back by no more than this does not begin the day before again, which would report all of it twice. */
 const setBackMs = 3_600_000;
 
-/** Moved files of older days count for nothing any more. */
+/** Moved files of older days no longer count. */
 const forgottenAfterMs = 10 * 24 * 3_600_000;
 
 /** One expectation and its present day. */
@@ -49,7 +49,7 @@ interface Watched {
   readonly expectation: Expectation;
   matches(path: string): boolean;
   period: Period | null;
-  /** The state that was told. */
+  /** The state that was last reported. */
   told: ExpectationState | null;
   readonly files: Map<string, Counted>;
   /** What happened to files since their rows are read; null while none are read. */

@@ -52,7 +52,7 @@ export function momentIn(zone: string, { year, month, day }: Day, minutes: numbe
   return after;
 }
 
-/** What a clock there shows, as if it were UTC. */
+/** The time that a clock in the zone shows, read as UTC. */
 function wallClock(zone: string, atMs: number): number {
   const parts = new Map(
     formatOf(zone)

@@ -17,7 +17,7 @@ export type KeptLine = Omit<NewsLine, 'seq'>;
 
 /** The last news, in memory. */
 export interface NewsLines {
-  /** Remembers what an event says, and tells it. */
+  /** Remembers the line of an event, and passes it to the listeners. */
   tell(event: DropcastEvent): void;
   /** The same for what is no event of the pipeline. */
   add(news: News): void;
@@ -29,7 +29,7 @@ export interface NewsLines {
   listen(listener: (line: NewsLine) => void): () => void;
   /** Remembered lines after this one, oldest first; 0: all of this run; -Infinity: all. */
   since(seq: number): readonly NewsLine[];
-  /** Of the newest line; 0: there is none yet. */
+  /** Number of the newest line; 0: there is none yet. */
   last(): number;
   /** Puts lines of earlier runs before all others. */
   precede(lines: readonly NewsLine[]): void;
@@ -38,7 +38,7 @@ export interface NewsLines {
 /** Some hundred kilobytes. */
 export const MOST_LINES = 1_000;
 
-/** Of a text that holds an answer of the service. */
+/** Longest text of a line, which may contain an answer of the service. */
 const MOST_CHARACTERS = 600;
 
 /**

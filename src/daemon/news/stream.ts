@@ -19,12 +19,11 @@ interface Missed extends NewsLine {
 /** Lines that wait for a reader who is slower than the news. */
 const MOST_WAITING = 1_000;
 
-/** An empty line, so that nobody takes a quiet daemon for a hung one. */
+/** An empty line shows that a quiet daemon is not hung. */
 const quietMs = 10_000;
 
 /**
- * The news as they come: a line of JSON each, for as long as the reader wants. One who reads too slowly misses some, and is told how
- * many.
+ * Streams events, one line of JSON each, for as long as the reader wants. A slow reader misses some, and one line says how many.
  */
 export function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, ended }: FollowOptions): Response {
   const waiting: (NewsLine | null)[] = [...first];
@@ -74,7 +73,7 @@ export function newsText(head: object, lines: readonly NewsLine[]): Response {
   return new Response([head, ...lines].map(textOf).join(''), { headers: ndjson });
 }
 
-/** Counts what a slow reader misses. It stands for the last of them. */
+/** Counts the lines that a slow reader misses, in place of the last of them. */
 function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const missed = (before?.missed ?? 0) + 1;
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;

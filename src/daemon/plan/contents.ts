@@ -13,13 +13,13 @@ export interface Contents {
   readonly duplicates: ReadonlyMap<string, Facts>;
   /** Id → why its sender's checksum would hold it, once it has a record. */
   readonly mismatches: ReadonlyMap<string, string>;
-  /** Nobody read them: a file of the same size came before. */
+  /** Not read: a file of the same size came before. */
   readonly possible: ReadonlySet<string>;
 }
 
 /**
  * Which of the new files would be skipped and which held for what is in them, by the rules of the upload: only files of equal size are
- * compared, the whole content decides, and nobody is skipped for a file that is held itself.
+ * compared, the whole content decides, and no file is skipped for one that is held itself.
  *
  * @param rows in the order in which they came
  * @param read null: nothing is read
@@ -79,7 +79,7 @@ class Judge implements Contents {
     return null;
   }
 
-  /** It would be no twin any more. */
+  /** It would no longer be a twin. */
   #isGivenUp({ id }: Facts): boolean {
     const now = this.#rows.get(id);
     return now !== undefined && now.end !== null && now.uploadedAt === null;

@@ -30,7 +30,7 @@ export interface PlanOptions {
 }
 
 /**
- * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that nobody writes. Sends
+ * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that are never written. Sends
  * nothing and writes nothing.
  *
  * @throws when the signal fires, and what the ledger throws

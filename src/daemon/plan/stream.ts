@@ -5,11 +5,11 @@ import type { PlanView } from './summary.ts';
 /** A line of the answer: how far it is, at last the plan, or why there is none. */
 export type PlanLine = { readonly progress: PlanProgress } | { readonly plan: PlanView } | { readonly error: string };
 
-/** Often enough that nobody takes the other side for hung. */
+/** Often enough to show that the other side is not hung. */
 const everyMs = 200;
 
 /**
- * A plan as it is made: one line of JSON each. Whoever asked and goes away ends it.
+ * A plan while it is made, one line of JSON each. It ends when the client disconnects.
  *
  * @param make makes the plan
  */

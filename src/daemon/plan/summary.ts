@@ -35,7 +35,7 @@ export interface PlanView {
   /** Links that the service would fetch. */
   readonly imports: number;
   readonly duplicates: Amount & { readonly list: readonly { readonly path: string; readonly of: string }[] };
-  /** Files of a size that another one has; nobody read them. They count as files to upload. */
+  /** Files of a size that another one has, not read. They count as files to upload. */
   readonly possible_duplicates: Amount;
   readonly held: readonly Listed[];
   /** Files that cannot be taken in yet. */

@@ -35,7 +35,7 @@ export interface PlanWorld {
   whyForeign(directory: string): Promise<string | null>;
 }
 
-/** What a running daemon plans with. */
+/** The world of a plan in a running daemon. */
 export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
   const { ledger, folders, conductor, gate, times, fleet } = daemon;
   const config = daemon.config();
@@ -53,7 +53,7 @@ export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
   };
 }
 
-/** What a command plans with while no daemon runs. @param ledger null: nothing was ever written */
+/** The world of a plan while no daemon runs. @param ledger null: nothing was ever written */
 export async function worldOfLedger(config: Config, ledger: LedgerToRead | null): Promise<PlanWorld> {
   const us = await folderOwner(config.stateDir, ledger?.id ?? '');
   const budget = await ledger?.budgetNow();
@@ -75,7 +75,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
   };
 }
 
-/** Nobody has measured anything yet. */
+/** Nothing has been measured yet. */
 function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetNow, nowMs: number): Pace {
   return {
     bytesPerSecond: null,

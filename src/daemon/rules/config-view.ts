@@ -22,7 +22,7 @@ export interface FolderView {
   readonly path: string;
   readonly settings: readonly Setting[];
   readonly rules: readonly (Rule & {
-    /** What is odd about it: that it can never match, for example. */
+    /** A warning about it, for example that it can never match. */
     readonly warning: string | null;
   })[];
 }

@@ -9,7 +9,7 @@ import type { Plan } from '../../routing/plan.ts';
 import { Patience } from '../commands/patience.ts';
 import { asksAgain } from '../commands/reapply.ts';
 
-/** What a rule says about a file. */
+/** The result of a rule for a file. */
 export interface RuleWords {
   readonly rule: string | null;
   readonly channel: string | null;
@@ -23,7 +23,7 @@ export interface PlannedChange {
   /** Absolute. */
   readonly path: string;
   readonly state: string;
-  /** `channel`, `title`, `tags` …; `held` when it becomes held or goes on. */
+  /** `channel`, `title`, `tags` …; `held` when it becomes held or resumes. */
   readonly what: readonly string[];
   readonly before: RuleWords;
   readonly after: RuleWords;
@@ -34,7 +34,7 @@ export interface ReloadPlan {
   readonly folders: readonly { readonly path: string; readonly becomes: 'watched' | 'left' | 'watched anew' }[];
   /** Files of which nothing was sent: the reload itself changes them. */
   readonly waiting: { readonly files: number; readonly changes: readonly PlannedChange[] };
-  /** Files with a video: they keep what they have, unless somebody asks for the new rules. `requests`: what that would cost. */
+  /** Files with a video: they keep what they have until `reapply`. `requests`: the cost of that. */
   readonly sent: {
     readonly files: number;
     readonly requests: number;
@@ -51,7 +51,7 @@ const mostListed = 100;
 const mostLooked = 20_000;
 
 /**
- * What a reload would change, by the same decisions as those of the intake; and what `reapply` would change after it, by its own.
+ * The changes that a reload would make, by the decisions of the intake, and those that `reapply` would make after it.
  *
  * @param now epoch milliseconds
  */

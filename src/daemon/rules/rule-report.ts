@@ -8,7 +8,7 @@ import { likelyCause } from '../../routing/likely-cause.ts';
 import { compileFilter } from '../../routing/match.ts';
 import { leftAloneName } from '../../watch/left-alone-names.ts';
 
-/** What the rules of a folder say about a path in it. The file itself need not be there. */
+/** The result of the rules of a folder for a path in it. The file need not exist. */
 export interface RuleReport {
   /** Why dropcast ignores the path; null when it does not. */
   readonly leftAlone: string | null;

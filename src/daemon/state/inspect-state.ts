@@ -11,8 +11,8 @@ import { callDaemon } from '../control/client.ts';
 import { strayFiles } from './state-owner.ts';
 
 /**
- * What is wrong with the state directory, one sentence each. A daemon that answers, or another command that has the ledger
- * open, has found its files in order; whether they can still be written is asked in any case. What is not there yet is not made.
+ * Problems of the state directory, one sentence each. A daemon that answers, or another command that has the ledger
+ * open, has found its files in order; whether they can still be written is checked in any case. Nothing is created.
  *
  * @param isShared the ledger is in a database, and not here
  */
@@ -72,7 +72,7 @@ async function isRunning(socketPath: string): Promise<boolean> {
   }
 }
 
-/** Opening checks every row. What it finds and puts right is said once, by whoever opens the ledger first. */
+/** Opening checks every row. The first process that opens the ledger reports what it repaired. */
 async function tryLedger(stateDir: string): Promise<readonly (string | null)[]> {
   let repairs: readonly string[] = [];
   const refusal = await refusalOf(async () => {

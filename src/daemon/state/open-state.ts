@@ -15,7 +15,7 @@ import { alone } from './sharing.ts';
 import type { Sharing } from './sharing.ts';
 import { requireOwnState } from './state-owner.ts';
 
-/** What lies in the state directory, open. */
+/** The contents of the state directory, open. */
 export interface State extends Rows {
   readonly receipts: Receipts & CounterReceipts;
   readonly failures: Awaited<ReturnType<typeof openFailureLog>>;

@@ -4,7 +4,7 @@ import { tokenAt } from '../page/token.ts';
 
 /**
  * The token of the numbers: it opens `/metrics` and nothing else, so a machine that collects numbers neither reads file names nor changes
- * anything, as whoever has the token of the page can.
+ * anything, as the token of the page can.
  *
  * @throws {PageTokenError} its file contains something else
  * @throws what the system says

@@ -21,7 +21,7 @@ export interface Counted {
 
 /**
  * Counts what happens, from the event stream alone. All of it starts at 0 with the daemon, as counters of Prometheus may. These are plain
- * numbers: the library that tells them (55 ms of CPU, 14 MB) is loaded for whoever asks.
+ * numbers: the library that formats them (55 ms of CPU, 14 MB) is loaded at the first scrape.
  */
 export function countEvents(daemon: Pick<Daemon, 'events' | 'config'>): Counted {
   const lastFound = new Map<string, number>();

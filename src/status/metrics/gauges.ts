@@ -24,7 +24,7 @@ export type MeasuredDaemon = Pick<
 >;
 
 /**
- * What is now, looked up when somebody asks: from memory and, for counts and ages of files, from indexes of the ledger.
+ * The present state, read at each scrape: from memory and, for counts and ages of files, from indexes of the ledger.
  *
  * @returns looks it up; a ledger that cannot be read makes its numbers NaN, and the others are right
  */
@@ -72,7 +72,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
       success.set((since.done ?? 0) / 1_000);
       ledger.set(1);
     } catch {
-      // The log says why. Whoever counts must not take old numbers for new ones.
+      // The log says why. Old numbers must not look like new ones.
       for (const state of fileStates) states.set({ state }, Number.NaN);
       for (const each of [needsYou, oldest, success]) each.set(Number.NaN);
       ledger.set(0);
@@ -150,7 +150,7 @@ function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => P
   };
 }
 
-/** Every member tells of all of them: what a silent host does not say, the others do. */
+/** Every member reports all of them, so a silent host is still counted. */
 function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => void {
   if (fleet === null) return () => undefined;
   const gauge = gaugesOf(registry);

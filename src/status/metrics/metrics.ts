@@ -3,7 +3,7 @@ import type { MeasuredDaemon } from './gauges.ts';
 
 /** The numbers for Prometheus. */
 export interface Metrics {
-  /** Of the text: the exposition format 0.0.4, which every version takes. */
+  /** Content type of the exposition format 0.0.4, which every version of Prometheus accepts. */
   readonly contentType: string;
   /** Everything as it is now. */
   text(): Promise<string>;
@@ -16,7 +16,7 @@ export interface Versions {
 }
 
 /**
- * Counts from now on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file, an id or an error.
+ * Counts from the call on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file, an id or an error.
  *
  * @param versions of dropcast and of Node.js
  */

@@ -73,7 +73,7 @@ class StepDurations extends Histogram {
     this.#kept = kept;
   }
 
-  /** What the registry makes its text of. */
+  /** The values that the registry formats. */
   getForPromString() {
     const { name, help } = steps;
     return { name, help, type: 'histogram', aggregator: 'sum', values: this.#kept.list().flatMap(linesOf) };

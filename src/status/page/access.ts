@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What somebody may do on the page. */
+/** The right of a visitor on the page. */
 export type Right = 'look' | 'change';
 
 /** How long a link works, milliseconds: long enough to copy it into a browser. */
@@ -17,7 +17,7 @@ export interface PageAccess {
   redeem(code: string): string | null;
   /**
    * @param cookie its value; null without one
-   * @returns null for somebody who may not even look
+   * @returns null for a visitor who may not even look
    */
   rightOf(authorization: string | null, cookie: string | null): Right | null;
 }
@@ -60,7 +60,7 @@ export function createPageAccess(token: string, now: () => number = () => perfor
   };
 }
 
-/** Not the token itself: browsers send a cookie to every port of a host, and to whoever listens there. */
+/** Not the token itself: browsers send a cookie to every port of a host, whatever listens there. */
 function sessionOf(token: string, right: Right): string {
   return createHmac('sha256', token).update(`page: ${right}`).digest('base64url');
 }

@@ -28,7 +28,7 @@ async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>)
 
 const BACK = '/folders';
 
-/** Nothing new of a folder begins. @throws {PageError} 409 when it is not watched any more */
+/** Starts no new work in a folder. @throws {PageError} 409 when it is no longer watched */
 export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
   const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
@@ -36,10 +36,10 @@ export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promi
   return BACK;
 }
 
-/** Ends what a person paused, and nothing else. @throws {PageError} 409 when it is not paused any more */
+/** Ends a pause, and nothing else. @throws {PageError} 409 when the folder is no longer paused */
 export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
-  // `resume` goes on with a frozen folder too, which nobody has asked for here.
+  // `resume` also accepts a frozen folder, which the reader did not ask for here.
   if (!daemon.pauses.list().some((each) => each.folder === folder))
     throw new PageError(409, `${folder} is not paused any more.`);
   const result = await resume(daemon, { folder, by: byPage });

@@ -19,7 +19,7 @@ export interface EarlySource {
 }
 
 /**
- * Answers that anyone may have, given before the site is asked and before a body is read: a health check, and the refusal of a webhook
+ * Public answers, given before the site is asked and before a body is read: a health check, and the refusal of a webhook
  * without a signature or with an announced body over 64 KiB.
  *
  * @param names of this page, without port

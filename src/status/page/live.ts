@@ -2,7 +2,7 @@ import type { LiveSource } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { PageEvent } from './world.ts';
 
-/** How often views with running uploads are told. */
+/** How often views with running uploads are updated. */
 const PROGRESS_MS = 500;
 
 export interface Live extends LiveSource {
@@ -13,11 +13,11 @@ export interface Live extends LiveSource {
 }
 
 /**
- * What the readers of the page are told: one ear at the daemon for all of them, and one clock for the progress of uploads, which runs
- * only while somebody looks.
+ * Updates for the readers of the page: one listener at the daemon for all of them, and one timer for the progress of uploads, which runs
+ * only while a page is open.
  *
  * @param ended aborts when the page is closed
- * @param before called with everything that is told, before it is told
+ * @param before called with each update before the readers get it
  */
 export function createLive(
   daemon: Pick<Daemon, 'events' | 'news' | 'conductor' | 'picture'>,

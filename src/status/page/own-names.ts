@@ -23,7 +23,7 @@ export function isFromElsewhere(request: HonoRequest, names: readonly string[]):
 }
 
 /**
- * Whether this very page sent the form. Another port of the same machine may belong to somebody else, and browsers send cookies there,
+ * Whether this page sent the form. Another port of the same machine may belong to another user, and browsers send cookies there,
  * so both the origin and what the browser says of it have to be right; one of them has to be there.
  */
 export function isFromThisPage(request: HonoRequest): boolean {

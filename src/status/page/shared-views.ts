@@ -14,7 +14,7 @@ interface Rendering {
 }
 
 /**
- * Readers who look at the same address ask at the same moment: when they are told that something happened. They share one rendering,
+ * Readers of the same address ask at the same moment, when an update arrives. They share one rendering,
  * which was begun after that, and no address is rendered more than four times a second, however many look and however much happens.
  */
 export class SharedViews {
@@ -31,7 +31,7 @@ export class SharedViews {
     return (last.next ??= pause(LEAST_MS - ageMs).then(() => this.#begin(address, make)));
   }
 
-  /** What was rendered before is out of date. */
+  /** Earlier renderings are out of date. */
   somethingHappened(): void {
     this.#happened += 1;
   }

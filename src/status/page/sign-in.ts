@@ -6,7 +6,7 @@ import { entrancePage, strangerPage } from './layout.ts';
 /** A proxy that sends it opens the page for looking only. It can take a right away and give none, so anybody may send it. */
 const ACCESS_HEADER = 'dropcast-access';
 
-/** What whoever asks may do; null for strangers. */
+/** The right of the visitor; null for strangers. */
 export function rightOf(context: Context, access: PageAccess): Right | null {
   const { req } = context;
   const right = access.rightOf(req.header('authorization') ?? null, getCookie(context, cookieName(req)) ?? null);

@@ -38,12 +38,12 @@ interface Signed {
   readonly Variables: { readonly right: Right };
 }
 
-/** Streams at once; a browser has one for each page that somebody looks at. */
+/** Streams at once; a browser has one for each open page. */
 const MOST_READERS = 100;
 
 /**
  * All addresses of the page. It refuses requests under another host name and requests of other web pages: such a page could read this
- * one through the browser of somebody on this machine. Whoever may look sees the views; what changes something takes a form of this
+ * one through the browser of another user of this machine. Readers with the right to look see the views; a change takes a form of this
  * very page, from a session that may change.
  *
  * @param host that the server listens on
@@ -87,7 +87,7 @@ export function createSite(
   });
   if (metrics !== undefined)
     site.get('/metrics', (context, next) => {
-      // Whoever may see the page sees them too: below.
+      // Readers who may see the page also get these: see below.
       const authorization = context.req.header('authorization') ?? null;
       return showsToken(authorization, metrics.token) ? tellMetrics(context, metrics) : next();
     });
@@ -202,7 +202,7 @@ const HEADERS = {
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Of the page itself alone: a form without it would come from nowhere.
+  // For the page's own origin only: without it a form would have no origin.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',

@@ -3,18 +3,18 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import type { Outcomes } from './files/outcomes.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
-/** What a view shows, and for whom. */
+/** The content of a view, and its reader. */
 export interface PageWorld {
   readonly daemon: Daemon;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Whether the reader may change things: nobody else is shown a button. */
+  /** Whether the reader may change things. Other readers see no button. */
   readonly mayChange: boolean;
-  /** What the last commands on many files did. */
+  /** Results of the last commands on many files. */
   readonly outcomes: Outcomes;
 }
 
-/** What the reader asked for. */
+/** The request of the reader. */
 export interface Asked {
   readonly query: URLSearchParams;
   /** A part of the path, decoded: of `/files/:id`, `id`. */
@@ -23,7 +23,7 @@ export interface Asked {
 
 export type ViewMaker = (world: PageWorld, asked: Asked) => View<PageEvent> | Promise<View<PageEvent>>;
 
-/** What a form sent. */
+/** The fields of a form. */
 export interface Sent extends Asked {
   readonly form: URLSearchParams;
 }

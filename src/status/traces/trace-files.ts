@@ -3,10 +3,10 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import type { FileTrace } from './file-trace.ts';
 
 /**
- * Makes a trace of each file's way from the event stream, for the OpenTelemetry SDK that somebody loaded before the program
+ * Traces each file's way from the event stream, for the OpenTelemetry SDK that the operator loaded before the program
  * (`NODE_OPTIONS=--import=…`). Without one it does not even listen, and OpenTelemetry is not loaded.
  *
- * @returns whether somebody wants traces
+ * @returns whether an SDK is loaded
  */
 export async function traceFiles({ events }: Pick<Daemon, 'events'>, version: string): Promise<boolean> {
   if (!isSomethingRegistered()) return false;

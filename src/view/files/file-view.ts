@@ -91,7 +91,7 @@ interface Live {
   readonly upload?: FileView['upload'];
   readonly queue?: FileView['queue'];
   readonly readyAt?: number | null;
-  /** What it waits for, when nothing went wrong. */
+  /** The reason it is waiting, when nothing went wrong. */
   readonly why?: string | null;
   /** Why no host continues with it, whatever went wrong before. */
   readonly stuck?: string | null;
@@ -238,7 +238,7 @@ export async function viewsOf(
   return files.map((facts) => viewOf(live, facts, places, writers));
 }
 
-/** What other hosts tell of a file, for a host that runs no daemon. */
+/** Reports of other hosts about a file, for a host that runs no daemon. */
 function elsewhereOf(fleet: FleetView, facts: Facts, writers: ReadonlyMap<string, string> = new Map()): Live {
   const { id } = facts;
   const worker = workerOf(fleet, id);

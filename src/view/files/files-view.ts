@@ -29,7 +29,7 @@ export interface FilesView {
   readonly previous: string | null;
   /** The newest of these rows, for `upTo` of the next question; null when there are none. */
   readonly newest: string | null;
-  /** Of all rows that match, when they were asked for. */
+  /** Counts of all rows that match, when requested. */
   readonly counts?: FileFacets;
 }
 

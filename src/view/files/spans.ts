@@ -10,9 +10,9 @@ export interface Span {
     | 'processing'
     | 'publishing';
   readonly started_at: number;
-  /** Null while it goes on. */
+  /** Null while it lasts. */
   readonly ended_at: number | null;
-  /** Until now, if it goes on. A clock that was set back makes no time negative. */
+  /** Until now, if it lasts. Never negative, even when the clock was set back. */
   readonly duration_ms: number;
 }
 

@@ -27,16 +27,16 @@ export function whyElsewhere(fleet: FleetView | null, folder: string, watched: r
   return goneWords(having);
 }
 
-/** Why nothing goes on with any file, whoever can read it; null: some host takes up files. */
+/** Why no host takes up files; null: some host does. */
 export function noneTakesWords(fleet: FleetView | null): string | null {
   if (fleet === null || fleet.known().some(mayTake)) return null;
   return 'no host takes up files: each is draining, stopped or silent';
 }
 
-/** What a file that must be read waits for, where this host cannot read it. */
+/** The reason that a file waits which this host cannot read. */
 export interface ElsewhereWait {
   readonly why: string;
-  /** Nobody takes it up, whatever else it waits for. */
+  /** No host takes it up, whatever else it waits for. */
   readonly isStuck: boolean;
 }
 

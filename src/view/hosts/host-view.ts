@@ -6,7 +6,7 @@ export interface HostView {
   readonly name: string;
   /** Whether this is the host that answers. */
   readonly here: boolean;
-  /** `draining`: it finishes what runs; `drained`: nothing runs there any more; `silent`: not heard for 15 s; `stopped`: ended in order. */
+  /** `draining`: it finishes its steps; `drained`: nothing runs there; `silent`: not heard for 15 s; `stopped`: ended in order. */
   readonly state: 'running' | 'draining' | 'drained' | 'silent' | 'stopped';
   readonly version: string;
   /** Of the tables that it knows. */
@@ -45,7 +45,7 @@ export interface FleetLedger {
   readonly selection: Pick<Ledger['selection'], 'count'>;
 }
 
-/** What the members are doing, as they told last. @param ledger counts what waits for one that does nothing; null: that is not asked */
+/** The last reports of the members. @param ledger counts the files that wait for a silent one; null: not counted */
 export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null): Promise<FleetStatus> {
   const hosts = fleet.known();
   const views = await Promise.all(
@@ -84,7 +84,7 @@ function frozenOf({ doing }: Host): HostView['frozen'] {
   return folders.flatMap(({ path, state, why }) => (state === 'frozen' ? [{ path, why }] : []));
 }
 
-/** Whether what it tells of its work can still be true. */
+/** Whether its last report can still be true. */
 export function isAtWork({ isHeard, isStopped }: Host): boolean {
   return isHeard && !isStopped;
 }
@@ -101,7 +101,7 @@ function hostState(host: Host): HostView['state'] {
   return host.doing.work.length === 0 ? 'drained' : 'draining';
 }
 
-/** What is not sent yet. The service has the rest, and any host can ask it. */
+/** States before the upload ended. From then on the service has the file, and any host can poll it. */
 const needBytes: readonly string[] = ['queued', 'awaiting upload', 'retrying'];
 
 async function countWaiting(host: Host, hosts: readonly Host[], ledger: FleetLedger | null): Promise<number> {

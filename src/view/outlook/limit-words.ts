@@ -3,7 +3,7 @@ import type { Pause } from '../../pipeline/events.ts';
 import { rate } from '../words/amounts.ts';
 import { clockTime } from '../words/clock-time.ts';
 
-/** What a limit is explained by. */
+/** The facts that explain a limit. */
 interface About {
   readonly backlog: Backlog;
   readonly pace: Pace;

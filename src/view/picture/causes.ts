@@ -22,7 +22,7 @@ export interface Caused {
   readonly files: number;
   /** Endings of their names, the most frequent first; '' for a name without one. */
   readonly extensions: readonly string[];
-  /** What one of them says. */
+  /** The message of one of them. */
   readonly message: string;
 }
 
@@ -38,7 +38,7 @@ export function causeOf(caused: Caused): Cause {
 interface Words extends Pick<Cause, 'actions'> {
   /** The noun, for entries that are not files. */
   readonly noun?: (isOne: boolean) => string;
-  /** What is the matter with them, after their number. */
+  /** The problem, after the number of files. */
   readonly is: (isOne: boolean) => string;
   readonly next: (isOne: boolean) => string;
 }

@@ -20,7 +20,7 @@ export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'he
   return working.filter((facts) => shown.has(facts));
 }
 
-/** Pure. @param nextPollAt when the service is asked next, epoch milliseconds */
+/** Pure. @param nextPollAt time of the next poll, epoch milliseconds */
 export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
   return {
     id: file.id,

@@ -10,7 +10,7 @@ export interface Passed {
   of(state: string): number;
 }
 
-/** Of the history of a file. `at`: epoch milliseconds. */
+/** A line of the history of a file. `at`: epoch milliseconds. */
 interface Line {
   readonly at: number;
   readonly state: string;

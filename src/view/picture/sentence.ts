@@ -1,7 +1,7 @@
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import type { DaySlot, Sentence } from './picture.ts';
 
-/** What the sentence of health is made of. */
+/** The facts behind the first sentence. */
 export interface Health {
   /** The cause for which nothing is sent, briefly: `Waiting for the key`; or null. */
   readonly stopped: string | null;

@@ -5,7 +5,7 @@ import { stageWord, statesIn } from '../stages.ts';
 import { shownState } from '../files/step-states.ts';
 import type { OutlookView, StageName, StageView } from './picture.ts';
 
-/** What the stages are counted from. */
+/** The input of the stages. */
 export interface StageWorld {
   readonly settling: number;
   /** By state as shown. */
@@ -35,7 +35,7 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
       retrying: name === 'settling' || name === 'live' ? 0 : world.retrying[name],
       last_hour: enters.reduce((sum, state) => sum + world.passed(state), 0),
       oldest_since: files === 0 ? null : (since?.(oldest) ?? null),
-      // What waits elsewhere, as for a channel, is no work for it.
+      // Files that wait for another reason, such as a channel, are no work for the stage.
       bottleneck: name === narrow && files > 0 ? world.outlook.why : null,
     };
   });

@@ -6,7 +6,7 @@ export function noAnswer(why: string | null): LedgerUnavailableError {
   return new LedgerUnavailableError('away', { sentence });
 }
 
-/** For who wants to change something meanwhile. */
+/** The answer to a command that would change something while the database is away. */
 export function nothingChanged(why: string): string {
   return `${why}. Nothing was changed: repeat this once it answers.`;
 }
@@ -16,7 +16,7 @@ export function unavailableWords(error: unknown): string | null {
   return error instanceof LedgerUnavailableError ? `${error.message}.` : null;
 }
 
-/** Whether what was asked for may have been done all the same. */
+/** Whether the request may have been carried out anyway. */
 export function mayBeDone(error: unknown): boolean {
   return error instanceof OutcomeUnknownError;
 }

@@ -9,7 +9,7 @@ import { followNews, newsText } from '../../news/stream.ts';
 export interface NewsHead {
   /** Epoch milliseconds. */
   readonly started_at: number;
-  /** How many lines after the one that was asked for are not remembered any more. */
+  /** How many lines after the requested one are no longer remembered. */
   readonly forgotten: number;
 }
 
@@ -21,7 +21,7 @@ const MOST_FOLLOWERS = 30;
  *
  * - `limit`: at most so many of the past; `level`: this one and worse; `folder`: a path, and what is in it
  * - `since`, `of`: all after this line of the run that started at this time, instead of `limit`
- * - `follow=1`: goes on with what comes
+ * - `follow=1`: continues with new lines as they come
  *
  * `GET /events/past`: a page of all that is kept since a time, `since` in epoch milliseconds, `after` a cursor.
  */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { limitedBody } from '../../../http/limited-body.ts';
 
-/** What a target said to a test message. */
+/** The answer of a target to a test message. */
 export interface TargetAnswer {
   readonly name: string;
   readonly type: string;

@@ -18,7 +18,7 @@ export interface BulkWanted {
 
 export type BulkResult = Pick<CommandResult, 'files' | 'requests' | 'refused'> &
   Partial<Pick<IgnoreResult, 'left' | 'excludes'>> & {
-    /** Of those it was done with; none for a command on feeds. */
+    /** Ids of the files that the command changed; none for a command on feeds. */
     readonly ids: readonly string[];
   };
 
@@ -32,9 +32,9 @@ export interface BulkCommand {
   readonly name: string;
   /** On its button. */
   readonly label: string;
-  /** What it does, in one sentence. */
+  /** Its effect, in one sentence. */
   readonly deed: string;
-  /** What was done, in one sentence. @param files `3 files` */
+  /** The result, in one sentence. @param files `3 files` */
   past(files: string): string;
   readonly needsChannel?: boolean;
   run(daemon: Daemon, wanted: BulkWanted, options: CommandOptions): Promise<BulkResult>;

@@ -35,7 +35,7 @@ export function whereFacts(
   </section>`;
 }
 
-/** What is sent to the service, and which rule says so. */
+/** The metadata for the service, and the rule that it comes from. */
 export function planFacts(
   file: FileView,
   { config, links }: { readonly config: ReturnType<Daemon['config']>; readonly links: Daemon['links'] },

@@ -56,7 +56,7 @@ function reasonsOf(files: readonly FileView[], now: number): ReadonlyMap<string,
 /** Characters of a reason that fits on one line. */
 const longestRepeated = 60;
 
-/** Of a fleet alone. */
+/** Only in a fleet. */
 const hostColumn: Column<FileView> = {
   heading: 'Host',
   kind: 'minor',

@@ -28,7 +28,7 @@ export function filters(query: FileQuery, counts: FileFacets): Html {
     </details>`;
 }
 
-/** What is filtered by, each a link that lets go of it. */
+/** The filters in use, each a link that removes it. */
 function chosen(query: FileQuery): Html | '' {
   const given = queryWords.flatMap((word) => {
     const value = query[word];

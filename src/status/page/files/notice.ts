@@ -8,7 +8,7 @@ import type { BulkResult } from './bulk-commands.ts';
 import { leftWords } from './left-words.ts';
 import type { Outcome } from './outcomes.ts';
 
-/** What a command did with many files, as words of the address that the browser goes to: counts and endings, no names. */
+/** The result of a command on many files, as parameters of the address that the browser goes to: counts and endings, no names. */
 export type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
 
 const words = ['did', 'to_files', 'left', 'ending'] as const;

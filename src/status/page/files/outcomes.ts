@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Left, Refused } from '../../../daemon/commands/wanted.ts';
 import type { BulkResult } from './bulk-commands.ts';
 
-/** What a command did with many files, by name. */
+/** The result of a command on many files, by name. */
 export interface Outcome {
   /** The first of those it was done with. Paths are absolute. */
   readonly files: readonly { readonly id: string; readonly path: string }[];

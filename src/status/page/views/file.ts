@@ -46,7 +46,7 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
   };
 }
 
-/** Of a file that has nothing before it. */
+/** For the first file in line. */
 function endWords({ state, publish }: ShowView['file']): string {
   if (state === 'done')
     return publish.length === 0 ? 'The video is ready.' : `The video is live in ${publish.join(', ')}.`;
@@ -148,7 +148,7 @@ function kindIcon({ path, source_url: source }: { readonly path: string; readonl
   </svg>`;
 }
 
-/** One bar per step, all on the scale of the whole: where the time went. The words beside each say the same. */
+/** One bar per step, on a common scale: where the time went. The words next to each say the same. */
 function spanBars(spans: readonly Span[], now: number): Html | '' {
   const [first] = spans;
   if (first === undefined) return '';

@@ -67,7 +67,7 @@ function nothing(query: FileQuery): Html {
     : emptyState('No files yet. Copy a video into a watched folder.');
 }
 
-/** Older and newer: cursors, so that rows which come meanwhile move nothing. */
+/** Older and newer: cursors, so that new rows move nothing. */
 function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
   if (next === null && previous === null) return '';
   const to = (place: Readonly<Record<string, string>>, label: string, isThere: boolean): Html | '' =>

@@ -71,7 +71,7 @@ async function askChannel(
   };
 }
 
-/** What is to be done with which files, as the forms of this page say it. @throws {PageError} 400 */
+/** The command and its files, from a form of this page. @throws {PageError} 400 */
 export function manyOf(
   asked: URLSearchParams,
   now: number,
@@ -98,7 +98,7 @@ function form(label: string, planned: BulkResult): Html {
   </form>`;
 }
 
-/** Somebody confirmed it for other files than there are now. */
+/** The confirmation was for other files than there are now. */
 function wasWords(was: string | null, files: number): Html | '' {
   if (was === null || !/^\d{1,9}$/.test(was)) return '';
   if (Number(was) === files)

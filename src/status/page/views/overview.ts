@@ -29,7 +29,7 @@ import type { ExpectationView } from '../../../pipeline/expectation.ts';
 import { filesAddress } from '../files/address.ts';
 import { stageWord } from '../../../view/stages.ts';
 
-/** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
+/** One sentence on the whole; then where files are, what needs a person, and what happens now. */
 export async function overview({ daemon, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
   const view = await daemon.picture();
   const channels = mayChange && isAskedFor(view) ? await channelsToChoose(daemon) : mayChange ? [] : null;
@@ -102,7 +102,7 @@ function firstSteps(folder: string | undefined): Html {
   );
 }
 
-/** What is worth a line, and no panel. */
+/** Facts that get a line, not a panel. */
 function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: LivePicture, now: number): Html | '' {
   const next = deletions.next_at === null ? '' : html`, the next after ${moment(deletions.next_at, now)}`;
   const limitOf = uploads?.bytes_per_second ?? null;
