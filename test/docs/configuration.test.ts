@@ -37,7 +37,7 @@ describe('docs/configuration.md', () => {
 
   test('has every word of templates, and no other, each with what it is for the file that it names', () => {
     expect(documented('Words in templates')).toEqual(TEMPLATE_WORDS.map((word) => `{${word}}`));
-    const path = /For `([^`]+)`,\nchanged/.exec(page)?.[1] ?? '';
+    const path = /For `([^`]+)`,\s+changed/.exec(page)?.[1] ?? '';
     const rows = [...page.matchAll(/^\| `(\{[\w:]+\})` \| [^|]*\| `([^`]+)` \|$/gm)];
     expect(rows).toHaveLength(TEMPLATE_WORDS.length);
     const modifiedMs = new Date(2026, 10, 20, 18, 0).getTime();
