@@ -1,12 +1,15 @@
+import type { Shown } from '../daemon/state/sharing.ts';
 import type { Config } from '../config/config.ts';
 import type { Contents } from './contents.ts';
 import type { ConfiguredFolder } from './found-places.ts';
-import type { Doing, HostRounds } from '../view/hosts/fleet-view.ts';
+import type { Doing, HostRounds, FleetView, HostWork } from '../view/hosts/fleet-view.ts';
 import type { Turn } from '../pipeline/file/ports.ts';
 import type { MessageTargets } from '../daemon/message-targets.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { sightToTell } from '../view/hosts/sights.ts';
+import type { LiveUpload } from '../pipeline/steps/uploads.ts';
+import { othersAtWork } from '../view/hosts/host-view.ts';
 
 export interface FleetConfig {
   readonly folders: readonly ConfiguredFolder[];
@@ -51,7 +54,7 @@ export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: 
 }
 
 /** Pure: what this host knows because it does what only one may do. */
-export function roundsOf({ conductor, messageTargets }: RoundsHere): HostRounds {
+function roundsOf({ conductor, messageTargets }: RoundsHere): HostRounds {
   const { processingMs, latePoll } = conductor.pace();
   return {
     feeds: conductor.feedsWaiting(),
@@ -62,4 +65,65 @@ export function roundsOf({ conductor, messageTargets }: RoundsHere): HostRounds 
     latePoll,
     deaf: messageTargets.deaf(),
   };
+}
+
+interface Own extends Omit<Shown, 'ledger'> {
+  readonly turn: Turn;
+}
+
+/**
+ * What views ask about the work under way, for all hosts: the rows that they count are those of all of them too. What other hosts told
+ * last stands for what they do now.
+ */
+export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
+  const { rows, conductor, messageTargets } = here;
+  const elsewhere = (): readonly HostWork[] => othersAtWork(fleet).flatMap(({ doing }) => doing.work);
+  const uploadsElsewhere = (): readonly LiveUpload[] =>
+    othersAtWork(fleet).flatMap(({ name: host, doing }) =>
+      doing.work.flatMap(({ id, upload }) => (upload === null ? [] : { id, host, ...upload })),
+    );
+  const rounds = (): HostRounds => roundsOfFleet(here, fleet);
+  return {
+    ...here,
+    rows: {
+      ...rows,
+      isHeld: (id) => rows.isHeld(id) || elsewhere().some((work) => work.id === id),
+      held: () => [...new Set([...rows.held(), ...elsewhere().map(({ id }) => id)])],
+    },
+    conductor: {
+      ...conductor,
+      uploads: () => withoutTwins([...conductor.uploads(), ...uploadsElsewhere()]),
+      pace: () => {
+        const { bytesPerSecond } = conductor.pace();
+        const speeds = [bytesPerSecond, ...uploadsElsewhere().map((upload) => upload.bytesPerSecond)];
+        const known = speeds.flatMap((speed) => speed ?? []);
+        const { processingMs, latePoll } = rounds();
+        return {
+          processingMs,
+          latePoll,
+          bytesPerSecond: known.length === 0 ? null : known.reduce((sum, speed) => sum + speed, 0),
+        };
+      },
+      feedsWaiting: () => rounds().feeds,
+      pollTrouble: () => rounds().pollTrouble,
+      nextPollAt: () => rounds().nextPollAt,
+      comparison: () => rounds().comparison,
+    },
+    messageTargets: { ...messageTargets, deaf: () => rounds().deaf },
+  };
+}
+
+/** Of the host whose turn it is. What this one knew when it last had the turn is out of date. */
+function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
+  const known = roundsOf(here);
+  if (here.turn.signal() !== null) return known;
+  const told = othersAtWork(fleet).flatMap(({ doing }) => doing.rounds ?? [])[0];
+  return (
+    told ?? { ...known, feeds: [], pollTrouble: null, nextPollAt: null, comparison: null, latePoll: null, deaf: [] }
+  );
+}
+
+/** A file that was taken over a moment ago is in the rows of two hosts: the first counts. */
+function withoutTwins(uploads: readonly LiveUpload[]): readonly LiveUpload[] {
+  return [...new Map(uploads.toReversed().map((upload) => [upload.id, upload])).values()].toReversed();
 }

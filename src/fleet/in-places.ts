@@ -1,4 +1,4 @@
-import { fromPlace, toPlace } from './placed-facts.ts';
+import { fromPlace, toPlace } from './places.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { withFolder } from '../ledger/expectation-key.ts';
 import type { LedgerSnapshot } from '../ledger/snapshot.ts';

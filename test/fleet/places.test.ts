@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPlaces } from '../../src/fleet/places.ts';
-import { fromPlace, toPlace } from '../../src/fleet/placed-facts.ts';
+import { createPlaces, fromPlace, toPlace } from '../../src/fleet/places.ts';
 import { anyFacts } from '../pipeline/any-facts.ts';
 
 const shared = [

@@ -1,10 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Config, LedgerConfig } from '../../config/config.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { loadConfig } from '../../config/load.ts';
 import { AlreadyRunningError, lockInstance } from '../../daemon/state/instance-lock.ts';
 import { actAsOwner } from '../../daemon/state/state-owner.ts';
 import { readFoundPlaces, sharedOf } from '../found-places.ts';
-import type { Copied } from '../copy/copy-ledger.ts';
+import type { Copied, CopyOptions } from '../copy/copy-ledger.ts';
 import { copyToPostgres, copyToSqlite } from '../copy/move.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { nameOf } from '../postgres/place.ts';
@@ -14,8 +16,10 @@ import { printJson } from '../../cli/output/json.ts';
 import { locateConfig } from '../../cli/read-config.ts';
 import { CommandError, exitCodes } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
-import { toFolders, toPlaces } from './place-names.ts';
-import { databaseOf, type TargetOptions } from './target.ts';
+import { isOnThisMachine, parseLedgerAddress, passwordIn } from '../../config/ledger-address.ts';
+import { secret } from '../../config/secret.ts';
+import { localPlace } from '../places.ts';
+import type { WatchedShare } from '../shared-folders.ts';
 
 export interface CopyLedgerOptions extends TargetOptions {
   readonly config?: string;
@@ -89,4 +93,86 @@ function explained(error: unknown, { stateDir }: Config): unknown {
       exitCodes.failed,
     );
   return error instanceof LedgerError ? new CommandError(error.message, exitCodes.failed, { cause: error }) : error;
+}
+
+export interface TargetOptions {
+  readonly passwordFile?: string;
+  readonly ca?: string;
+}
+
+/**
+ * The database that an address names. Where it is that of the configuration, its password and certificates are used.
+ *
+ * @param address true: that of the configuration
+ * @throws {CommandError}
+ */
+export async function databaseOf(
+  address: string | true,
+  { config, shell }: { readonly config: Config; readonly shell: Shell },
+  { passwordFile, ca }: TargetOptions,
+): Promise<LedgerConfig> {
+  const own = config.ledger;
+  if (address === true) {
+    if (own !== null) return own;
+    throw wrong(`${config.file} has no ledger; name the database, like postgres://dropcast@db.example.com/dropcast`);
+  }
+  const parsed = parseLedgerAddress(address);
+  if (!parsed.ok) throw wrong(parsed.message);
+  const place = parsed.value;
+  const isOwn = own !== null && (['host', 'port', 'user', 'database'] as const).every((key) => own[key] === place[key]);
+  const password = passwordFile === undefined ? passwordIn(address) : await read(shell, passwordFile);
+  const authorities = ca === undefined ? null : await read(shell, ca);
+  return {
+    ...place,
+    password: password === null ? (isOwn ? own.password : null) : secret(password),
+    ca: authorities ?? (isOwn ? own.ca : null),
+    unread: null,
+    tls: isOwn && ca === undefined ? own.tls : ca !== undefined || !isOnThisMachine(place.host),
+  };
+}
+
+async function read(shell: Shell, path: string): Promise<string> {
+  try {
+    return (await readFile(resolve(shell.cwd, path), 'utf8')).replace(/(?:\r?\n)+$/, '');
+  } catch (error) {
+    throw wrong(`cannot read ${path}: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function wrong(message: string): CommandError {
+  return new CommandError(message, exitCodes.usage);
+}
+
+type Translated = CopyOptions['translated'];
+
+interface HostFolders {
+  readonly hostName: string;
+  /** Declared as shares, or proved to be some. */
+  readonly shared: readonly WatchedShare[];
+}
+
+/** What a fleet calls the folders of this host: `nas1:` for a share, `ingest1:/srv/in` for a folder of its own. */
+export function toPlaces({ hostName, shared }: HostFolders): Translated {
+  const shares = new Map(shared.map(({ path, place }) => [path, place]));
+  return (folder, table) => {
+    // It came from a fleet before, and was no folder of this host.
+    if (!folder.startsWith('/')) return folder;
+    const place = shares.get(folder);
+    // Which directory it is says each host for itself.
+    return place === undefined || table === 'root' ? localPlace(hostName, folder) : place;
+  };
+}
+
+/** The folders of this host. Those of other hosts keep their names, which are no paths: nobody watches them here. */
+export function toFolders({ hostName, shared }: HostFolders): Translated {
+  const own = localPlace(hostName, '');
+  const shares = new Map(shared.map(({ path, place }) => [place, path]));
+  return (place, table) => {
+    const share = shares.get(place);
+    if (share !== undefined && table !== 'root') return share;
+    const folder = place.startsWith(`${own}/`) ? place.slice(own.length) : place;
+    // What it was called before it became a share is another place.
+    const isBefore = table !== 'root' && shared.some(({ path }) => path === folder);
+    return isBefore ? place : folder;
+  };
 }

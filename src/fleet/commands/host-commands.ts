@@ -1,6 +1,6 @@
 import { json } from '../../cli/registry.ts';
 import type { Registry, Shared } from '../../cli/registry.ts';
-import type { DrainOptions } from './drain.ts';
+import type { DrainOptions } from './hosts.ts';
 
 /** `dropcast hosts …`: the hosts that have the same ledger. */
 export function addHostCommands({ shell, command, exit }: Registry): void {
@@ -24,7 +24,7 @@ export function addHostCommands({ shell, command, exit }: Registry): void {
     .option('--undo', 'let it take up files again')
     .option('--wait', 'return once nothing runs there')
     .action(async (name: string, options: DrainOptions) =>
-      exit(await (await import('./drain.ts')).drainHost(shell, name, options)),
+      exit(await (await import('./hosts.ts')).drainHost(shell, name, options)),
     );
   json(
     hosts
@@ -33,6 +33,6 @@ export function addHostCommands({ shell, command, exit }: Registry): void {
       .summary('remove a host that is gone for good')
       .option('-c, --config <path>', 'configuration file'),
   ).action(async (name: string, options: Shared) =>
-    exit(await (await import('./forget.ts')).forgetHost(shell, name, options)),
+    exit(await (await import('./hosts.ts')).forgetHost(shell, name, options)),
   );
 }

@@ -1,4 +1,5 @@
-import type { HostsView } from '../../daemon/commands/hosts.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HostsView, DrainWanted, HostChanged } from '../../daemon/commands/hosts.ts';
 import type { HostView } from '../../view/hosts/host-view.ts';
 import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
@@ -6,9 +7,15 @@ import { renderFitting } from '../../cli/output/file-table.ts';
 import { formatRate, formatRelative } from '../../cli/output/format.ts';
 import { printJson } from '../../cli/output/json.ts';
 import type { Shared } from '../../cli/registry.ts';
-import { exitCodes } from '../../cli/shell.ts';
+import { exitCodes, CommandError } from '../../cli/shell.ts';
 import type { Shell } from '../../cli/shell.ts';
-import { askHosts } from './ask.ts';
+import { userName } from '../../cli/act/user-name.ts';
+import { drainWords, drain, forget, hostsOf } from '../../daemon/commands/hosts.ts';
+import type { Config } from '../../config/config.ts';
+import type { Fleet } from '../../view/hosts/fleet-view.ts';
+import { commandDaemonOr, explain, queryRunningDaemon } from '../../cli/control.ts';
+import { requireDaemonPlace } from '../../cli/daemon-place.ts';
+import { requireLoadable } from '../../cli/read-config.ts';
 
 /** `dropcast hosts`: the hosts that have the same ledger. @returns exit code 1 when one of them is silent, or the database is away */
 export async function hosts(shell: Shell, options: Shared): Promise<number> {
@@ -65,4 +72,116 @@ function troubleLines(view: HostsView): string {
   return fleetTroubles(view, Date.now())
     .map((words) => `${escapeControls(words)}\n`)
     .join('');
+}
+
+export interface DrainOptions extends Shared {
+  readonly undo?: boolean;
+  readonly wait?: boolean;
+}
+
+/** How often a host that is drained is looked at; its row is a few seconds old anyway. */
+const lookMs = 1_000;
+
+/**
+ * `dropcast hosts drain NAME`: it finishes what runs, and starts nothing new.
+ *
+ * @returns exit code 1 when it fell silent before it was drained
+ */
+export async function drainHost(shell: Shell, name: string, options: DrainOptions): Promise<number> {
+  const { undo: isUndone = false, wait = false, json = false } = options;
+  if (isUndone && wait) throw new CommandError('--wait goes with draining, not with --undo', exitCodes.usage);
+  const ask = await askHosts(shell, options);
+  const changed = await ask.drain({ name, by: userName(shell), isUndone });
+  if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);
+  const say = (words: string): void => void (json ? undefined : shell.stdout.write(`${escapeControls(words)}.\n`));
+  if (!wait) say(changed.what);
+  else shell.takeOverSignals();
+  const rest = async (): Promise<boolean> => {
+    await delay(lookMs, undefined, { signal: shell.stopping }).catch(() => undefined);
+    return !shell.stopping.aborted;
+  };
+  const host = wait ? await untilDrained(name, { ask, say, rest }) : changed.host;
+  if (json) printJson({ ...changed, host }, shell.stdout);
+  return wait && host?.state === 'silent' ? exitCodes.failed : exitCodes.fine;
+}
+
+/** What waiting for a host needs. */
+export interface Waiting {
+  readonly ask: Pick<AskHosts, 'list'>;
+  /** Told once, and whenever it has changed. */
+  say(words: string): void;
+  /** Resolves a little later. @returns false when somebody does not want to wait any longer */
+  rest(): Promise<boolean>;
+}
+
+/**
+ * Waits until nothing runs on a host that is drained.
+ *
+ * @returns the host as it is then; one that is silent or stopped does not get any further
+ * @throws {CommandError} nobody waits any longer, it was forgotten, or somebody lets it take up files again
+ */
+export async function untilDrained(name: string, { ask, say, rest }: Waiting): Promise<HostView> {
+  let said = '';
+  for (;;) {
+    const host = (await ask.list()).hosts.find((each) => each.name === name);
+    if (host === undefined) throw new CommandError(`${name} was forgotten meanwhile`, exitCodes.failed);
+    if (host.draining === null)
+      throw new CommandError(`${name} is not drained any more: somebody has taken that back`, exitCodes.failed);
+    const words = drainWords(host);
+    if (words !== said) say(words);
+    said = words;
+    if (host.state !== 'draining') return host;
+    if (!(await rest())) throw new CommandError(`${name} goes on draining; nobody waits for it now`, exitCodes.failed);
+  }
+}
+
+/** `dropcast hosts forget NAME`: one that is gone for good. @returns exit code 1 when it runs, or there is none of this name */
+export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
+  const changed = await (await askHosts(shell, options)).forget(name);
+  if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);
+  if (options.json === true) printJson(changed, shell.stdout);
+  else shell.stdout.write(`${escapeControls(changed.what)}.\n`);
+  return exitCodes.fine;
+}
+
+/** Asks about hosts: the daemon of this one, or the database while none runs here. */
+interface AskHosts {
+  list(): Promise<HostsView>;
+  drain(wanted: DrainWanted): Promise<HostChanged>;
+  forget(name: string): Promise<HostChanged>;
+}
+
+async function askHosts(shell: Shell, options: Shared): Promise<AskHosts> {
+  const place = await requireDaemonPlace(shell, options.config);
+  const direct = async <T>(work: (fleet: Fleet | null) => Promise<T>): Promise<T> =>
+    withFleet(await requireLoadable(shell, options.config), work);
+  return {
+    list: async () => {
+      try {
+        return await queryRunningDaemon<HostsView>(place, '/hosts');
+      } catch (error) {
+        if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
+        return direct((fleet) => hostsOf(fleet, null));
+      }
+    },
+    drain: (wanted) =>
+      commandDaemonOr(place, { path: '/hosts/drain', body: wanted }, () => direct((fleet) => drain(fleet, wanted))),
+    forget: (name) =>
+      commandDaemonOr(place, { path: '/hosts/forget', body: { name } }, () =>
+        direct((fleet) => forget(fleet, { name })),
+      ),
+  };
+}
+
+/** Straight on the database. */
+async function withFleet<T>({ ledger, hostName }: Config, work: (fleet: Fleet | null) => Promise<T>): Promise<T> {
+  if (ledger === null) return work(null);
+  const { openPool } = await import('../postgres/pool.ts');
+  const { openFleet } = await import('../open-member.ts');
+  try {
+    await using pool = await openPool(ledger, { hostName });
+    return await work(openFleet(pool, { name: hostName, clock: { now: () => Date.now() } }));
+  } catch (error) {
+    throw explain(error);
+  }
 }

@@ -1,10 +1,46 @@
+import { createHash } from 'node:crypto';
 import { withFolder } from '../../ledger/expectation-key.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { storable, withoutNul } from '../postgres/statement.ts';
 import type { StoredRow, Value } from '../../ledger/work.ts';
-import { RowSum } from './row-sum.ts';
 import type { Side, Table } from './side.ts';
-import { bornWith, tables } from './tables.ts';
+
+interface CopiedTable {
+  /** The columns that tell its rows apart. */
+  readonly key: readonly string[];
+  /** The column that names a folder. */
+  readonly folder?: string;
+  /** The column with an expectation, which begins with its folder. */
+  readonly expectation?: string;
+  /** Columns with JSON that PostgreSQL looks into, or that is taken apart for it: even there it takes no NUL. */
+  readonly json?: readonly string[];
+}
+
+export const tables: Readonly<Record<Table, CopiedTable>> = {
+  file: {
+    key: ['seq'],
+    folder: 'folder',
+    json: ['plan', 'after_ready', 'suspects', 'published', 'last_failure', 'amendment'],
+  },
+  history: { key: ['seq'], json: ['failure'] },
+  budget: { key: ['id'] },
+  create_request: { key: ['token'] },
+  deletion: { key: ['video_id'] },
+  identity: { key: ['id'] },
+  root: { key: ['folder'], folder: 'folder' },
+  first_start: { key: ['folder'], folder: 'folder' },
+  listed_video: { key: ['id'] },
+  listing: { key: ['id'] },
+  pause: { key: ['folder'], folder: 'folder' },
+  feed_due: { key: ['feed'] },
+  outbox: { key: ['seq'] },
+  news_memory: { key: ['name'] },
+  event: { key: ['seq'] },
+  expected_file: { key: ['expectation', 'file_id'], expectation: 'expectation' },
+};
+
+/** A new ledger has a row in them. */
+const bornWith: readonly Table[] = ['identity', 'budget'];
 
 export interface Copied {
   readonly table: Table;
@@ -160,4 +196,25 @@ async function count(side: Side, table: Table): Promise<number> {
 /** `end` and `by` are words of SQL. */
 function quoted(name: string): string {
   return `"${name}"`;
+}
+
+/** The checksum of a set of rows, in whatever order they come: a folder has another name on the other side, and so another place. */
+class RowSum {
+  readonly #lanes = new BigUint64Array(4);
+  #rows = 0;
+
+  add(values: readonly unknown[]): void {
+    const digest = createHash('sha256').update(JSON.stringify(values)).digest();
+    for (const lane of this.#lanes.keys())
+      this.#lanes[lane] = (this.#lanes[lane] ?? 0n) + digest.readBigUInt64BE(lane * 8);
+    this.#rows += 1;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get hex(): string {
+    return [...this.#lanes].map((lane) => lane.toString(16).padStart(16, '0')).join('');
+  }
 }

@@ -13,10 +13,13 @@ import type { FileTable } from '../../ledger/schema.ts';
 import { openDatabase } from '../../ledger/sqlite/open-database.ts';
 import { ledgerPath } from '../../ledger/sqlite/recovery.ts';
 import { makeStateDirectory, sizeOfUsableFile, stateDirectory } from '../../ledger/state-directory.ts';
-import { copyLedger, identityOf, requireEmpty, type Copied, type CopyOptions } from './copy-ledger.ts';
-import { postgresSide } from './postgres-side.ts';
-import type { Side } from './side.ts';
-import { inTransaction, sqliteSide } from './sqlite-side.ts';
+import { copyLedger, identityOf, requireEmpty } from './copy-ledger.ts';
+import type { Copied, CopyOptions } from './copy-ledger.ts';
+import type { Side, Table } from './side.ts';
+import type { StoredRow } from '../../ledger/work.ts';
+import { insertion } from './side.ts';
+import { checksumOf, checksumOfLine } from '../../ledger/checksum.ts';
+import { translated } from '../../ledger/unavailable.ts';
 
 export interface Fleet {
   readonly pool: PostgresPool;
@@ -156,4 +159,83 @@ function writtenBy(host: string): Side['completed'] {
     const facts = factsOf({ ...row, checksum: null } as unknown as Selectable<FileTable>);
     return { ...row, ...derivedOf(facts), host };
   };
+}
+
+/** Tables with numbers of their own. */
+const numbered: ReadonlySet<Table> = new Set(['file', 'history', 'outbox', 'event']);
+
+/** A ledger in the schema `dropcast`, in a transaction of which `ask` asks. */
+function postgresSide(ask: Ask, name: string, completed: Side['completed']): Side {
+  const asked: Side['ask'] = (text, values = []) => ask<StoredRow>(numberedMarks(text), values);
+  return {
+    name,
+    ask: asked,
+    completed,
+    columns: async (table) => {
+      const rows = await asked(
+        `SELECT attname AS name FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped
+          AND attgenerated = '' ORDER BY attnum`,
+        [table],
+      );
+      return rows.map((row) => String(row['name']));
+    },
+    insert: async (table, rows) => {
+      const { text, values } = insertion(table, rows, numbered.has(table) ? 'OVERRIDING SYSTEM VALUE' : '');
+      await asked(text, values);
+      // The next new row comes after all that were copied.
+      if (numbered.has(table))
+        await asked(`SELECT setval(pg_get_serial_sequence(?, 'seq'), (SELECT max(seq) FROM ${table}))`, [table]);
+    },
+  };
+}
+
+/** `?` is SQLite's mark; in our texts it stands nowhere else. */
+function numberedMarks(text: string): string {
+  let n = 0;
+  return text.replaceAll('?', () => `$${(n += 1)}`);
+}
+
+/** A ledger in a file that nobody else has open. */
+function sqliteSide(database: DatabaseSync, name: string): Side {
+  const ask: Side['ask'] = async (text, values = []) =>
+    refusing(database, () => database.prepare(text).all(...values) as StoredRow[]);
+  return {
+    name,
+    ask,
+    columns: async (table) => {
+      const rows = await ask('SELECT name FROM pragma_table_info(?)', [table]);
+      return rows.map((row) => String(row['name']));
+    },
+    completed: (table, row) => {
+      if (table === 'file') return { ...row, checksum: checksumOf(row) };
+      if (table === 'history') return { ...row, checksum: checksumOfLine(row) };
+      return row;
+    },
+    insert: async (table, rows) => {
+      const { text, values } = insertion(table, rows);
+      await ask(text, values);
+    },
+  };
+}
+
+/** @param work throws to undo all of it */
+export async function inTransaction<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  refusing(database, () => database.exec('BEGIN IMMEDIATE'));
+  try {
+    const result = await work();
+    refusing(database, () => database.exec('COMMIT'));
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** @throws {LedgerUnavailableError} when the machine refuses */
+function refusing<T>(database: DatabaseSync, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw translated(error, database.location());
+  }
 }

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { bigBytes, priorities, priorityOf } from '../../pipeline/file/queue.ts';
 import { causeKey } from '../../pipeline/file/selection.ts';
-import { keyOf, startOf } from './index-key.ts';
 import type { Value } from '../../ledger/work.ts';
+import { storable } from './statement.ts';
 
 /** In the table of the files. */
 export const derivedColumns = [
@@ -60,4 +61,33 @@ function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.');
   const ending = dot === -1 ? '' : path.slice(dot + 1);
   return /^[a-zA-Z0-9]{0,8}$/.test(ending) ? ending.toLowerCase() : '';
+}
+
+/** In bytes. A row of a btree takes 2,704, and has two of these. */
+const longest = 1_000;
+
+/**
+ * Pure: what stands for a text in an index. A short one is its own key. A long one has its beginning, by which it is in its order, and a hash
+ * of all of it, and is longer than any short one
+ * ([why](../../../docs/decisions/0072-one-text-for-two-stores.md)).
+ */
+export function keyOf(text: string): string {
+  const whole = storable(text);
+  const start = startOf(whole);
+  return start === whole ? whole : `${start}${createHash('sha256').update(whole).digest('hex')}`;
+}
+
+/** The part of a text with which its key begins. */
+export function startOf(text: string): string {
+  // A letter takes three bytes at most, or four for two.
+  if (text.length * 3 <= longest) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longest) return text;
+  let end = longest;
+  while (isInsideLetter(bytes.readUInt8(end))) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+function isInsideLetter(byte: number): boolean {
+  return (byte & 0b1100_0000) === 0b1000_0000;
 }

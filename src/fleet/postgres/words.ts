@@ -9,9 +9,8 @@ import { fileColumns, listed } from '../../ledger/row.ts';
 import { rowStage, isSeen } from '../../ledger/words.ts';
 import type { SqlWords } from '../../ledger/words.ts';
 import { ask } from '../../ledger/work.ts';
-import { derivedColumns, derivedOf } from './derived.ts';
+import { derivedColumns, derivedOf, keyOf, startOf } from './derived.ts';
 import { isSettled, settling } from './failover.ts';
-import { keyOf, startOf } from './index-key.ts';
 import { lockQuery } from './locks.ts';
 import { withoutNul } from './statement.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { untilDrained } from '../../../src/fleet/commands/until-drained.ts';
+import { untilDrained } from '../../../src/fleet/commands/hosts.ts';
 import { drain, forget, hostsOf } from '../../../src/daemon/commands/hosts.ts';
 import type { Host } from '../../../src/view/hosts/fleet-view.ts';
 import { FakeFleet, noon, someHost, someUpload } from '../fake-fleet.ts';

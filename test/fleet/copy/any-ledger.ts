@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
-import { tables } from '../../../src/fleet/copy/tables.ts';
+import { tables } from '../../../src/fleet/copy/copy-ledger.ts';
 import type { Table } from '../../../src/fleet/copy/side.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { StoredRow } from '../../../src/ledger/work.ts';

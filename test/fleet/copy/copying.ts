@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { toFolders, toPlaces } from '../../../src/fleet/commands/place-names.ts';
+import { toFolders, toPlaces } from '../../../src/fleet/commands/copy.ts';
 import type { CopyOptions } from '../../../src/fleet/copy/copy-ledger.ts';
 import type { Fleet } from '../../../src/fleet/copy/move.ts';
-import { tables } from '../../../src/fleet/copy/tables.ts';
+import { tables } from '../../../src/fleet/copy/copy-ledger.ts';
 import { ledgerSchema } from '../../../src/fleet/postgres/migrations.ts';
 import { openPool } from '../../../src/fleet/postgres/pool.ts';
 import type { PostgresPool } from '../../../src/fleet/postgres/pool.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ofAllHosts } from '../../src/fleet/all-hosts.ts';
+import { ofAllHosts } from '../../src/fleet/doing.ts';
 import { uploadsHere } from '../../src/pipeline/steps/uploads.ts';
 import { workerOf } from '../../src/view/hosts/host-view.ts';
 import { createHostNews } from '../../src/fleet/host-news.ts';

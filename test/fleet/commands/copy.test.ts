@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toFolders, toPlaces } from '../../../src/fleet/commands/place-names.ts';
+import { toFolders, toPlaces } from '../../../src/fleet/commands/copy.ts';
 
 const host = {
   hostName: 'one',
