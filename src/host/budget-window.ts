@@ -1,3 +1,4 @@
+import type { RequestRoom } from '../pipeline/estimate.ts';
 import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { keptRequests } from '../pipeline/request-shares.ts';
 import { noticeOthers, othersNow } from './others-use.ts';
@@ -247,4 +248,9 @@ function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number
 /** Which minute's counter a request counts in. @param ms epoch milliseconds @returns minutes since the epoch */
 export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
+}
+
+/** Pure: the requests that may leave, as the pipeline counts them. */
+export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
+  return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
 }

@@ -2,8 +2,7 @@ import { AbortedError } from '@dropcast/client';
 import type { RequestAtGate, RequestGate } from '@dropcast/client';
 import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { Gate } from './gate.ts';
-import type { RequestRoom } from '../pipeline/estimate.ts';
-import type { Usage } from './budget-window.ts';
+import { roomOf } from './budget-window.ts';
 
 /** The gate as the pipeline takes from it: a create request is paid for before its intent is written. */
 export function budgetOf(gate: Gate): Budget {
@@ -35,9 +34,4 @@ export function clientGateOf(gate: Gate): RequestGate {
 /** A request without a priority is the least urgent. */
 function priorityOf({ priority }: RequestAtGate): RequestPriority {
   return priority === 'finish' || priority === 'create' ? priority : 'poll';
-}
-
-/** What may leave, as the pipeline counts. */
-export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
-  return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
 }

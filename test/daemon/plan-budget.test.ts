@@ -5,7 +5,7 @@ import { block, emptyWindow } from '../../src/host/budget-window.ts';
 import { budgetOfOneHost } from '../../src/host/budget-store.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
-import { roomOf } from '../../src/host/request-gate.ts';
+import { roomOf } from '../../src/host/budget-window.ts';
 import type { LedgerToRead } from '../../src/daemon/state/ledger-to-read.ts';
 import { until } from '../support/until.ts';
 

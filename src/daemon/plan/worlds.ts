@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
-import { roomOf } from '../../host/request-gate.ts';
+import { roomOf } from '../../host/budget-window.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';

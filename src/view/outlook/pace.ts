@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { FleetView } from '../hosts/fleet-view.ts';
 import type { Gate } from '../../host/gate.ts';
-import { roomOf } from '../../host/request-gate.ts';
+import { roomOf } from '../../host/budget-window.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { mayTake } from '../hosts/host-view.ts';
