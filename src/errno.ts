@@ -39,7 +39,7 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the system refused, for a person: `permission denied (EACCES)`.
+ * The refusal of the system, for a person: `permission denied (EACCES)`.
  *
  * @throws the error itself when it does not come from the system: that is a bug
  */

@@ -14,7 +14,7 @@ const service = z.strictObject({
   ),
   api_key: secret(
     'key',
-    'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if nobody else can read this file.',
+    'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if no other user can read this file.',
   ),
   webhook_secret: secret(
     'webhook secret',

@@ -31,7 +31,7 @@ interface RoundsHere {
   readonly messageTargets: Pick<MessageTargets, 'deaf'>;
 }
 
-/** Pure: what this host tells the others of itself. @param placeOf the name of a folder in rows */
+/** Pure: the report of this host to the others. @param placeOf the name of a folder in rows */
 export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: (folder: string) => string): Doing {
   const { rows, conductor, turn, messageTargets, contents } = here;
   const live = new Map(conductor.uploads().map((upload) => [upload.id, upload]));
@@ -73,7 +73,7 @@ interface Own extends Omit<Shown, 'ledger'> {
 
 /**
  * What views ask about the work under way, for all hosts: the rows that they count are those of all of them too. What other hosts told
- * last stands for what they do now.
+ * last report is what they do now.
  */
 export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   const { rows, conductor, messageTargets } = here;
@@ -113,7 +113,7 @@ export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   };
 }
 
-/** Of the host whose turn it is. What this one knew when it last had the turn is out of date. */
+/** Only from the host whose turn it is. Knowledge of an earlier turn is out of date. */
 function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   const known = roundsOf(here);
   if (here.turn.signal() !== null) return known;

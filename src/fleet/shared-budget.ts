@@ -138,7 +138,7 @@ interface BudgetMoment {
   readonly timeMs: number;
   /** By the clock of this process that never jumps. */
   readonly elapsedMs: number;
-  /** What the budget's time has over the clock of the database. */
+  /** How far the budget's time is ahead of the clock of the database. */
   readonly shiftMs: number;
 }
 
@@ -157,11 +157,11 @@ interface TimeHeard {
 
 /** Less is a clock that is being corrected; more is one that was set, or the clock of another machine. */
 const noticedMs = 1_000;
-/** Clocks that nobody sets differ by less than a thousandth. */
+/** Monotonic clocks differ by less than a thousandth. */
 const drift = 0.001;
 
 /**
- * Pure: the time of the budget is the database's, and goes on as the clocks of the hosts say that nobody sets: when the clock of the database
+ * Pure: the time of the budget is the database's, and advances with the monotonic clocks of the hosts: when the clock of the database
  * is set, or another machine becomes the database, the shift takes the jump up. A host that has heard nothing yet believes the
  * database, but that the time never goes back behind what was written.
  *

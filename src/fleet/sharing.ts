@@ -25,7 +25,7 @@ interface SharingWorld {
   listen(heard: Heard): void;
 }
 
-/** What the other hosts of the fleet change for this one. */
+/** The influence of the other hosts of the fleet on this one. */
 export function shareInFleet(world: SharingWorld): Sharing {
   const { member, places, turn, logger, clock } = world;
   let contents: Contents | null = null;

@@ -9,7 +9,7 @@ import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
 
-/** Thrown when a row changed on disk since the ledger was opened; `mending` repairs it. */
+/** Thrown when a row changed on disk since the ledger was opened; the next read repairs it. */
 export class DamagedRowError extends LedgerUnavailableError {
   constructor() {
     super('damaged');

@@ -189,7 +189,7 @@ export function createUploadHosts(world: {
       return isAdmitted;
     },
     /**
-     * What became of a PUT.
+     * The result of a PUT.
      *
      * @param isFirstUse whether nothing was sent to the address before
      * @returns the answer as it counts: a failure of the host costs the file no attempt
@@ -206,7 +206,7 @@ export function createUploadHosts(world: {
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
       return { ok: false, failure: { ...failure, kind: 'offline', retryAfterMs } };
     },
-    /** A host took a file although it answered with a web page: from now on such an answer is a success there. */
+    /** A host took a file although it answered with a web page. Such an answer then counts as a success for this host. */
     believe: (upload: Upload): void => {
       if (believed.size >= mostRemembered) believed.clear();
       believed.add(originOf(upload.uploadUrl));
@@ -257,7 +257,7 @@ export function createUploadHosts(world: {
         }
       }
     },
-    /** No step works on the file any more. */
+    /** The step of the file has ended. */
     ended: (id: string): void => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
@@ -272,7 +272,7 @@ export function createUploadHosts(world: {
       return first === undefined ? null : pauseOf(first, clock);
     },
     /**
-     * Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes.
+     * Forgets hosts that no file waits for. Called at every turn of the loop that fills the lanes.
      *
      * @returns hosts still known @throws what the ledger throws
      */

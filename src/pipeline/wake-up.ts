@@ -33,7 +33,7 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   return {
     ring,
     /**
-     * Something can be done from then on: nobody sleeps longer. Of each name the last call counts.
+     * Sets the time at which work can start again: the loop sleeps no longer than that. For each name the last call counts.
      *
      * @param at by the monotonic clock, in milliseconds
      */

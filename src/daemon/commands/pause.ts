@@ -53,7 +53,7 @@ export type ResumeResult =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Ends a pause of an operator, or accepts a frozen folder as it is. Of a folder that is both, first the pause: whether the directory is
+ * Ends a pause of an operator, or accepts a frozen folder as it is. If a folder is both, the pause ends first: whether the directory is
  * the right one is another question.
  */
 export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Promise<ResumeResult> {

@@ -75,7 +75,7 @@ async function publishOne(daemon: Daemon, feed: string, before: NotYet): Promise
   };
 }
 
-/** The host whose turn it is publishes. Null: this host. */
+/** Name of the host that publishes for the fleet; null: this host does. */
 function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' | 'why'> | null {
   if (fleet === null || turn.signal() !== null) return null;
   const host = withTurn(fleet);

@@ -151,7 +151,7 @@ interface HostFolders {
   readonly shared: readonly WatchedShare[];
 }
 
-/** What a fleet calls the folders of this host: `nas1:` for a share, `ingest1:/srv/in` for a folder of its own. */
+/** Names of this host's folders in a fleet: `nas1:` for a share, `ingest1:/srv/in` for a folder of its own. */
 export function toPlaces({ hostName, shared }: HostFolders): Translated {
   const shares = new Map(shared.map(({ path, place }) => [path, place]));
   return (folder, table) => {
@@ -163,7 +163,7 @@ export function toPlaces({ hostName, shared }: HostFolders): Translated {
   };
 }
 
-/** The folders of this host. Those of other hosts keep their names, which are no paths: nobody watches them here. */
+/** The folders of this host. Those of other hosts keep their names, which are no paths: they are not watched here. */
 export function toFolders({ hostName, shared }: HostFolders): Translated {
   const own = localPlace(hostName, '');
   const shares = new Map(shared.map(({ path, place }) => [place, path]));
@@ -171,7 +171,7 @@ export function toFolders({ hostName, shared }: HostFolders): Translated {
     const share = shares.get(place);
     if (share !== undefined && table !== 'root') return share;
     const folder = place.startsWith(`${own}/`) ? place.slice(own.length) : place;
-    // What it was called before it became a share is another place.
+    // Its name before it became a share is another place.
     const isBefore = table !== 'root' && shared.some(({ path }) => path === folder);
     return isBefore ? place : folder;
   };

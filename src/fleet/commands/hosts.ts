@@ -110,7 +110,7 @@ export interface Waiting {
   readonly ask: Pick<AskHosts, 'list'>;
   /** Told once, and whenever it has changed. */
   say(words: string): void;
-  /** Resolves a little later. @returns false when somebody does not want to wait any longer */
+  /** Resolves a little later. @returns false when the command was interrupted */
   rest(): Promise<boolean>;
 }
 
@@ -118,24 +118,25 @@ export interface Waiting {
  * Waits until nothing runs on a host that is drained.
  *
  * @returns the host as it is then; one that is silent or stopped does not get any further
- * @throws {CommandError} nobody waits any longer, it was forgotten, or somebody lets it take up files again
+ * @throws {CommandError} the command was interrupted, the host was forgotten, or its drain was undone
  */
 export async function untilDrained(name: string, { ask, say, rest }: Waiting): Promise<HostView> {
   let said = '';
   for (;;) {
     const host = (await ask.list()).hosts.find((each) => each.name === name);
-    if (host === undefined) throw new CommandError(`${name} was forgotten meanwhile`, exitCodes.failed);
+    if (host === undefined) throw new CommandError(`${name} was forgotten in the meantime`, exitCodes.failed);
     if (host.draining === null)
-      throw new CommandError(`${name} is not drained any more: somebody has taken that back`, exitCodes.failed);
+      throw new CommandError(`${name} is no longer being drained: the drain was undone`, exitCodes.failed);
     const words = drainWords(host);
     if (words !== said) say(words);
     said = words;
     if (host.state !== 'draining') return host;
-    if (!(await rest())) throw new CommandError(`${name} goes on draining; nobody waits for it now`, exitCodes.failed);
+    if (!(await rest()))
+      throw new CommandError(`${name} continues to drain, but this command no longer waits for it`, exitCodes.failed);
   }
 }
 
-/** `dropcast hosts forget NAME`: one that is gone for good. @returns exit code 1 when it runs, or there is none of this name */
+/** `dropcast hosts forget NAME`: one that is permanently gone. @returns exit code 1 when it runs, or there is none of this name */
 export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
   const changed = await (await askHosts(shell, options)).forget(name);
   if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);

@@ -195,7 +195,7 @@ function numberedMarks(text: string): string {
   return text.replaceAll('?', () => `$${(n += 1)}`);
 }
 
-/** A ledger in a file that nobody else has open. */
+/** A ledger in a file that no other process has open. */
 function sqliteSide(database: DatabaseSync, name: string): Side {
   const ask: Side['ask'] = async (text, values = []) =>
     refusing(database, () => database.prepare(text).all(...values) as StoredRow[]);

@@ -67,7 +67,7 @@ function extensionOf(path: string): string {
 const longest = 1_000;
 
 /**
- * Pure: what stands for a text in an index. A short one is its own key. A long one has its beginning, by which it is in its order, and a hash
+ * Pure: the key of a text in an index. A short one is its own key. A long one has its beginning, by which it is in its order, and a hash
  * of all of it, and is longer than any short one
  * ([why](../../../docs/decisions/0072-one-text-for-two-stores.md)).
  */

@@ -22,7 +22,7 @@ export interface Row {
   /**
    * Proves that it is still held, at this moment and by what grants it: before something that must not happen twice.
    *
-   * @throws {LostClaimError} it is not @throws {LedgerUnavailableError} it cannot be told
+   * @throws {LostClaimError} the claim is lost @throws {LedgerUnavailableError} the ledger does not answer
    */
   confirm(): Promise<void>;
   /** Its upload begins: it goes on while the ledger is silent, up to its last part, which is confirmed. */

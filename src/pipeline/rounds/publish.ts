@@ -177,7 +177,7 @@ export function createPublish(world: PublishWorld) {
       }
       dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
-    /** A person wants this feed to be published at the next run. Durable. @returns what came of it, once the service has answered */
+    /** A person wants this feed to be published at the next run. Durable. @returns the result, once the service has answered */
     now: async (feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }> => {
       const { lastAt } = await store.noteFeedDue(feed, clock.now(), true);
       backoffs.forget(feed);

@@ -12,7 +12,7 @@ export const startsRemembered = 1_000;
 
 /** How many files may be sent at once. */
 export interface Limits {
-  /** Of all folders together, from 1. */
+  /** Uploads of all folders together, from 1. */
   readonly uploads: number;
   /** Of single folders, by path. */
   readonly folderUploads: ReadonlyMap<string, number>;
@@ -228,8 +228,8 @@ export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limi
 }
 
 /**
- * Pure: why a file gets no record yet beside these, which have one or are about to. Addresses expire, and a record without bytes is
- * litter: there are twice as many as slots. Big files get theirs only when they can be sent: a request is nothing beside their upload.
+ * Pure: why a file gets no record yet, given the files that have one or are about to. Addresses expire, and a record without bytes is
+ * litter, so there are at most twice as many as slots. Big files get theirs only when they can be sent: a request costs little compared with their upload.
  */
 export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
   return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);

@@ -127,7 +127,7 @@ export function createRunner(world: RunnerWorld) {
      * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
      * given. A create request under way is waited for.
      *
-     * @param isTooLate ends the wait for whoever holds the row, perhaps on a disk that hangs: `busy`, and the event is not given later either
+     * @param isTooLate ends the wait for the step that holds the row, perhaps on a disk that hangs: the answer is `busy`, and the event is dropped
      */
     interrupt: async (
       id: string,

@@ -45,7 +45,7 @@ export function createUploads(clock: Clock) {
       })),
     /** Bytes that left, also of uploads that broke off, since the start. */
     sentBytes: (): number => sent,
-    /** Of all together, while any is under way; null until it was measured. */
+    /** Rate of all uploads together, while any is in progress; null until it was measured. */
     bytesPerSecond: bytes.perSecond,
     /** Uploads that end in an hour at the present speed; null until it was measured. */
     filesPerHour: (): number | null => {
@@ -86,7 +86,7 @@ const leastShare = 0.1;
 /** The newest span counts for this share, so that a change shows within a few of them. */
 const newest = 0.4;
 
-/** How fast something goes on while at least one upload is under way. */
+/** Measures a rate while at least one upload is in progress. */
 type SendRate = ReturnType<typeof createSendRate>;
 
 /** @param spanMs what is shorter says nothing: bytes and files come in bursts */
@@ -124,7 +124,7 @@ function createSendRate(clock: Clock, spanMs: number) {
       amount += more;
       close();
     },
-    /** No upload is under way any more. */
+    /** The last upload has ended. */
     paused: (): void => {
       close();
       since = null;

@@ -32,7 +32,7 @@ const BACK = '/folders';
 export async function pauseFolder({ daemon }: PageWorld, { query }: Sent): Promise<string> {
   const folder = query.get('folder') ?? '';
   const { refused } = await pause(daemon, { folders: [folder], until: null, by: byPage });
-  if (refused.length > 0) throw new PageError(409, `${folder} is not a watched folder any more.`);
+  if (refused.length > 0) throw new PageError(409, `${folder} is no longer a watched folder.`);
   return BACK;
 }
 
@@ -41,7 +41,7 @@ export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Prom
   const folder = query.get('folder') ?? '';
   // `resume` also accepts a frozen folder, which the reader did not ask for here.
   if (!daemon.pauses.list().some((each) => each.folder === folder))
-    throw new PageError(409, `${folder} is not paused any more.`);
+    throw new PageError(409, `${folder} is no longer paused.`);
   const result = await resume(daemon, { folder, by: byPage });
   if (!result.ok) throw new PageError(409, `${folder}: ${result.why}`);
   return BACK;

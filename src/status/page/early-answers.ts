@@ -19,7 +19,7 @@ export interface EarlySource {
 }
 
 /**
- * Public answers, given before the site is asked and before a body is read: a health check, and the refusal of a webhook
+ * Public answers, which need neither the site nor a body: a health check, and the refusal of a webhook
  * without a signature or with an announced body over 64 KiB.
  *
  * @param names of this page, without port

@@ -26,7 +26,7 @@ export interface LineWorld extends PaceWorld {
 /** By id. */
 export type Places = ReadonlyMap<string, Standing>;
 
-/** Files whose place in line is looked up for one view; no one reads more. */
+/** Files whose place in line one view looks up at most. */
 const mostPlaces = 100;
 
 /** More are not counted. */

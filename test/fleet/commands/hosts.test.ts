@@ -90,10 +90,10 @@ describe('waiting for a host', () => {
     [
       'accepts files again',
       { draining: null },
-      'CommandError: b is not drained any more: somebody has taken that back',
+      'CommandError: b is no longer being drained: the drain was undone',
     ],
-    ['is forgotten', null, 'CommandError: b was forgotten meanwhile'],
-    ['is not waited for', undefined, 'CommandError: b goes on draining; nobody waits for it now'],
+    ['is forgotten', null, 'CommandError: b was forgotten in the meantime'],
+    ['is not waited for', undefined, 'CommandError: b continues to drain, but this command no longer waits for it'],
   ])('ends when it %s', async (_, next, ended) => {
     expect((await wait(...(next === undefined ? [] : [next]))).ended).toBe(ended);
   });

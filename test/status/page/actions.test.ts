@@ -48,12 +48,12 @@ test('a folder is paused and goes on by its buttons', async () => {
 
 test('a folder that is not watched is not paused', async () => {
   const { world, sent, paused } = some();
-  await expect(pauseFolder(world, sent('/elsewhere'))).rejects.toThrow('/elsewhere is not a watched folder any more.');
+  await expect(pauseFolder(world, sent('/elsewhere'))).rejects.toThrow('/elsewhere is no longer a watched folder.');
   expect(paused()).toEqual([]);
 });
 
 test('an old button takes no frozen folder up again', async () => {
   const { world, sent, resumed } = some();
-  await expect(resumeFolder(world, sent('/srv/in'))).rejects.toThrow('/srv/in is not paused any more.');
+  await expect(resumeFolder(world, sent('/srv/in'))).rejects.toThrow('/srv/in is no longer paused.');
   expect(resumed).toEqual([]);
 });
