@@ -87,11 +87,7 @@ describe('waiting for a host', () => {
   test.each<[string, Partial<Host> | null | undefined, string]>([
     ['falls silent', { isHeard: false }, 'silent'],
     ['is stopped', { isStopped: true }, 'stopped'],
-    [
-      'accepts files again',
-      { draining: null },
-      'CommandError: b is no longer being drained: the drain was undone',
-    ],
+    ['accepts files again', { draining: null }, 'CommandError: b is no longer being drained: the drain was undone'],
     ['is forgotten', null, 'CommandError: b was forgotten in the meantime'],
     ['is not waited for', undefined, 'CommandError: b continues to drain, but this command no longer waits for it'],
   ])('ends when it %s', async (_, next, ended) => {
