@@ -56,9 +56,10 @@ export const fleetPlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/daemon/state/open-state.ts',
-        from: 'const { ledger, budget, turn, listen, member, places } = fleet;',
-        to: `const { ledger, turn, listen, member, places } = fleet;
-          const budget = ownBudget({ load: async () => null, save: async () => undefined }, clock);`,
+        from: 'return stack.use(fleet);',
+        to: `const { ledger, marks, sharing } = stack.use(fleet);
+          const budget = ownBudget({ load: async () => null, save: async () => undefined }, clock);
+          return { ledger, marks, sharing, budget };`,
       },
     ],
   },
