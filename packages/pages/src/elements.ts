@@ -30,16 +30,6 @@ export function commandLine(command: string): Html {
   return html`<pre class="command" tabindex="0" role="region" aria-label="Command">${command}</pre>`;
 }
 
-/** A command with a button that copies it, where the browser can. @param id of the command, unique on the page */
-export function copyable(id: string, command: string): Html {
-  return html`<div class="copyable">
-    <pre class="command" id="${id}" tabindex="0" role="region" aria-label="Command">${command}</pre>
-    <div>
-      <button type="button" data-copies="${id}">Copy</button> <span class="muted" role="status" data-keep></span>
-    </div>
-  </div>`;
-}
-
 /** Facts in two columns. Facts without a value are left out. */
 export function facts(entries: readonly (readonly [string, Html | string | null])[]): Html {
   const known = entries.filter(([, value]) => value !== null);

@@ -4,7 +4,7 @@ export { badge } from './badge.ts';
 export type { BadgeKind } from './badge.ts';
 export { barChart } from './bar-chart.ts';
 export type { Bar, BarChart } from './bar-chart.ts';
-export { commandLine, copyable, emptyState, facts, named, outside, time, unseen } from './elements.ts';
+export { commandLine, emptyState, facts, named, outside, time, unseen } from './elements.ts';
 export { button, confirmed, select } from './forms.ts';
 export type { Choice } from './forms.ts';
 export { document, frame, type Frame, type View } from './frame.ts';

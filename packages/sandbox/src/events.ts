@@ -11,7 +11,6 @@ export type EventType =
   | 'key.changed'
   | 'webhook.changed'
   | 'faults.changed'
-  | 'expectations.changed'
   | 'clock.changed'
   | 'request'
   | 'admin.changed'

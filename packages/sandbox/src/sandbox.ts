@@ -22,11 +22,8 @@ import { UPLOAD_PREFIX } from './http/operations.ts';
 import { ownHosts } from './http/own-hosts.ts';
 import { listen, serve, type Certificate, type Layer } from './http/server.ts';
 import { createSite } from './http/site.ts';
-import { ExpectationBook } from './inspector/expectation-book.ts';
-import { registerExpectations, type ExpectationCheck } from './inspector/expectation-check.ts';
 import { verify } from './inspector/verify.ts';
-import type { RegisteredExpectations, Verification } from './inspector/expectation.ts';
-import { refusing, refusingRaw } from './inspector/refusing.ts';
+import type { Verification } from './inspector/expectation.ts';
 import { BackgroundWork } from './background-work.ts';
 import { plainHost } from './loopback.ts';
 import { createMake, type Make } from './makers/make.ts';
@@ -86,11 +83,6 @@ export interface Sandbox extends AsyncDisposable {
    * for a mistake in what is expected
    */
   verify(expected: Verification): void;
-  /**
-   * Registers expectations for the requests from now on, in the place of all others. @returns a check that throws ExpectationError with a
-   * report if one is unmet or broken @throws TypeError for a mistake in what is expected
-   */
-  expect(expected: RegisteredExpectations): ExpectationCheck;
   /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
   /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
@@ -144,7 +136,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     make: createMake(services),
     snapshots: services.snapshots,
     verify: (expected) => verify(expected, services.journal),
-    expect: (expected) => registerExpectations(services.expectations, expected),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
@@ -286,7 +277,6 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
   const journal = new Journal({ nowMs: clock.nowMs, events, secrets: [adminToken, firstKey(settings)] });
-  const expectations = new ExpectationBook({ journal, events });
   const webhooks = new Webhooks({
     records,
     links,
@@ -321,7 +311,6 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
     admission,
     requestWindow,
     journal,
-    expectations,
     snapshots,
     webhooks,
     links,
@@ -342,11 +331,10 @@ interface Ports {
 }
 
 function connect({ background, pictures }: Core, services: Services, { main, uploads }: Ports): void {
-  const { records, mediaFiles, lifecycle, acceptance, clock, journal, expectations, onDefect } = services;
+  const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
   const { incoming } = mediaFiles;
   const { switchboard } = services;
-  const receive = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
-  const upload = refusingRaw(receive, expectations);
+  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, switchboard, onDefect });
   const site = createSite(services);
   const { onExchange, exposed, corsOrigins, host, tls } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
@@ -357,10 +345,10 @@ function connect({ background, pictures }: Core, services: Services, { main, upl
   const layer = exposed ? withLinksAsAsked(services.links, tls, settled) : settled;
   const shared = { journal, background, isOwnHost, corsOrigins, layer, onDefect };
   const cdn = createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect });
-  const files = { '/cdn/': refusingRaw(cdn, expectations) };
+  const files = { '/cdn/': cdn };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
   const shown = onExchange ? showingExchanges(fetch, onExchange, background) : fetch;
-  serve(main.server, { ...shared, raw, fetch: refusing(shown, expectations) });
+  serve(main.server, { ...shared, raw, fetch: shown });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 

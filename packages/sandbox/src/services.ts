@@ -2,7 +2,6 @@ import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import type { Switchboard } from './profiles/switchboard.ts';
-import type { ExpectationBook } from './inspector/expectation-book.ts';
 import type { Journal } from './http/journal.ts';
 import type { Links } from './http/links.ts';
 import type { MediaFiles } from './store/media-files.ts';
@@ -32,7 +31,6 @@ export interface Services {
   readonly admission: VideoAdmission;
   readonly requestWindow: RequestWindow;
   readonly journal: Journal;
-  readonly expectations: ExpectationBook;
   readonly faults: Faults;
   readonly switchboard: Switchboard;
   readonly snapshots: NamedSnapshots;

@@ -14,14 +14,12 @@ afterAll(() => service.sandbox.close());
 test('the index describes each endpoint', () => {
   expect(endpoints.map(({ method, path }) => `${method} ${path.replace('/_sandbox', '')}`).toSorted()).toEqual(
     [
-      'DELETE /expectations',
       'DELETE /faults',
       'DELETE /faults/:id',
       'DELETE /keys/:id',
       'DELETE /requests',
       'DELETE /webhooks/:id',
       'GET /clock',
-      'GET /expectations',
       'GET /export',
       'GET /faults',
       'GET /keys',
@@ -29,7 +27,6 @@ test('the index describes each endpoint', () => {
       'GET /rate-limit',
       'GET /requests',
       'GET /requests/:number',
-      'GET /requests/:number/curl',
       'GET /state',
       'POST /channels',
       'DELETE /channels/:id',
@@ -44,7 +41,6 @@ test('the index describes each endpoint', () => {
       'GET /webhooks',
       'GET /webhooks/:id/deliveries',
       'POST /clock/advance',
-      'POST /expectations/verify',
       'POST /faults',
       'POST /import',
       'POST /keys',
@@ -56,7 +52,6 @@ test('the index describes each endpoint', () => {
       'POST /webhooks',
       'POST /webhooks/:id/deliveries/:delivery/redeliver',
       'PUT /clock',
-      'PUT /expectations',
       'PUT /faults',
       'PUT /profile',
       'PUT /rate-limit',

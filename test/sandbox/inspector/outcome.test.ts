@@ -237,7 +237,7 @@ describe('a request of which the journal has only a part', () => {
     const { state, expectations } = outcome({ expectations: [expectation] }, [request]);
     expect([state, expectations[0]?.problems.join(' ')]).toEqual([
       'unmet',
-      expect.stringContaining('Nobody can tell about #1'),
+      expect.stringContaining('Cannot tell for #1'),
     ]);
   });
 

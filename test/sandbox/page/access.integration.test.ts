@@ -24,7 +24,7 @@ const VIEWS = [
   '/_page/keys',
   '/_page/webhooks',
   '/_page/requests',
-  '/_page/expectations',
+  '/_page/verify',
   '/_page/faults',
   '/_page/controls',
 ];

@@ -148,18 +148,6 @@ function asNew(fresh) {
   return fresh;
 }
 
-document.addEventListener('click', async ({ target }) => {
-  const button = target.closest('button[data-copies]');
-  if (button === null) return;
-  const said = button.parentElement.querySelector('[role="status"]');
-  try {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
-    said.textContent = 'Copied.';
-  } catch {
-    said.textContent = 'The browser does not allow it; select the command instead.';
-  }
-});
-
 document.addEventListener('change', ({ target }) => {
   const { ticks } = target.dataset;
   if (ticks === undefined) return;

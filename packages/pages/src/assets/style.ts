@@ -168,8 +168,6 @@ progress { width: 100%; height: 8px; accent-color: var(--accent); }
 
 .empty { padding: 22px 16px; display: flex; flex-direction: column; gap: 10px; color: var(--muted); }
 .command { background: var(--sunken); border-radius: 6px; padding: 9px 12px; overflow-x: auto; color: var(--ink); white-space: pre; }
-.copyable { display: flex; flex-direction: column; gap: 8px; min-width: 0; }
-@media (scripting: none) { [data-copies] { display: none; } }
 .pages { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; justify-content: center; padding: 10px; }
 .pages span:not(.here) { color: var(--muted); opacity: .75; }
 .tabs { display: inline-flex; border: 1px solid var(--line); border-radius: 7px; overflow: hidden; background: var(--surface); }

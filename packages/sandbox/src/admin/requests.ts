@@ -3,21 +3,13 @@ import type { Endpoint } from '../http/handler.ts';
 import { pageNumber, query } from '../http/input.ts';
 import type { Journal } from '../http/journal.ts';
 import type { JournalEntry } from '../http/journal-entry.ts';
-import type { Links } from '../http/links.ts';
 import { isoTime } from '../http/wire.ts';
-import { curlCommand } from '../inspector/curl.ts';
 import { jsonOf, type InspectedRequest, type ShownBody } from '../inspector/details.ts';
 import { isWanted, requestFilter } from '../inspector/request-filter.ts';
 import { keyId } from './key-desk.ts';
 
-interface RequestParts {
-  readonly journal: Journal;
-  /** Where commands find the service. */
-  readonly links: Pick<Links, 'origin'>;
-}
-
 /** The request journal. */
-export function requestEndpoints({ journal, links }: RequestParts): Endpoint[] {
+export function requestEndpoints(journal: Journal): Endpoint[] {
   return [
     {
       method: 'GET',
@@ -44,15 +36,6 @@ export function requestEndpoints({ journal, links }: RequestParts): Endpoint[] {
       path: '/_sandbox/requests/:number',
       says: 'Returns everything about a request: headers, bodies, timing, and the fault that hit it.',
       handler: (context) => context.json({ data: requestView(requestAt(journal, context.req.param('number'))) }),
-    },
-    {
-      method: 'GET',
-      path: '/_sandbox/requests/:number/curl',
-      says: 'Returns a request as a curl command, with the key as $DROPCAST_API_KEY.',
-      handler: (context) => {
-        const command = curlCommand(requestAt(journal, context.req.param('number')), links.origin);
-        return context.body(command, 200, { 'Content-Type': 'text/plain; charset=utf-8' });
-      },
     },
   ];
 }

@@ -14,7 +14,6 @@ export type ResetParts = Pick<
   | 'journal'
   | 'faults'
   | 'switchboard'
-  | 'expectations'
   | 'events'
 >;
 
@@ -24,7 +23,7 @@ export type ResetParts = Pick<
  */
 export async function reset(parts: ResetParts): Promise<void> {
   const { records, settings, acceptance, requestWindow, clock, journal } = parts;
-  const { faults, switchboard, expectations, events } = parts;
+  const { faults, switchboard, events } = parts;
   const isFree = await acceptance.startNewEra(() => {
     const replaced = replaceEverything(parts, new Map(), () => {
       eraseTables(records.database);
@@ -34,7 +33,6 @@ export async function reset(parts: ResetParts): Promise<void> {
     requestWindow.limit = settings.requestsPerHour;
     faults.reset();
     switchboard.reset();
-    expectations.clear();
     journal.clear();
     return replaced;
   });

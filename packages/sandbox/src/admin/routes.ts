@@ -5,7 +5,7 @@ import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
 import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
-import { expectationEndpoints } from '../inspector/routes.ts';
+import { verifyEndpoint } from '../inspector/routes.ts';
 import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
 import { failVideoEndpoint } from './fail-video.ts';
@@ -53,8 +53,8 @@ function endpointsOf(services: Services): Endpoint[] {
     seedEndpoint(services),
     ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
-    ...requestEndpoints(services),
-    ...expectationEndpoints(services),
+    ...requestEndpoints(services.journal),
+    verifyEndpoint(services.journal),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
     ...profileEndpoints(services.switchboard),
@@ -67,7 +67,7 @@ function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
-    says: 'Restores the state right after the start: records, files, clock, limit, faults, expectations and journal.',
+    says: 'Restores the state right after the start: records, files, clock, limit, faults and journal.',
     handler: async (context) => {
       await reset(services);
       return context.body(null, 204);

@@ -33,11 +33,9 @@ export class Journal {
   #forgotten = 0;
   #cleared = 0;
   readonly #byResponse = new WeakMap<ServerResponse, FollowedExchange>();
-  readonly #underWay = new Set<FollowedExchange>();
   readonly #details = new BoundedDetails();
   /** Bytes of the connection that earlier exchanges account for. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
-  #onEnd: (request: InspectedRequest) => void = () => undefined;
 
   /** @param parts clock, events, and the secrets to hide */
   constructor(parts: JournalParts) {
@@ -60,11 +58,6 @@ export class Journal {
     return this.#lastNumber;
   }
 
-  /** @param onEnd called with each exchange that ends, before its event */
-  whenEnded(onEnd: (request: InspectedRequest) => void): void {
-    this.#onEnd = onEnd;
-  }
-
   /** Records the request now, and the answer when the exchange ends. */
   follow(request: IncomingMessage, response: ServerResponse): void {
     const { path, query } = targetOf(request.url ?? '');
@@ -76,7 +69,6 @@ export class Journal {
     });
     this.#byResponse.set(response, exchange);
     this.#exchanges.push(exchange);
-    this.#underWay.add(exchange);
     const { mostEntries = MOST_ENTRIES } = this.#parts;
     if (this.#exchanges.length >= 2 * mostEntries) {
       const old = this.#exchanges.splice(0, this.#exchanges.length - mostEntries);
@@ -93,8 +85,6 @@ export class Journal {
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startMs);
       exchange.end({ durationMs, ...this.#traffic(socket) });
-      this.#underWay.delete(exchange);
-      this.#onEnd(exchange.inspected());
       this.#details.add(exchange);
       announce();
     });
@@ -117,18 +107,8 @@ export class Journal {
     return this.#exchanges.map((exchange) => exchange.inspected());
   }
 
-  /** The requests whose exchanges have not ended, cleared or not. */
-  underWay(): InspectedRequest[] {
-    return [...this.#underWay].map((exchange) => exchange.inspected());
-  }
-
   find(number: number): InspectedRequest | undefined {
     return this.#exchanges.find((exchange) => exchange.number === number)?.inspected();
-  }
-
-  /** The request that this response belongs to; undefined for one of the admin side or the page. */
-  requestOf(response: ServerResponse): InspectedRequest | undefined {
-    return this.#byResponse.get(response)?.inspected();
   }
 
   /** Also drops exchanges in progress. Numbering continues. */

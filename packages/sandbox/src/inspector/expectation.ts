@@ -38,12 +38,6 @@ export interface Verification extends Expectations {
   readonly after?: number | undefined;
 }
 
-/** What must hold for the requests from now on. */
-export interface RegisteredExpectations extends Expectations {
-  /** Answers each request that breaks an expectation with an error, and does not carry it out. Default false. */
-  readonly refuse?: boolean | undefined;
-}
-
 const times = 'must be a whole number from 0 to 100000';
 const count = z.int(times).min(0, times).max(100_000, times);
 
@@ -105,13 +99,13 @@ function contradictionsIn({
   ];
 }
 
-const shape = {
-  expectations: z.array(expectation, 'must be a list of expectations').max(200, 'must have at most 200 expectations'),
-  only: z.boolean('must be true or false').optional(),
-};
-
-function whole<T extends Expectations>(schema: z.ZodType<T, T>): z.ZodType<T, T> {
-  return schema.superRefine(({ expectations, only }, context) => {
+export const verification: z.ZodType<Verification, Verification> = z
+  .strictObject({
+    expectations: z.array(expectation, 'must be a list of expectations').max(200, 'must have at most 200 expectations'),
+    only: z.boolean('must be true or false').optional(),
+    after: z.int('must be the number of a request').min(0, 'must be the number of a request').optional(),
+  })
+  .superRefine(({ expectations, only }, context) => {
     if (expectations.length === 0 && only !== true)
       context.addIssue({
         code: 'custom',
@@ -131,7 +125,6 @@ function whole<T extends Expectations>(schema: z.ZodType<T, T>): z.ZodType<T, T>
       }
     }
   });
-}
 
 /** Every reference of an expectation, with its path. */
 export function referencesIn({
@@ -150,14 +143,3 @@ export function referencesIn({
   ];
   return all.filter((pair): pair is [(string | number)[], Reference] => pair[1] !== undefined);
 }
-
-export const verification: z.ZodType<Verification, Verification> = whole(
-  z.strictObject({
-    ...shape,
-    after: z.int('must be the number of a request').min(0, 'must be the number of a request').optional(),
-  }),
-);
-
-export const registeredExpectations: z.ZodType<RegisteredExpectations, RegisteredExpectations> = whole(
-  z.strictObject({ ...shape, refuse: z.boolean('must be true or false').optional() }),
-);

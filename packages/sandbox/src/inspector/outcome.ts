@@ -124,7 +124,7 @@ function unknownProblems(
   const meant = [index, ...references.map(positions(all))];
   const doubtful = requests.filter(({ unknown }) => meant.some((position) => unknown[position] === true));
   if (doubtful.length === 0) return [];
-  const says = `Nobody can tell about ${listed(doubtful)}: the journal keeps only a part of it. Register expectations before the requests come, or expect less of headers and bodies.`;
+  const says = `Cannot tell for ${listed(doubtful)}: the journal keeps only part of it. Check sooner, or expect less of headers and bodies.`;
   return [{ says, brokenBy: [] }];
 }
 

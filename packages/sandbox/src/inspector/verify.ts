@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
 import type { Journal } from '../http/journal.ts';
 import { mistakesAsText } from '../http/input.ts';
@@ -46,25 +45,16 @@ export function missingRequests({ after }: Verification, extent: Extent): string
   if (after !== undefined && after > 0 && after < cleared)
     return `The journal was cleared at #${cleared}: what came before is not known any more.`;
   if ((after ?? 0) < forgotten)
-    return `The journal has no room any more for the requests up to #${forgotten}. Check sooner, give "after", or register the expectations before the requests come.`;
+    return `The journal has no room any more for the requests up to #${forgotten}. Check sooner, or give "after".`;
   return undefined;
 }
 
 const MOST_WITH_MISSES = 10_000;
 
-/** @throws ExpectationError unless all is met */
-export function requireMet(outcome: Outcome): void {
-  if (outcome.state !== 'met') throw new ExpectationError(outcome);
-}
-
-/** @throws TypeError that names each mistake and its place */
-export function expectationsFrom<T>(schema: z.ZodType<T>, given: unknown): T {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  throw new TypeError(mistakesAsText(result.error, 'expectations'));
-}
-
-/** As `verified`, for a program's own object. @throws TypeError, ExpectationError, ApiError */
+/** As `verified`, for a program's own object. @throws ExpectationError, ApiError, TypeError that names each mistake and its place */
 export function verify(given: Verification, journal: Pick<Journal, 'inspected'> & Extent): void {
-  requireMet(verified(expectationsFrom(verification, given), journal.inspected(), journal));
+  const { data, error } = verification.safeParse(given);
+  if (error) throw new TypeError(mistakesAsText(error, 'expectations'));
+  const outcome = verified(data, journal.inspected(), journal);
+  if (outcome.state !== 'met') throw new ExpectationError(outcome);
 }

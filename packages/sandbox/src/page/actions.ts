@@ -13,7 +13,6 @@ export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOn
     ...aboutKeys(shownOnce),
     ...aboutWebhooks(shownOnce),
     ...aboutFaults(faults),
-    ...aboutExpectations,
     ...aboutMakers,
     ...aboutAll,
   ];
@@ -119,21 +118,6 @@ function aboutFaults(faults: Services['faults']): Action[] {
     },
   ];
 }
-
-const EXPECTATIONS = '/_page/expectations';
-
-const aboutExpectations: readonly Action[] = [
-  {
-    path: EXPECTATIONS,
-    asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/expectations', body: jsonIn(form, 'document') }),
-    leadsTo: EXPECTATIONS,
-  },
-  {
-    path: '/_page/expectations/clear',
-    asks: () => ({ method: 'DELETE', path: '/_sandbox/expectations' }),
-    leadsTo: EXPECTATIONS,
-  },
-];
 
 /** @throws ApiError 400 if the field is not JSON */
 function jsonIn(form: URLSearchParams, field: string): unknown {

@@ -27,7 +27,7 @@ const SECTIONS = [
   ['/_page/keys', 'Keys'],
   ['/_page/webhooks', 'Webhooks'],
   ['/_page/requests', 'Requests'],
-  ['/_page/expectations', 'Expectations'],
+  ['/_page/verify', 'Verify'],
   ['/_page/faults', 'Faults'],
   ['/_page/controls', 'Controls'],
 ] as const;

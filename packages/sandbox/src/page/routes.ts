@@ -14,13 +14,13 @@ import { analytics } from './views/analytics.ts';
 import { channels } from './views/channels.ts';
 import { controls } from './views/controls.ts';
 import { faults } from './views/faults.ts';
-import { expectations } from './views/expectations.ts';
 import { feed } from './views/feed.ts';
 import { feeds } from './views/feeds.ts';
 import { keys } from './views/keys.ts';
 import { overview } from './views/overview.ts';
 import { request } from './views/request.ts';
 import { requests } from './views/requests.ts';
+import { verify } from './views/verify.ts';
 import { video } from './views/video.ts';
 import { videos } from './views/videos.ts';
 import { webhooks } from './views/webhooks.ts';
@@ -66,8 +66,8 @@ function viewsOf(services: Services, shownOnce: ShownOnce): [path: string, view:
     ['/_page/keys', keys(services, shownOnce)],
     ['/_page/webhooks', webhooks(services, shownOnce)],
     ['/_page/requests', requests(services)],
-    ['/_page/requests/:number', request(services)],
-    ['/_page/expectations', expectations(services)],
+    ['/_page/requests/:number', request(services.journal)],
+    ['/_page/verify', verify(services.journal)],
     ['/_page/faults', faults(services)],
     ['/_page/controls', controls(services)],
   ];

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import {
   badge,
-  copyable,
   emptyState,
   facts,
   fileSize,
@@ -16,7 +15,6 @@ import { html } from 'hono/html';
 import { keyId } from '../../admin/key-desk.ts';
 import { requestAt } from '../../admin/requests.ts';
 import { faultInWords, kindInWords } from '../../faults/fault-words.ts';
-import { curlCommand } from '../../inspector/curl.ts';
 import { jsonOf, type Details, type InspectedRequest, type ShownBody } from '../../inspector/details.ts';
 import type { Services } from '../../services.ts';
 import { indentedJson } from '../indented-json.ts';
@@ -25,10 +23,8 @@ import { videoPath } from '../video-table.ts';
 import { feedPath } from './feeds.ts';
 import { statusOf, targetOf } from './requests.ts';
 
-type RequestParts = Pick<Services, 'journal' | 'links'>;
-
 /** One request with everything that is known of it. @throws ApiError 404 */
-export function request({ journal, links }: RequestParts): (context: Context) => View {
+export function request(journal: Services['journal']): (context: Context) => View {
   return (context) => {
     const found = requestAt(journal, context.req.param('number'));
     const { details } = found;
@@ -37,7 +33,7 @@ export function request({ journal, links }: RequestParts): (context: Context) =>
       section: '/_page/requests',
       changesWith: ['request'],
       aside: neighbours(found.number, journal.lastNumber),
-      body: html`${summary(found)} ${details ? exchange(details) : dropped()} ${command(found, links.origin)}`,
+      body: html`${summary(found)} ${details ? exchange(details) : dropped()}`,
     };
   };
 }
@@ -151,12 +147,5 @@ ${visibleLines(shown)}</pre>
 function dropped(): Html {
   return html`<section class="card">
     ${emptyState('Headers and bodies of older requests are dropped when they take more than 32 MiB.')}
-  </section>`;
-}
-
-function command(found: InspectedRequest, origin: string): Html {
-  return html`<section class="card" id="curl">
-    <div class="head"><h2>As a curl command</h2></div>
-    <div class="body">${copyable('curl-command', visibleLines(curlCommand(found, origin)))}</div>
   </section>`;
 }
