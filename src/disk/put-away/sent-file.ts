@@ -1,12 +1,15 @@
 import type { BigIntStats } from 'node:fs';
 import { AbortedError, FileChangedError, readOpenFile } from '@dropcast/client';
 import type { FileReader } from '@dropcast/client';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { parseImportLink } from '../../routing/import-link.ts';
 import { openRegular } from '../accepted-file.ts';
 import { canHold } from '../held-directory.ts';
-import { isSent } from './sent-content.ts';
-import type { SentContent } from './sent-content.ts';
+
+/** What the service was given: bytes with this hash (hex), or, by a link file, the address of a video. */
+type SentContent = Pick<Facts, 'sha256' | 'sourceUrl'>;
 
 /** What must be equal before a file is deleted or moved. */
 export interface Expected extends SentContent {
@@ -95,6 +98,28 @@ export async function hasContent(
     if (error instanceof AbortedError) throw error;
     return false;
   }
+}
+
+/** Whether an open file has the bytes that were sent, or the address that was imported. @throws {AbortedError} the signal fired */
+async function isSent(
+  reader: FileReader,
+  path: string,
+  { sha256, sourceUrl }: SentContent,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (sha256 !== null) return (await reader.hash(signal)) === sha256;
+  return sourceUrl !== null && (await addressIn(reader, path, signal)) === sourceUrl;
+}
+
+/** A link file with an address is no larger (`parseImportLink`). */
+const mostBytes = 256 * 1024;
+
+async function addressIn(reader: FileReader, path: string, signal: AbortSignal): Promise<string | null> {
+  if (reader.sizeBytes > mostBytes) return null;
+  const bytes = Buffer.alloc(reader.sizeBytes);
+  await reader.read(0, bytes, signal);
+  const link = parseImportLink(path, bytes.toString('utf8'));
+  return link.ok ? link.url : null;
 }
 
 function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
