@@ -7,27 +7,27 @@ import type { Leaving } from '../pipeline/file/reasons.ts';
 import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 
-/** A complete file with everything that decides what to do with it: what it is, and where the rules say it goes. */
+/** A complete file with all facts that decide its intake. */
 export interface Arrival {
   readonly folder: string;
   readonly path: string;
   readonly version: FileVersion;
-  /** Complete as far as waiting can tell, but not to be sent. */
+  /** Why a file that settled must not be sent; null for a sound file. */
   readonly flaw: string | null;
-  /** The flaw is that dropcast may not read it. */
+  /** The flaw is that dropcast may not read the file. */
   readonly isUnreadable?: boolean;
   readonly sourceUrl: string | null;
   readonly route: Route;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
   readonly afterReady: AfterReady;
-  /** What becomes of it because it was there before dropcast watched the folder; null for a new file. */
+  /** The treatment of a file that existed before dropcast watched the folder; null for a new file. */
   readonly leaving: Leaving | null;
-  /** A person wants it to be uploaded, whatever the folder says about files that were there before. */
+  /** A person asked for the upload, whatever `existing` says. */
   readonly isWanted: boolean;
 }
 
-/** Reads what lies beside a complete file and asks the rules. Null when the file is not there any more. */
+/** Reads the sidecar of a complete file and asks the rules. Null when the file is gone. */
 export async function arrivalOf(
   router: FolderRouter,
   file: CompleteFile,
@@ -57,7 +57,7 @@ export async function arrivalOf(
   };
 }
 
-/** Where a file goes. Null when it is not there: what was not found beside it then proves nothing. */
+/** The route of a file. Null when the file is gone: a missing sidecar proves nothing then. */
 export async function routeOf(
   router: FolderRouter,
   file: { readonly path: string; readonly version: FileVersion },

@@ -4,20 +4,20 @@ import type { CompleteFile } from '../watch/ports.ts';
 
 export interface ComparisonsOptions {
   readonly logger: Logger;
-  /** Reads one file and decides what it is. False: not possible now. */
+  /** Reads one file and decides about it. False: not possible now. */
   readonly compare: (file: CompleteFile, signal: AbortSignal) => Promise<boolean>;
 }
 
 /**
- * Files of one folder of which only the content tells whether they changed. After a `chmod -R` these are all of them: they wait here
- * and not in the hands of the watcher, so that new files are taken in meanwhile, and one is read at a time, whatever folder it is in.
- * Nothing of it is kept on disk: until a file was compared, its row has the old version, and the next start offers it again. Owns the
- * comparison under way, which ends with it.
+ * Files of one folder whose content must be read to see whether they changed. After a `chmod -R` these are all files.
+ * They wait here, so the watcher can still offer new files, and the process reads one at a time. The list is not
+ * durable: until a file was compared, its row has the old version, and the next start offers it again. Owns the
+ * comparison under way.
  */
 export class Comparisons implements AsyncDisposable {
   readonly #options: ComparisonsOptions;
   readonly #stop = new AbortController();
-  /** By path, in the order in which they came. */
+  /** By path, in order of arrival. */
   readonly #files = new Map<string, CompleteFile>();
   readonly #wakeUp = createWakeUp();
   #running: Promise<void> | null = null;
@@ -37,7 +37,7 @@ export class Comparisons implements AsyncDisposable {
     return [...this.#files.values()];
   }
 
-  /** Breaks off the comparison under way, and waits for it. */
+  /** Aborts the comparison under way, and waits for its end. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#wakeUp.ring();
@@ -59,14 +59,14 @@ export class Comparisons implements AsyncDisposable {
     this.#running = null;
   }
 
-  /** Each file once. @returns how many were decided */
+  /** Compares each file once. @returns how many were decided */
   async #round(): Promise<number> {
     let decided = 0;
     for (const file of this.files()) {
       if (this.#stop.signal.aborted) return decided;
       if (!(await inTurn(() => this.#compare(file)))) continue;
       decided += 1;
-      // Another version of it may have come meanwhile.
+      // Another version may have arrived in the meantime.
       if (this.#files.get(file.path) === file) this.#files.delete(file.path);
     }
     return decided;

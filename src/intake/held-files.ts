@@ -6,22 +6,22 @@ import { isRoutedRegularly } from './reroute.ts';
 export interface HeldFilesOptions {
   readonly store: Pick<IntakeStore, 'unrouted'>;
   readonly logger: Logger;
-  /** Asks the rules and the sidecar of one file again. False: that was not possible now. */
+  /** Asks the rules and the sidecar of one file again. False: not possible now. */
   readonly reroute: (facts: Facts) => Promise<boolean>;
-  /** From the end of one check of the sidecars to the next, in milliseconds, at most 2^31 - 1. */
+  /** Milliseconds from the end of one check of the sidecars to the next, at most 2^31 - 1. */
   readonly intervalMs: () => number;
 }
 
 /**
- * Files that wait because nothing says where they go, or a channel that the service does not have. Owns the timer of the regular check,
- * which ends with it: no event comes for a sidecar that is removed before it has settled, nor for a channel that is refused after the rules
- * have changed.
+ * Files without a route, or for a channel that the service does not have. A regular check routes them again: no event
+ * reports a sidecar that was removed before it settled, or a channel that was refused after the rules changed. Owns one
+ * timer.
  */
 export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
   #timer: NodeJS.Timeout | null = null;
   #check: Promise<void> = Promise.resolve();
-  /** How often all were to be routed again, and up to which of these times all were. */
+  /** How many times `rerouteAll` was called, and up to which call all files were routed. */
   #wanted = 0;
   #finished = 0;
   #isClosed = false;
@@ -31,15 +31,15 @@ export class HeldFiles implements AsyncDisposable {
   }
 
   /**
-   * Routes all of them again: the configuration may be another one. If that fails, or is not possible for one of
-   * them, the next regular check repeats it. Ends early when it is closed.
+   * Routes all files again, for a new configuration. If that fails, or is not possible for one of them, the next
+   * regular check repeats it. Ends early when disposed of.
    */
   async rerouteAll(): Promise<void> {
     this.#wanted += 1;
     await this.#reroute();
   }
 
-  /** Begins the regular check. */
+  /** Starts the regular check. */
   start(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {

@@ -12,9 +12,9 @@ export interface LeftBehindWorld {
 }
 
 /**
- * A hidden directory in which a file is put away was found. The round that puts files away finishes what a crash left there, as long
- * as the row says so. If it does not, because the ledger is lost or the directory around it was renamed, nobody else would ever look
- * into it: its files get their names back.
+ * A scan found a private directory in which a file is put away. The put-away round finishes what a crash left there, as
+ * long as the row says so. If it does not, because the ledger is lost or the parent directory was renamed, no other
+ * part would look into it: its files get their names back.
  *
  * @param directory relative to the folder
  */

@@ -2,16 +2,16 @@ import { posix } from 'node:path';
 import { folded } from '../routing/file-name.ts';
 import { stemOf } from '../routing/sidecar.ts';
 
-/** The sidecars of a folder that belong to no video. */
+/** The sidecars of a folder without a video. */
 export interface LoneSidecarsView {
   readonly files: number;
   /** Paths of some of them, relative to the folder. */
   readonly first: readonly string[];
 }
 
-/** Collects the sidecars of a folder for which no video has come. */
+/** Collects the sidecars of a folder whose video has not arrived. */
 export class LoneSidecars {
-  /** Name that a video would have, or its beginning → paths. */
+  /** The name that a video would have, or its stem → paths. */
   readonly #paths = new Map<string, Set<string>>();
 
   add(sidecarPath: string): void {
@@ -25,7 +25,7 @@ export class LoneSidecars {
     if (paths?.delete(sidecarPath) === true && paths.size === 0) this.#paths.delete(key);
   }
 
-  /** A video has come. */
+  /** A video arrived. */
   matched(path: string): void {
     if (this.#paths.size > 0) for (const key of keysOf(path)) this.#paths.delete(key);
   }

@@ -13,8 +13,8 @@ export interface OlderLedgerWorld {
 }
 
 /**
- * Before an operator's answer about a folder whose ledger is an older copy takes effect, its rows get to know that files may have been uploaded
- * since. Repeating it changes nothing.
+ * Prepares the rows of a folder whose ledger is an older copy for the answer of the operator: files may have been
+ * uploaded since. Idempotent.
  *
  * @param isAdopted the operator says that all files in the folder were uploaded
  */
@@ -34,11 +34,11 @@ export function createDoubtRows({ selection, rows, now }: OlderLedgerWorld): Dou
 const unsent = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'] satisfies FileState[];
 const idsAtOnce = 500;
 
-/** Pure: what changes in a row. */
+/** Pure: the change of a row. */
 export function doubted(facts: Facts, isAdopted: boolean, now: number): Partial<Facts> {
   const { videoId, uploadedAt, uploadStartedAt, createdAt, end } = facts;
   if (uploadedAt !== null || wasThereBefore(facts) || isClosedDirectory(facts)) return {};
-  // The service is asked before anything is sent to the record. That of an ignored file is deleted if it is empty.
+  // `uploadStartedAt` makes the upload ask the service first. The record of an ignored file is deleted if it is empty.
   if (videoId !== null && !isIgnored(facts))
     return end === null ? { uploadStartedAt: uploadStartedAt ?? createdAt ?? now } : {};
   return isAdopted ? { ...heldFor(leftFromBefore.recorded, now), end: 'skipped', notBefore: null } : {};

@@ -10,20 +10,20 @@ import type { Runner } from '../pipeline/steps/runner.ts';
 import { createIntake } from './intake.ts';
 import type { Intake } from './intake.ts';
 
-/** What an intake reads. */
+/** The queries of an intake. */
 export type RehearsalLedger = Pick<IntakeStore, 'atPath' | 'atLocation' | 'pathsNamed'> & Pick<FileStore, 'load'>;
 
-/** An intake that decides everything as the real one does, and writes nothing. */
+/** An intake that decides as the real one does, and writes nothing. */
 export interface Rehearsal {
   readonly intake: Intake;
   readonly ledger: RehearsalLedger;
-  /** The rows as they would then be, those that would have changed. */
+  /** The rows that would have changed, as they would be. */
   rows(): readonly Facts[];
 }
 
 /**
- * @param ledger what is there now; null: nothing
- * @param world.local reads the content of a file where that alone tells what it is
+ * @param ledger the present rows; null: none
+ * @param world.local reads a file if only its content decides
  */
 export function createRehearsal(
   ledger: RehearsalLedger | null,
@@ -46,7 +46,7 @@ export function createRehearsal(
   return { intake, ledger: store, rows: () => store.changed() };
 }
 
-/** What the machine decides, without a step and without a word to anybody. */
+/** Applies the decision of the machine, without a step or an event. */
 async function apply(rows: Rows, clock: Clock, id: string, event: Parameters<Runner['apply']>[1]) {
   const policy = { attempts: 1, retryAt: () => clock.now(), now: () => clock.now() };
   const applied = await rows.claim(id, async (row) => {
@@ -57,7 +57,7 @@ async function apply(rows: Rows, clock: Clock, id: string, event: Parameters<Run
   return applied ?? 'busy';
 }
 
-/** Rows that changed since, over those of a ledger. */
+/** Changed rows on top of those of a ledger. */
 class Overlay implements RehearsalLedger, Claims {
   readonly #below: RehearsalLedger | null;
   readonly #rows = new Map<string, Facts>();
@@ -139,7 +139,7 @@ class Overlay implements RehearsalLedger, Claims {
     return ids.flatMap((id) => this.#rows.get(id) ?? []);
   }
 
-  /** A row of the ledger as it would be now, if what it was found by is still so. */
+  /** A row of the ledger as it would be now, if it still matches the query. */
   #now(facts: Facts | null | undefined, isFound: (facts: Facts) => boolean): Facts | null {
     if (facts === null || facts === undefined) return null;
     const now = this.#rows.get(facts.id);

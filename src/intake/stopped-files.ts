@@ -8,22 +8,23 @@ import type { Runner } from '../pipeline/steps/runner.ts';
 export interface StoppedFilesWorld {
   readonly store: Pick<IntakeStore, 'stoppedByDisk'>;
   readonly runner: Pick<Runner, 'apply'>;
-  /** Whether the accepted file is at its place, unchanged, and can be opened. */
+  /** Whether the file is at its path, unchanged and readable. */
   readonly isReadable: (facts: Facts) => Promise<boolean>;
-  /** Whether there is a directory at the place that cannot be opened. */
+  /** Whether a directory at the path cannot be opened. */
   readonly isClosed: (facts: Facts) => Promise<boolean>;
 }
 
 /**
- * A scan ended in a sound folder. Files that failed or wait because they were away or could not be read continue once they can be read. The
- * watcher offers no file again whose version stayed the same: one whose directory was closed, or that was away while dropcast was stopped.
+ * Runs after a scan of a sound folder. Files that failed or wait because they were away or unreadable continue once
+ * they are readable. The watcher does not offer a file again whose version stayed the same, as when its directory was
+ * closed, or it was away while dropcast was stopped.
  *
- * @returns paths of files that were held because they could not be read and now can be: they are judged as if they came now
+ * @returns paths of files that were held as unreadable and now are readable: they are judged as new files
  */
 export type StoppedFiles = (folder: string) => Promise<readonly string[]>;
 
 export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
-  /** Folder → id of the file up to which the scans before came. */
+  /** Folder → id of the last file that earlier scans handled. */
   const cursors = new Map<string, string>();
   return async (folder) => {
     const readable: string[] = [];
@@ -37,7 +38,7 @@ export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
         return readable;
       }
       cursors.set(folder, last.id);
-      // What keeps these waiting keeps the others, too: they are looked at after the next scans.
+      // The cause that stops these files probably stops the others too: later scans look at them.
       if (found.count === 0) return readable;
     }
   };
@@ -63,7 +64,10 @@ async function continued(
   return { count, readable };
 }
 
-/** Pure: what lets a file continue now that it is at its place; null for one that the local disk has not stopped, or that is judged anew. */
+/**
+ * Pure: the event that lets a readable file continue; null: the local disk did not stop it, or it is judged as a new
+ * file.
+ */
 export function onReturn(facts: Facts): FileEvent | null {
   const { end, notBefore, lastFailure } = facts;
   if (lastFailure === null || !isOfLocalFile(lastFailure)) return null;

@@ -1,14 +1,14 @@
 import type { MonotonicClock } from './clock.ts';
 
 /**
- * Many deadlines, one timer. A key has one deadline; setting it again moves it. Due keys are handed over in order and
- * forgotten, so that the receiver may set them again.
+ * Many deadlines, one timer. A key has one deadline; setting it again moves it. Due keys are delivered in order and
+ * removed, so the receiver may set them again.
  */
 export class Deadlines {
   readonly #clock: MonotonicClock;
   readonly #due: (key: string) => void;
   readonly #times = new Map<string, number>();
-  /** Binary min-heap by `at`. Moved and deleted deadlines stay in it as stale entries until they surface. */
+  /** Binary min-heap by `at`. Moved and deleted deadlines stay as stale entries until they surface. */
   #heap: Deadline[] = [];
   #cancelTimer: (() => void) | null = null;
   #timerAt = Infinity;
@@ -18,8 +18,8 @@ export class Deadlines {
 
   /**
    * @param due must not throw
-   * @param room how many more keys the receiver takes now; after 0 it has to call `resume`. A promise per key would cost half a
-   *   gigabyte when 100,000 files come due together.
+   * @param room how many more keys the receiver accepts now; after 0 it must call `resume`. A promise per key would
+   *   cost half a gigabyte when 100,000 files come due together.
    */
   constructor(clock: MonotonicClock, due: (key: string) => void, room: () => number = () => Infinity) {
     this.#clock = clock;
@@ -39,7 +39,7 @@ export class Deadlines {
     this.#arm();
   }
 
-  /** Like `set`, but never later than the deadline that is already there. */
+  /** Like `set`, but never moves a deadline to a later time. */
   hasten(key: string, at: number): void {
     this.set(key, Math.min(at, this.#times.get(key) ?? Infinity));
   }
@@ -59,7 +59,7 @@ export class Deadlines {
     this.#fire();
   }
 
-  /** Nothing comes due any more, whatever is set by work that is still under way. */
+  /** From here on no key comes due, even if work under way sets one. */
   close(): void {
     this.#isClosed = true;
     this.#times.clear();

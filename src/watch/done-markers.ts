@@ -11,15 +11,15 @@ export interface DoneMarkersOptions {
 }
 
 /**
- * What the marker of a file says about it. `older`: it was there before the file last changed, so it may have been made for what was there
- * before; how long the file stays unchanged decides, as without a marker.
+ * The verdict of a marker. `older`: the marker existed before the file last changed, so it may belong to an earlier
+ * version. The settle time decides then, as without a marker.
  */
 export type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 
-/** The files by which senders say that another one is complete. */
+/** The files by which senders say that another file is complete. */
 export class DoneMarkers {
   readonly #options: DoneMarkersOptions;
-  /** Marker, in Unicode form NFC → files that waited for it; some may no longer wait. */
+  /** Marker in Unicode form NFC → files that waited for it. Some may no longer wait. */
   readonly #awaited = new Map<string, Set<string>>();
   #prunedAt = 0;
 
@@ -35,7 +35,10 @@ export class DoneMarkers {
     return posix.basename(this.#options.folder.markerOf(path) ?? '');
   }
 
-  /** A path is there that was not, or that changed: the files to look at because of its marker, or because it is one. */
+  /**
+   * A path appeared or changed.
+   * @returns the files to look at: the path if it needs a marker, or those whose marker it is
+   */
   readyWith(path: string): readonly string[] {
     const marker = this.#options.folder.markerOf(path);
     if (marker === null)
@@ -46,7 +49,7 @@ export class DoneMarkers {
     return [path];
   }
 
-  /** The times of both come from the file system, and nobody can set them. */
+  /** Compares inode change times, which no program can set. */
   async of({ path, version }: Pick<WaitingFile, 'path' | 'version'>): Promise<MarkerWord> {
     const marker = this.#options.folder.markerOf(path);
     if (marker === null) return 'not wanted';
@@ -59,7 +62,7 @@ export class DoneMarkers {
     return this.#options.inventory.waiting.has(path);
   }
 
-  /** Each time it doubled. */
+  /** Runs each time the map has doubled. */
   #prune(): void {
     if (this.#awaited.size < 2 * this.#prunedAt + LEAST_PRUNED) return;
     for (const [marker, files] of this.#awaited)
@@ -70,7 +73,7 @@ export class DoneMarkers {
 
 const LEAST_PRUNED = 1000;
 
-/** Looks for a marker in the Unicode forms that its name may have. */
+/** Looks for a marker in both Unicode forms of its name. */
 export async function lookAtMarker(folder: string, marker: string): Promise<PathEntry> {
   const name = posix.basename(marker);
   const names = [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])];

@@ -5,7 +5,7 @@ import type { MonotonicClock } from './clock.ts';
 import { errnoOf } from '../errno.ts';
 import { onlyRead } from './ports.ts';
 
-/** The hidden file in the root of a folder whose events must arrive. It is there for a moment. */
+/** The hidden file in the root of a folder whose events must arrive. It exists for a moment. */
 export const probeName = '.dropcast-probe';
 
 export interface EventProofOptions {
@@ -13,17 +13,17 @@ export interface EventProofOptions {
   readonly path: string;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, nothing is written any more. */
+  /** Once it fires, nothing is written. */
   readonly signal: AbortSignal;
-  /** dropcast needs only to read the folder. */
+  /** dropcast only needs to read the folder. */
   readonly isOnlyRead?: boolean;
-  /** Called when the answer to one of the two questions below changed. */
+  /** Called when `deafBecause` or `untestedBecause` changed. */
   readonly changed: () => void;
 }
 
 /**
- * Proves that events arrive: a watcher that went deaf says nothing. Writes a hidden file once the watches are in place, and then every
- * hour. Owns one timer and the file, which end with it.
+ * Proves that events arrive: a deaf watcher reports nothing. Writes a hidden file once the watches are in place, and
+ * then every hour. Owns one timer and the file.
  */
 export class EventProof implements AsyncDisposable {
   readonly #options: EventProofOptions;
@@ -43,12 +43,12 @@ export class EventProof implements AsyncDisposable {
     return this.#deafBecause;
   }
 
-  /** Why nobody knows whether they do, or null. */
+  /** Why the test was not possible, or null. */
   get untestedBecause(): string | null {
     return this.#untestedBecause;
   }
 
-  /** The watches are in place: tests them. */
+  /** The watches are in place. Tests them. */
   begin(): void {
     if (this.#isRunning || this.#options.signal.aborted) return;
     this.#isRunning = true;
@@ -57,12 +57,12 @@ export class EventProof implements AsyncDisposable {
     });
   }
 
-  /** An event of the test file arrived. */
+  /** An event for the test file arrived. */
   heard(): void {
     this.#heard?.();
   }
 
-  /** The watches are closed: until they are opened again there is nothing to test. */
+  /** The watches are closed. There is nothing to test until they are reopened. */
   async end(): Promise<void> {
     this.#cancelNext?.();
     this.#cancelNext = null;
@@ -88,7 +88,7 @@ export class EventProof implements AsyncDisposable {
       this.#conclude(arrived ? null : NOTHING_HEARD, null);
     } catch (error) {
       const code = errnoOf(error);
-      // Not a word about a folder that is away or a disk that is full: both are said elsewhere, and pass.
+      // A folder that is away and a full disk are temporary, and reported elsewhere.
       const why = MAY_NOT_WRITE.has(code)
         ? this.#options.isOnlyRead === true
           ? onlyRead
@@ -102,7 +102,10 @@ export class EventProof implements AsyncDisposable {
     }
   }
 
-  /** Whether an event arrives in time. One tick more, because after a blocked loop timers fire before events that are long there. */
+  /**
+   * Whether an event arrives in time, plus one tick: after a blocked event loop, timers fire before events that arrived
+   * earlier.
+   */
   #listen(): Promise<boolean> {
     return new Promise((resolve) => {
       const give = (isHeard: boolean) => (): void => {

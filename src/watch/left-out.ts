@@ -3,15 +3,15 @@ import { mediaExtensionOf } from '../config/media-extensions.ts';
 /** Files that `include` of a folder does not select, as of its last scan. */
 export interface LeftOut {
   readonly files: number;
-  /** How many look like video or sound and are not in `exclude`: perhaps `include` forgets them. */
+  /** How many look like video or sound and are not in `exclude`: `include` may lack a pattern. */
   readonly media: number;
-  /** Their extensions, like `.mts`, the most frequent first; at most 20. */
+  /** Their extensions, like `.mts`, most frequent first; at most 20. */
   readonly extensions: readonly string[];
-  /** The first of all of them, those that look like media first. Relative to the folder; at most 1,000. */
+  /** The first of all files, media first. Relative to the folder; at most 1,000. */
   readonly paths: readonly string[];
 }
 
-/** Gathers what one scan leaves out. Memory does not grow with the number of files. */
+/** Collects the files that one scan leaves out, in bounded memory. */
 export class LeftOutFiles {
   readonly #isExcluded: (path: string) => boolean;
   readonly #extensions = new Map<string, number>();
@@ -49,7 +49,7 @@ export class LeftOutFiles {
 const MOST_PATHS = 1_000;
 const MOST_EXTENSIONS = 20;
 
-/** `43 left out; 21 look like video: .wmv, .mts`; empty when nothing is. */
+/** `43 left out; 21 look like video: .wmv, .mts`; empty without such files. */
 export function leftOutWords({ files, media, extensions }: Omit<LeftOut, 'paths'>): string {
   if (files === 0) return '';
   if (media === 0) return `${files} left out`;

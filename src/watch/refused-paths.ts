@@ -1,21 +1,21 @@
 import type { Logger } from '../log/logger.ts';
 
-/** Collects the refused paths of one scan. At its end the paths that were not found again drop out. */
+/** Collects the refused paths of one scan. `end` drops the paths that were not found again. */
 export interface RefusedScan {
   add(path: string, why: string): void;
   end(): void;
 }
 
 /**
- * The paths that can never be sent. Each is logged once, with its reason. Of a flood only the first few between two scans are logged,
- * and the number of the others: otherwise anybody who may write to a folder could fill the log.
+ * The paths that can never be sent. Each is logged once, with its reason. Between two scans only the first few are
+ * logged, and the number of the others: otherwise any user who may write to a folder could fill the log.
  */
 export class RefusedPaths {
   readonly #folder: string;
   readonly #logger: Logger;
   /** Path → why. */
   #paths = new Map<string, string>();
-  /** Since the last scan. */
+  /** Paths found since the last scan. */
   #found = 0;
 
   constructor(folder: string, logger: Logger) {
@@ -28,7 +28,7 @@ export class RefusedPaths {
     return this.#paths;
   }
 
-  /** Whether it lies in a directory that is refused. */
+  /** Whether the path lies in a refused directory. */
   covers(path: string): boolean {
     const segments = path.split('/');
     return segments.some((_, depth) => depth > 0 && this.#paths.has(segments.slice(0, depth).join('/')));

@@ -3,7 +3,7 @@ import type { MonotonicClock } from './clock.ts';
 export interface ScanScheduleOptions {
   readonly clock: MonotonicClock;
   readonly signal: AbortSignal;
-  /** From the end of a scan to the next one. */
+  /** The time from the end of a scan to the next one. */
   readonly interval: () => ScanInterval;
   /** Never rejects. */
   readonly scan: () => Promise<void>;
@@ -14,7 +14,7 @@ export interface ScanInterval {
   readonly isUrgent: boolean;
 }
 
-/** When the last scan ended and how long it took, and when the next one comes; null: there was none, none is planned. */
+/** The times of the last and the next scan; null: there was none, or none is planned. */
 export interface ScanTimes {
   readonly isScanning: boolean;
   readonly endedMsAgo: number | null;
@@ -23,8 +23,8 @@ export interface ScanTimes {
 }
 
 /**
- * When a folder is scanned, and how deep. Scans never overlap; of several that are requested during one only one follows. A deep scan
- * looks at the version of every file; the others check files that the sink has by name only. Owns one timer, which ends with it.
+ * Decides when a folder is scanned, and how deep. Scans never overlap; requests during a scan lead to one further scan.
+ * A deep scan checks the version of every file; other scans check known files by name only. Owns one timer.
  */
 export class ScanSchedule implements AsyncDisposable {
   readonly #options: ScanScheduleOptions;
@@ -62,17 +62,17 @@ export class ScanSchedule implements AsyncDisposable {
     if (!this.#options.signal.aborted) void this.now();
   }
 
-  /** For what is new or missing: no look at files that the sink has. */
+  /** Finds new and missing files, without a look at known ones. */
   namesSoon(): void {
     if (!this.#options.signal.aborted) void this.#follow();
   }
 
-  /** The next scan has to be a deep one, whenever it comes. */
+  /** The next scan must be deep, whenever it comes. */
   wantDeep(): void {
     this.#isDeepWanted = true;
   }
 
-  /** The scan itself calls this, once it really looks at the files. */
+  /** The scan calls this once it starts to look at files. */
   takeDepth(isOnlySource: boolean): 'deep' | 'names' {
     const isDeep = this.#isDeepWanted || isOnlySource || this.#sinceDeep >= NAMES_ONLY_SCANS;
     this.#isDeepWanted = false;
@@ -80,7 +80,7 @@ export class ScanSchedule implements AsyncDisposable {
     return isDeep ? 'deep' : 'names';
   }
 
-  /** Waits for the scan under way; the signal has to be aborted before. */
+  /** Waits for the scan under way. The signal must be aborted before. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelNext?.();
     await this.#queued;
@@ -112,13 +112,13 @@ export class ScanSchedule implements AsyncDisposable {
     this.#cancelNext = clock.after(jittered, () => void this.#follow());
   }
 
-  /** Urgent scans come often, but never take more than a twentieth of the time. */
+  /** Urgent scans are frequent, but take at most a twentieth of the time. */
   #nextMs(): number {
     const { ms, isUrgent } = this.#options.interval();
     return isUrgent ? Math.max(ms, this.#tookMs / LARGEST_SCAN_SHARE) : ms;
   }
 }
 
-/** Then one that looks at the versions of the files that the sink has. */
+/** After so many, a deep scan follows. */
 const NAMES_ONLY_SCANS = 7;
 const LARGEST_SCAN_SHARE = 1 / 20;

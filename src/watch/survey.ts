@@ -10,13 +10,13 @@ import { scanFolder } from './scan.ts';
 import { TakenFiles } from './taken-files.ts';
 import { startWaiting } from './waiting-file.ts';
 
-/** What lies in a folder now, as a first scan of a watcher would find it. */
+/** The content of a folder, as the first scan of a watcher would find it. */
 export interface Survey {
-  /** Neither known nor left alone: what a watcher would offer once it stays unchanged. */
+  /** The files that a watcher would offer once they stay unchanged. */
   readonly files: readonly CompleteFile[];
-  /** What it would wait for before it offers them, in words. */
+  /** The files that would have to wait, and why. */
   readonly unfinished: readonly { readonly path: string; readonly size: number; readonly why: string }[];
-  /** Files that are known as they are. */
+  /** How many known files are unchanged. */
   readonly known: number;
   readonly ignored: number;
   readonly refused: readonly RefusedPath[];
@@ -24,9 +24,9 @@ export interface Survey {
 
 export interface SurveyOptions {
   readonly known: KnownFiles;
-  /** Why a directory with a mark is another dropcast's, or null. */
+  /** Why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** Told the number of files looked at so far. */
+  /** Called with the number of files looked at so far. */
   looked(files: number): void;
   readonly signal: AbortSignal;
 }
@@ -37,11 +37,11 @@ interface Found {
   readonly version: FileVersion;
 }
 
-/** Files that are opened at the same time. */
+/** Files that are open at the same time. */
 const atOnce = 16;
 
 /**
- * Looks through a folder once, by the same scan and the same judgement as a watcher, and changes nothing.
+ * Scans a folder once and judges its files as a watcher would. Changes nothing.
  *
  * @throws when the folder cannot be listed, or the signal fires
  */
@@ -54,7 +54,7 @@ export async function surveyFolder(folder: WatchSettings, options: SurveyOptions
   let looked = 0;
   const look = async ({ path, kind, version }: Found): Promise<void> => {
     options.signal.throwIfAborted();
-    // As if it had been watched for long enough: what does not change by itself decides.
+    // Infinity: as if it had been watched for long enough.
     const verdict = await judge(startWaiting(path, kind, version, monotonicClock.elapsed()), Infinity);
     if (verdict.is === 'complete') {
       const { flaw, isUnreadable } = verdict;

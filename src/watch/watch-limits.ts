@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many directories of each folder have to be watched. The limit is one for all of them. */
+/** How many directories of each folder must be watched. All folders share one limit. */
 export class WatchedDirectories {
   readonly #byFolder = new Map<string, number>();
 
@@ -17,15 +17,15 @@ export class WatchedDirectories {
   }
 }
 
-/** What the kernel says of its limits; null where it cannot be read, as in a service with `ProcSubset=pid`. */
+/** The limits of the kernel; null if unreadable, as in a service with `ProcSubset=pid`. */
 export interface Limits {
   readonly watches: number | null;
   readonly instances: number | null;
-  /** Whether this process may open no more files. */
+  /** This process has reached its limit of open files. */
   readonly isOutOfFiles: boolean;
 }
 
-/** Asks the kernel. Never throws. */
+/** Never throws. */
 export function readLimits(): Limits {
   return {
     watches: readNumber('max_user_watches'),
@@ -34,7 +34,9 @@ export function readLimits(): Limits {
   };
 }
 
-/** What to do against an error of the limit of watches, with the number that is enough. Other programs of the user need some too. */
+/**
+ * Advice for an error at the limit of watches, with a sufficient number. Other programs of the user need watches too.
+ */
 export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number, limits: Limits): string {
   if (code === 'EMFILE' && limits.isOutOfFiles)
     return `the limit of open files of the process is reached (${code}): raise it with \`ulimit -n 65536\` before the start, or LimitNOFILE=65536 in the unit`;
@@ -45,13 +47,13 @@ export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number,
   return `the limit of inotify watches is reached (${code}), and ${count} to be watched: ${sysctl('max_user_watches', value)}`;
 }
 
-/** Before anything is watched. The count of directories may have stopped just above the limit. */
+/** Advice before a start. The count of directories may have stopped just above the limit. */
 export function tooFewWatches(directories: number, limit: number): string {
   const value = powerOfTwo(directories + limit);
   return `the folders have more directories than the ${limit.toLocaleString('en-US')} inotify watches that a user may have: ${sysctl('max_user_watches', value)}`;
 }
 
-/** Kernels since 5.11 allow up to a million, by memory; older ones 8,192. */
+/** Kernels since 5.11 allow up to a million, depending on memory; older ones 8,192. */
 const UNKNOWN_WATCHES = 524_289;
 
 function sysctl(name: string, value: number): string {
