@@ -7,8 +7,7 @@ import { mediaDuration } from '../disk/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { requireWatched } from '../disk/watched-file.ts';
 import type { IsWatched } from '../disk/watched-file.ts';
-import { createFolders } from '../intake/folders.ts';
-import type { Folders } from '../intake/folders.ts';
+import { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
 import { createDoubtRows } from '../intake/older-ledger.ts';
 import { createStoppedFiles } from '../intake/stopped-files.ts';
@@ -103,7 +102,7 @@ export function assemble(config: Config, { ledger, service, sharing, ...world }:
     isReadable: (facts) => isReadable(facts, isWatched),
     isClosed: (facts) => isClosed(facts, isWatched),
   });
-  const folders: Folders = createFolders({
+  const folders: Folders = new Folders({
     config,
     intake,
     ledger,

@@ -17,13 +17,16 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Takes in a file as it is now, without waiting until it settled, and whatever `include` and `exclude` say: a person asked for it. */
+/**
+ * Takes in a file as it is now, without waiting until it settled, and regardless of `include` and `exclude`: a person
+ * asked for it.
+ */
 export async function addFile(
   path: string,
   folders: readonly FolderConfig[],
   watched: ReadonlyMap<string, WatchedFolder>,
 ): Promise<AddResult> {
-  // `in/../key` lies beside the folder, whatever it begins with.
+  // `in/../key` lies outside the folder.
   const absolutePath = resolve(path);
   const config = folderOf(folders, absolutePath);
   const folder = config === null ? undefined : watched.get(config.path);
@@ -41,13 +44,13 @@ async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
   const kind = folder.router.accepts(path) ?? 'media';
   if (kind === 'proof') return refused('it is a done marker or checksum: add its video instead');
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
-  // Before its row: gone before any scan saw it, it would never be missed.
+  // Before its row is inserted: otherwise the watcher would not notice if it is removed before the next scan.
   folder.watcher.seen(path, found);
-  const as = await folder.intake.take({ folder: folder.path, path, kind, version: found, flaw: null }, true);
+  const as = await folder.take({ folder: folder.path, path, kind, version: found, flaw: null }, true);
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };
 }
 
-/** Looks at it name by name, through no link: the name of a file elsewhere must not become a title. */
+/** Opens the path name by name, through no link: the name of a file elsewhere must not become a title. */
 async function look(folder: string, path: string): Promise<FileVersion | Refusal> {
   try {
     const directory = posix.dirname(path);

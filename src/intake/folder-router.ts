@@ -1,8 +1,17 @@
-import { posix } from 'node:path';
+import { createHash } from 'node:crypto';
+import { constants, lstat } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
+import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
+import { ListedNames } from '../disk/listed-names.ts';
+import { errnoOf } from '../errno.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { isRefusal, whyClosed } from '../read-permission.ts';
 import { checksumFileKind, isChecksumOf } from '../routing/checksum-file.ts';
 import { createDoneMarker } from '../routing/done-marker.ts';
 import type { DoneMarker } from '../routing/done-marker.ts';
@@ -14,43 +23,44 @@ import { moveTarget } from '../routing/move-target.ts';
 import type { Route, SidecarFile } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
-import { ListedNames } from '../disk/listed-names.ts';
 import { checkSidecar, isSidecarName, isSidecarOf, sidecarNames, stemOf, stemSpellings } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { FileKind } from '../watch/ports.ts';
-import { readBeside } from './beside.ts';
 
-/** What the sidecar of a path says: nothing, something, or something broken that a person must fix. */
+/** The sidecar of a path: none, its metadata, or an error that a person must fix. */
 export type SidecarReading =
   | { readonly ok: true; readonly sidecar: Sidecar | null; readonly file?: SidecarFile }
   | { readonly ok: false; readonly why: string };
 
-/** Where the files of one folder go: its rules, with the sidecars and links read from disk. Paths are relative to the folder. */
+/**
+ * Routes the files of one folder by its rules, and reads their sidecars and links from disk. Paths are relative to the
+ * folder.
+ */
 export interface FolderRouter {
   readonly folder: FolderConfig;
-  /** What a path is to us; null: nothing. */
+  /** The kind of a path; null: not ours. */
   accepts(path: string): FileKind | null;
-  /** Whether `exclude` takes a path out. */
+  /** Whether `exclude` matches a path. */
   isExcluded(path: string): boolean;
-  /** The path of the file that says that this one is complete; null: none is waited for. */
+  /** The path of the done marker of a file; null: it needs none. */
   markerOf(path: string): string | null;
-  /** Whether a directory holds nothing but what was put away there. */
+  /** Whether a directory only has files that were put away there. */
   leavesOut(directory: string): boolean;
-  /** The template by which a file may have been moved to where it is; null when none could. */
+  /** The template that may have moved a file to its path; null: none could. */
   movedBy(path: string): string | null;
   sidecarOf(path: string): Promise<SidecarReading>;
   route(path: string, version: FileVersion): Promise<Route>;
   /** The address in a link file. */
   sourceUrl(path: string): Promise<ImportLink>;
-  /** Whether a path is that of a video or link, and the other that of its sidecar or marker. */
+  /** Whether the first path is a video or link, and the second its sidecar or proof. */
   isSidecarOf(path: string, sidecarPath: string): boolean;
-  /** The beginnings, up to a dot or the end, of the paths of videos that may have this sidecar or marker. */
+  /** Prefixes, up to a dot or the end, of the paths of videos that may have this sidecar or proof. */
   stemsOf(sidecarPath: string): readonly string[];
-  /** A sidecar has just appeared: the next look at its video finds it. */
+  /** A sidecar has just appeared: the next routing of its video finds it. */
   appeared(sidecarPath: string): Promise<void>;
 }
 
-/** @param earlier templates of `after_ready: move` that files of the folder were moved by */
+/** @param earlier templates of `after_ready: move` by which files of the folder were moved before */
 export function createRouter(folder: FolderConfig, earlier: readonly string[] = []): FolderRouter {
   const { afterReady } = folder;
   const targets = [...(afterReady.kind === 'move' ? [afterReady.to] : []), ...earlier].flatMap((template) => {
@@ -64,13 +74,13 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   const names = new ListedNames((name) => (isSidecarName(name) ? folded(stemOf(name)) : null), listedForMs);
   const listedSidecars = async (path: string): Promise<readonly string[]> => {
     const { dir, base, name } = posix.parse(path);
-    // Where the directory cannot be listed, the usual names can still be asked for.
+    // If the directory cannot be listed, the usual names are still tried.
     const listed = await names.of(folder.path, dir, [folded(name), folded(base)]).catch(() => []);
     const sidecars = listed.map((other) => posix.join(dir, other)).filter((other) => isSidecarOf(path, other));
     return sidecars.toSorted().slice(0, mostSidecars);
   };
   const sidecarOf = async (path: string): Promise<SidecarReading> => {
-    // A folder whose videos are named `.json` would be strange, but then they are videos.
+    // `include` may select `.json` files: those are videos.
     const names = [...(await listedSidecars(path)), ...sidecarNames(path)].filter(
       (name) => accepts(name) === 'sidecar',
     );
@@ -83,7 +93,7 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     const read =
       markerPath === null
         ? []
-        : await readBeside(
+        : await readSmallFiles(
             folder.path,
             spellings(posix.basename(markerPath)).map((name) => posix.join(posix.dirname(markerPath), name)),
           );
@@ -113,7 +123,7 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
       };
     },
     sourceUrl: async (path) => {
-      const [link] = await readBeside(folder.path, [path]);
+      const [link] = await readSmallFiles(folder.path, [path]);
       if (typeof link?.text === 'string') return parseImportLink(path, link.text);
       return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
@@ -136,10 +146,24 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
   };
 }
 
-/** Two hold their video. There may be a million spellings of one name, and each takes 256 KiB while it is read. */
+/**
+ * The known videos and links that have this sidecar or proof. Asks the ledger, not the directory: listing it for each
+ * of thousands of sidecars would take minutes, and an unknown file reads its sidecar when it is taken in.
+ */
+export async function videosNamedLike(
+  sidecarPath: string,
+  router: FolderRouter,
+  ledger: Pick<IntakeStore, 'pathsNamed'>,
+): Promise<readonly string[]> {
+  const stems = router.stemsOf(sidecarPath);
+  const paths = await Promise.all(stems.map((stem) => ledger.pathsNamed(router.folder.path, stem)));
+  return [...new Set(paths.flat())].filter((path) => router.isSidecarOf(path, sidecarPath));
+}
+
+/** Two sidecars hold their video. One name may have a million spellings, and each takes 256 KiB while it is read. */
 const mostSidecars = 8;
 
-/** A sidecar that comes in the meantime is reported by `appeared`, and its usual names are asked for each time. */
+/** `appeared` reports sidecars that arrive in the meantime, and the usual names are tried each time. */
 const listedForMs = 2000;
 
 function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null): FolderRouter['accepts'] {
@@ -156,13 +180,13 @@ function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | n
 
 async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
   const found: { name: string; text: string; sha256: string; id: string | null }[] = [];
-  for (const { name, text, sha256, id } of await readBeside(folder, names)) {
-    // A file system without case finds one file under several names.
+  for (const { name, text, sha256, id } of await readSmallFiles(folder, names)) {
+    // A case-insensitive file system finds one file under several names.
     if (found.some((other) => other.id === id)) continue;
     if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '', id });
     else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
   }
-  // The order of a directory is arbitrary; the reason is the same each time.
+  // Sorted, so the message is the same each time: the order of a directory is arbitrary.
   const [first, second] = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   if (first === undefined) return { ok: true, sidecar: null };
   if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
@@ -185,4 +209,106 @@ export function folderOf(folders: readonly FolderConfig[], absolutePath: string)
 /** A file as the rules see it. */
 export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
+}
+
+/** The text of a sidecar or link file; null: no such file; or why it is unusable. */
+type SmallText = string | null | { readonly why: string };
+
+interface SmallFile {
+  readonly name: string;
+  readonly text: SmallText;
+  /** The hash of the bytes that were read, hex; null: none were. */
+  readonly sha256: string | null;
+  /** Identifies the file; null: nothing was read. */
+  readonly id: string | null;
+}
+
+/**
+ * Reads small files of one directory of a watched folder. Never follows a link, never blocks on a FIFO, never reads
+ * outside the folder.
+ *
+ * @param folder absolute path of the watched folder
+ * @param paths relative to the folder, all in the same directory
+ * @returns in the order of `paths`
+ */
+async function readSmallFiles(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
+  const [first] = paths;
+  if (first === undefined) return [];
+  const names = paths.map((path) => posix.basename(path));
+  // Most files have no sidecar. Each directory on the path costs two system calls.
+  if (!(await mayOneBeThere(paths.map((path) => join(folder, path)))))
+    return names.map((name) => ({ name, text: null, sha256: null, id: null }));
+  try {
+    return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
+      Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
+    );
+  } catch (error) {
+    // A directory that is missing, or is a link now, has no valid sidecar.
+    const text = error instanceof NotInFolderError ? null : unread(error);
+    return names.map((name) => ({ name, text, sha256: null, id: null }));
+  }
+}
+
+/**
+ * False: certainly none exists. One promise for all paths: a promise for each, with the stack trace of its error, takes
+ * twice as long.
+ */
+function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let unanswered = paths.length;
+  for (const path of paths)
+    lstat(path, (error) => {
+      unanswered -= 1;
+      if (error === null || unread(error) !== null) resolve(true);
+      else if (unanswered === 0) resolve(false);
+    });
+  return promise;
+}
+
+/** Sidecars and links have a few lines. */
+const mostBytes = 256 * 1024;
+
+async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
+  let file;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = errnoOf(error);
+    const text = isRefusal(code) ? { why: `cannot be read: ${await whyClosed(path, 'file', code)}` } : unread(error);
+    return { text, sha256: null, id: null };
+  }
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return useless('is not a regular file');
+    const bytes = stats.size > mostBytes ? null : await readAtMost(mostBytes, file);
+    if (bytes === null) return useless(`is larger than ${mostBytes / 1024} KiB`);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, sha256: createHash('sha256').update(bytes).digest('hex'), id: `${stats.dev}:${stats.ino}` };
+  } catch (error) {
+    return useless(error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a whole file; null if it has more bytes. The file may grow, and a file system may report any size. */
+async function readAtMost(most: number, file: FileHandle): Promise<Buffer | null> {
+  const buffer = Buffer.allocUnsafe(most + 1);
+  for (let length = 0; length <= most;) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+  return null;
+}
+
+function useless(why: string): Omit<SmallFile, 'name'> {
+  return { text: { why }, sha256: null, id: null };
+}
+
+function unread(error: unknown): SmallText {
+  const code = errnoOf(error);
+  // A sidecar cannot exist if the name of its video has the maximum length.
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
+  return isMissing ? null : { why: `cannot be read (${code})` };
 }

@@ -1,70 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config, FolderConfig } from '../config/config.ts';
-import { unlessHung } from '../unless-hung.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
+import type { FolderStatus } from './folder-status.ts';
 import { HeldFiles } from './held-files.ts';
-import { LostRows } from './lost-rows.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
-import type { FolderPlace, FolderStatus, FolderWorld } from './watched-folder.ts';
+import type { FolderPlace, FolderWorld } from './watched-folder.ts';
 
 export interface FrozenFolder {
   readonly path: string;
   readonly why: string;
 }
 
-/** The watched folders of a configuration. */
-export interface Folders extends AsyncDisposable {
-  /** Resolves when it is known which folders are there. Their first full scans, of up to an hour, go on in the background. */
-  start(): Promise<void>;
-  /** Switches to another configuration: folders that stay the same keep running, held files are routed again. */
-  change(config: Pick<Config, 'folders'>): Promise<void>;
-  status(): readonly FolderStatus[];
-  /** Those whose first full scan is under way. A folder that is away is not scanned. */
-  unscanned(): readonly string[];
-  /** Whether all files have their rows that were in a folder with `existing: adopt` when it was watched for the first time. */
-  isArchiveSeen(): boolean;
-  /** Folders that are missing, cannot be read, or belong to another dropcast, and why. */
-  frozenFolders(): readonly FrozenFolder[];
-  /** The videos and links that settle; a sidecar counts with its video. */
-  settling(): readonly SettlingFile[];
-  countSettling(): number;
-  /** Whether anything may still come in without further events: a first scan is under way, or something settles, sidecars too. */
-  isSettling(): boolean;
-  /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
-  whyAway(folder: string, missing?: string): Promise<string | null>;
-  /** Why nothing in a folder may be touched, or null: another dropcast has it, or its file system does not answer. */
-  whyOffLimits(folder: string): string | null;
-  /**
-   * A row was written. Where it stands for a file no more, because it was given up or its file is at another path, whatever is there
-   * now is looked at as if it came now.
-   */
-  written(change: RowChange): void;
-  /** The ledger may have lost rows: files that it does not have any more are taken in again. */
-  findLostRows(): void;
-  /** Whether a sidecar still has a video or link that is there, known or about to be. */
-  isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
-  /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
-  add(absolutePath: string): Promise<AddResult>;
-  /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
-  reroute(facts: Facts): Promise<Accepted>;
-  /** A person says that a frozen folder is as it should be. `path`: absolute, of a watched folder. */
-  resume(path: string): Promise<Resumed>;
-  /** An operator says that all files of a folder whose ledger is older than it were uploaded. `path`: absolute, of a watched folder. */
-  adopt(path: string): Promise<Resumed>;
-  /** Scans now. */
-  rescan(): Promise<void>;
-}
-
 export interface RowChange {
   readonly before: Facts | null;
   readonly facts: Facts;
-  /** Another host of the fleet wrote it, and marks the folder. */
+  /** Another host of the fleet wrote the row, and updates the mark. */
   readonly isElsewhere?: true;
 }
 
@@ -73,21 +31,19 @@ export interface FoldersOptions extends FolderWorld {
   readonly ledger: FolderWorld['ledger'] & Pick<IntakeStore, 'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }
 
-/** @param options.config must have passed the checks */
-export function createFolders(options: FoldersOptions): Folders {
-  return new FolderSet(options);
-}
-
-class FolderSet implements Folders {
+/** The watched folders of a configuration. */
+export class Folders implements AsyncDisposable {
   readonly #world: FoldersOptions;
   readonly #held: HeldFiles;
-  readonly #lostRows: LostRows;
   readonly #watched = new Map<string, WatchedFolder>();
-  /** Work that only the end waits for: with 100,000 files it takes its time. */
+  /** Work that only the end waits for: with 100,000 files it takes long. */
   readonly #background = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
   #folders: readonly FolderConfig[];
-  #isClosed = false;
+  #mayLackRows = false;
+  #comparing: Promise<void> | null = null;
 
+  /** @param options.config must have passed the checks */
   constructor(options: FoldersOptions) {
     this.#world = options;
     this.#folders = options.config.folders;
@@ -96,33 +52,34 @@ class FolderSet implements Folders {
       logger: options.logger,
       reroute: async (facts) => {
         const folder = this.#watched.get(facts.folder);
-        if (folder === undefined || folder.isFrozen) return false;
-        // The held files of all folders are asked about one after the other.
-        const accepted = await unlessHung(folder.intake.reroute(facts));
+        if (folder === undefined || folder.frozen !== null) return false;
+        // The held files of all folders are routed one after the other, so one folder must not block the others.
+        const accepted = await unlessHung(folder.reroute(facts));
         return accepted !== null && accepted !== 'busy';
       },
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
     });
-    this.#lostRows = new LostRows({ logger: options.logger, compare: () => this.#compare() });
   }
 
-  findLostRows(): void {
-    this.#lostRows.look();
-  }
-
+  /**
+   * Resolves when it is known which folders are there. Their first full scans, of up to an hour, continue in the
+   * background.
+   */
   async start(): Promise<void> {
     await this.#open(this.#folders);
     this.#held.start();
   }
 
+  /** Switches to another configuration. Unchanged folders keep running, and held files are routed again. */
   async change({ folders }: Pick<Config, 'folders'>): Promise<void> {
     if (this.#isClosed) return;
     const kept = unchanged(this.#folders, folders);
     this.#folders = folders;
     const ended = this.#all().filter(({ path }) => !kept.has(path));
-    // They stay listed until others replace them: until then a missing file proves nothing, and whoever closes waits for them too.
+    // They stay listed until they are replaced: a missing file proves nothing until then, and a disposal waits for them
+    // too.
     await Promise.all(ended.map((folder) => folder[Symbol.asyncDispose]()));
-    // Closed meanwhile: nobody would close what is opened from here on.
+    // Disposed of in the meantime: folders opened now would stay open.
     if (this.#isClosed) return;
     for (const { path } of ended) this.#watched.delete(path);
     await this.#open(folders.filter(({ path }) => !this.#watched.has(path)));
@@ -132,20 +89,26 @@ class FolderSet implements Folders {
     return this.#all().map((folder) => folder.status());
   }
 
+  /** Folders whose first full scan is under way. A folder that is away is not scanned. */
   unscanned(): readonly string[] {
     return this.#all()
       .filter(({ isUnscanned }) => isUnscanned)
       .map(({ path }) => path);
   }
 
+  /**
+   * Whether all files have their rows that existed when a folder with `existing: adopt` was watched for the first time.
+   */
   isArchiveSeen(): boolean {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
 
+  /** Folders that are missing, unreadable, or belong to another dropcast, and why. */
   frozenFolders(): readonly FrozenFolder[] {
-    return this.#all().flatMap(({ path, whyFrozen: why }) => (why === null ? [] : { path, why }));
+    return this.#all().flatMap(({ path, frozen }) => (frozen === null ? [] : { path, why: frozen.why }));
   }
 
+  /** The videos and links that settle. A sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     return this.#all().flatMap((folder) => folder.settling());
   }
@@ -154,18 +117,29 @@ class FolderSet implements Folders {
     return this.#all().reduce((sum, folder) => sum + folder.countSettling(), 0);
   }
 
+  /**
+   * Whether files may still come in without further events: a first scan is under way, or files settle, sidecars
+   * included.
+   */
   isSettling(): boolean {
-    return this.#background.size > 0 || this.#lostRows.isLooking || this.#all().some((folder) => folder.isSettling());
+    return this.#background.size > 0 || this.#comparing !== null || this.#all().some((folder) => folder.isSettling());
   }
 
+  /** Why files missing from a folder prove nothing, or null; see `FolderWatcher.whyAway`. */
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
   }
 
+  /** Why nothing in a folder may be touched, or null: another dropcast owns it, or its file system does not answer. */
   whyOffLimits(folder: string): string | null {
-    return this.#watched.get(folder)?.whyOffLimits ?? null;
+    const frozen = this.#watched.get(folder)?.frozen;
+    return frozen?.isOffLimits === true ? frozen.why : null;
   }
 
+  /**
+   * A row was written. If a path lost its row, because it was given up or its file is elsewhere, its file counts as
+   * new.
+   */
   written({ before, facts, isElsewhere }: RowChange): void {
     if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
@@ -174,46 +148,77 @@ class FolderSet implements Folders {
     else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
   }
 
+  /** The ledger may have lost rows: files that it lacks are taken in again. */
+  findLostRows(): void {
+    this.#mayLackRows = true;
+    this.#comparing ??= this.#compare().finally(() => (this.#comparing = null));
+  }
+
+  /** Whether a sidecar still has a video or link on disk, known or settling. */
   async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
     return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
 
+  /**
+   * Takes in a file as it is now, without waiting until it settled. Accepts only files that the watcher would accept.
+   */
   async add(absolutePath: string): Promise<AddResult> {
     return addFile(absolutePath, this.#folders, this.#watched);
   }
 
+  /** Asks the rules again for a file of which nothing was sent: they may have been fixed. */
   async reroute(facts: Facts): Promise<Accepted> {
     const folder = this.#watched.get(facts.folder);
     if (folder === undefined || facts.videoId !== null) return 'known';
-    return (await folder.intake.reroute(facts)) ?? 'known';
+    return (await folder.reroute(facts)) ?? 'known';
   }
 
+  /** An operator says that a frozen folder is as it should be. @param path absolute */
   async resume(path: string): Promise<Resumed> {
-    const folder = this.#watched.get(path);
-    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.resume();
+    return this.#watched.get(path)?.resume() ?? notWatched(path);
   }
 
+  /**
+   * An operator says that all files of a folder were uploaded, although its ledger is older than it.
+   * @param path absolute
+   */
   async adopt(path: string): Promise<Resumed> {
-    const folder = this.#watched.get(path);
-    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.adopt();
+    return this.#watched.get(path)?.adopt() ?? notWatched(path);
   }
 
+  /** Scans now. */
   async rescan(): Promise<void> {
     await Promise.all(this.#all().map(({ watcher }) => watcher.rescan()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
+    this.#stop.abort();
     const ends = this.#all().map((folder) => folder[Symbol.asyncDispose]());
-    await Promise.all([this.#held[Symbol.asyncDispose](), this.#lostRows[Symbol.asyncDispose](), ...ends]);
+    await Promise.all([this.#held[Symbol.asyncDispose](), this.#comparing, ...ends]);
     await Promise.all(this.#background);
   }
 
+  get #isClosed(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Compares the folders with the ledger until that worked. */
   async #compare(): Promise<void> {
-    for (const { path, watcher } of this.#all()) {
-      const files = await watcher.compare();
-      if (files > 0)
-        this.#world.logger.warn('The ledger lacks files that it had: they are taken in again', { folder: path, files });
+    const { logger } = this.#world;
+    while (this.#mayLackRows && !this.#isClosed) {
+      this.#mayLackRows = false;
+      try {
+        for (const { path, watcher } of this.#all()) {
+          const files = await watcher.compare();
+          if (files > 0)
+            logger.warn('The ledger lacks files that it had: they are taken in again', { folder: path, files });
+        }
+      } catch (err) {
+        // Usually the database is away again, which is reported elsewhere.
+        logger.debug('The folders cannot be compared with the ledger; trying again soon', { err });
+        this.#mayLackRows = true;
+        await delay(retryMs, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+      }
     }
   }
 
@@ -241,7 +246,10 @@ class FolderSet implements Folders {
     return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 
-  /** Keeps none of the folders if one cannot begin: kept, they would never be scanned, and the next reload would take them for watched. */
+  /**
+   * If one folder cannot begin, none is kept: they would never be scanned, and the next reload would count them as
+   * watched.
+   */
   async #begin(opened: readonly WatchedFolder[]): Promise<void> {
     try {
       await Promise.all(opened.map((folder) => folder.begin()));
@@ -264,7 +272,11 @@ class FolderSet implements Folders {
   }
 }
 
-/** Whether a ledger without this change could upload the file once more. */
+function notWatched(path: string): Resumed {
+  return { ok: false, why: `${path} is not a watched folder` };
+}
+
+/** Whether a ledger without this change could upload the file again. */
 function isForMark(before: Facts | null, { videoId, uploadStartedAt }: Facts): boolean {
   if (before === null) return true;
   const isCreated = videoId !== null && videoId !== before.videoId;
@@ -275,10 +287,11 @@ function isSamePlace(one: Facts, other: Facts): boolean {
   return one.folder === other.folder && one.path === other.path;
 }
 
+const retryMs = 1_000;
 /** `setTimeout` over 2^31 ms fires at once. */
 const longestCheckMs = 3_600_000;
 
-/** Paths of folders that may keep their watcher. None if the set of folders differs: that changes which are nested in which. */
+/** Paths of folders that may keep their watcher. Empty if the set of folders differs: that changes which are nested. */
 function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig[]): ReadonlySet<string> {
   const texts = new Map(before.map((folder) => [folder.path, JSON.stringify(folder)]));
   const isSameSet = after.length === before.length && after.every(({ path }) => texts.has(path));

@@ -1,10 +1,11 @@
+import type { FolderConfig } from '../config/config.ts';
 import { compareChecksums } from '../pipeline/file/checksums.ts';
 import { isGivenUp, mayHaveArrived, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { differentFrom, unconfirmedCode } from '../pipeline/file/failure.ts';
 import { grewInPlace, isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import { AlreadyKnownError } from '../pipeline/file/ports.ts';
-import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import {
   channelRefusal,
   isClosedDirectory,
@@ -15,14 +16,11 @@ import {
 } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
-import type { FolderConfig } from '../config/config.ts';
 import type { Route } from '../routing/plan.ts';
 import type { ClosedDirectory } from '../watch/ports.ts';
 import type { Arrival } from './arrival.ts';
 import { closedDirectory, heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 import { onReturn } from './stopped-files.ts';
-import { compareContent } from './same-content.ts';
-import type { Read } from './same-content.ts';
 
 export interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
@@ -31,11 +29,11 @@ export interface IntakeWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   newId(): string;
-  /** Whether something is still at this place: tells a rename from a hard link. */
+  /** Whether an entry is still at this path: distinguishes a rename from a hard link. */
   exists(folder: string, path: string): Promise<boolean>;
 }
 
-/** What an arrival was. */
+/** The result of an arrival. */
 export type Accepted =
   | 'new'
   | 'known'
@@ -46,35 +44,35 @@ export type Accepted =
   | 'ignored'
   | 'rerouted'
   | 'busy'
-  /** It was there before dropcast watched the folder, which is to leave such files alone. */
+  /** The file existed before dropcast watched the folder, and `existing` ignores such files. */
   | 'left'
-  /** Only its content tells what it is, and that has to be read: `compare` does. */
+  /** Only the content of the file decides: `compare` reads it. */
   | 'unread';
 
 export interface Intake {
   /**
-   * Takes in a complete file. Repeating it changes nothing. `busy`: a step works on that file, offer it again later. `unread`:
-   * nothing was decided.
+   * Takes in a complete file. Idempotent. `busy`: a step works on the file, offer it again later. `unread`: nothing was
+   * decided.
    */
   accept(arrival: Arrival): Promise<Accepted>;
-  /** The same for a file that `accept` left unread: reads it. `unread`: that was not possible, or the signal fired. */
+  /** Reads and decides a file that `accept` left unread. `unread`: not possible now, or the signal fired. */
   compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
-  /** A directory that dropcast may not open gets a row of its own, held: whatever shows held files shows it. */
+  /** A directory that dropcast may not open gets a held row, so every list of held files shows it. */
   closed(directory: ClosedDirectory, folder: Pick<FolderConfig, 'onDuplicate' | 'afterReady'>): Promise<void>;
-  /** The path no longer exists. `busy`: a step works on the file that was there, say it again later. */
+  /** The path no longer exists. `busy`: a step works on its file, report it again later. */
   gone(folder: string, path: string): Promise<Applied>;
-  /** What lies beside a known file changed, or the configuration: a new or altered sidecar, a corrected checksum. */
+  /** The sidecar or checksum of a known file changed, or the configuration. */
   reroute(facts: Facts, route: Route): Promise<Accepted>;
 }
 
 /**
- * Turns complete files into rows: decides whether a file is new, known, renamed, changed … and writes that.
+ * Turns complete files into rows: decides whether a file is new, known, renamed or changed, and writes the row.
  *
- * @param world.newId makes the id of a new row
+ * @param world.newId creates the id of a new row
  */
 export function createIntake(world: IntakeWorld): Intake {
   const accepting = new Set<string>();
-  /** The watcher, `dropcast add` and a comparison may come with the same file at the same time. */
+  /** The watcher, `dropcast add` and a comparison may offer the same file at once. */
   const alone = async (arrival: Arrival, read: Read | null): Promise<Accepted> => {
     const place = `${arrival.folder}\0${arrival.path}`;
     if (accepting.has(place)) return 'busy';
@@ -105,7 +103,7 @@ interface TakeWorld extends IntakeWorld {
   readonly read: Read | null;
 }
 
-/** Another host that sees the same folder may be faster with the row: a second look finds it. */
+/** Another host with the same folder may have inserted the row first: the second attempt finds it. */
 async function takeOnce(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   try {
     return await take(arrival, world);
@@ -124,7 +122,7 @@ async function closed(
   const discoveredAt = world.clock.now();
   const held = heldFor(closedDirectory(why), discoveredAt);
   if (here !== null && isClosedDirectory(here)) {
-    // It was open, or away, for a time.
+    // The directory was open, or away, in between.
     await patch(here, (now) => (stateOf(now) === 'vanished' ? { ...held, version } : {}), why, world);
   } else if (here === null || !isOnDisk(here)) {
     const id = world.newId();
@@ -146,12 +144,12 @@ async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   return arrival.leaving === null ? 'new' : 'left';
 }
 
-/** A version that was given up counts as never seen: whatever is at its path now has to be taken in. */
+/** A version that was given up counts as never seen: the file at its path must be taken in. */
 function unlessSuperseded(facts: Facts | null): Facts | null {
   return facts !== null && stateOf(facts) === 'superseded' ? null : facts;
 }
 
-/** The same version at the same place, as far as size and time of modification tell. */
+/** A file at the same path with the same size and modification time. */
 async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (stateOf(facts) === 'vanished') return judgeAnew(facts, arrival, 'the file is there again', world);
   if (arrival.isUnreadable === true) return holdUnread(facts, arrival, world);
@@ -169,7 +167,7 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
   return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 
-/** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
+/** A sent file keeps its metadata when it is renamed or put away. Only a sidecar changes it, by `reroute`. */
 async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const { route, isWanted } = arrival;
   if (isToAdopt(facts) && arrival.flaw !== null) return holdFlawed(facts, arrival, world);
@@ -181,13 +179,13 @@ async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promis
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
 }
 
-/** A file that the local disk ended or suspended continues now that it is at its place. */
+/** A file that the local disk failed or suspended continues now that it is at its path. */
 async function goOn(facts: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Applied> {
   const event = onReturn(facts);
   return event === null ? 'ignored' : runner.apply(facts.id, event);
 }
 
-/** It got its row before it settled. No service has it like that, so that it would be uploaded. */
+/** A file from before got its row before it settled. A flawed one cannot be on the service, so it would be uploaded. */
 async function holdFlawed(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const failure = holdOf(arrival);
   const change = (now: Facts): Partial<Facts> =>
@@ -200,11 +198,11 @@ function isToAdopt(facts: Facts): boolean {
 }
 
 /**
- * Whether a row may simply stand for what the file is now, of which nobody knows whether it is what it was: nothing complete was sent
- * of it, so what is sent will be what is there then. A row that needs a person still does, unless what was wrong with the file is not.
+ * Whether a row may adopt the present version of its file without a comparison: no complete content was sent, so the
+ * upload will send the present one. A row that needs a person still does, unless the file is no longer flawed.
  */
 function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
-  // Nobody ever read it, so that a chmod of the whole folder would make all of it new.
+  // The file was never read: without this, a chmod of the whole folder would make all its files new.
   if (isUnread(facts) || isIgnored(facts)) return true;
   const { end, sha256, sourceUrl, lastFailure, why } = facts;
   const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
@@ -212,12 +210,12 @@ function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
   return isAsFlawed && isUnsent && (end === null || end === 'failed' || end === 'held');
 }
 
-/** It was left alone, or taken for a video that the service has, without a look at its content. */
+/** The file was ignored, or matched with a video on the service, without reading its content. */
 function isUnread(facts: Facts): boolean {
   return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
 
-/** A file that was away, or that could not be read. */
+/** Decides again about a file that was away or unreadable. */
 async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: IntakeWorld): Promise<Accepted> {
   const at = world.clock.now();
   const change = (now: Facts): Facts =>
@@ -227,7 +225,10 @@ async function judgeAnew(facts: Facts, arrival: Arrival, note: string, world: In
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'returned';
 }
 
-/** Access rights changed after the file was taken in. A file that may have been sent whole stays as it is: a step that still needs it fails. */
+/**
+ * Holds a file that became unreadable after it was taken in. A file that may have been sent whole stays as it is: a
+ * step that still needs it fails.
+ */
 async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const failure = holdOf(arrival);
   const isOnItsWay = (now: Facts): boolean => now.end === null && !mayHaveArrived(now);
@@ -239,15 +240,16 @@ async function holdUnread(facts: Facts, arrival: Arrival, world: IntakeWorld): P
   return (await patch(facts, change, failure?.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** The same version, which was at another place before. A rename moves the time of the inode: whether it is the same `meet` tells. */
+/** A file with a new path. A rename changes the inode time: `meet` decides whether the content is the same. */
 async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
-  // The file it was moved over no longer exists.
+  // The file that it replaced no longer exists.
   if (over !== null && (await world.runner.apply(over.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
   const { folder, path } = arrival;
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away. What is deleted later, still is.
+    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away. What is deleted later,
+    // still is.
     disposal: disposal === null || disposal === 'kept' || disposal === 'later' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
@@ -256,7 +258,7 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
   return met === 'busy' || met === 'unread' ? met : 'renamed';
 }
 
-/** Another version at the same place, or one of which only the content tells. */
+/** Another version at the same path, or one whose content must be compared. */
 async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (facts.uploadedAt !== null && arrival.onChange === 'ignore')
     return keep(facts, arrival, { as: 'ignored', note: 'changed on disk; ignored' }, world);
@@ -270,8 +272,8 @@ async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promis
 }
 
 /**
- * Lets a row stand for another version of its file. `busy` when somebody else holds the row, or when it was given up: hashing takes
- * minutes, and a step may have found the change meanwhile.
+ * Lets a row adopt another version of its file. `busy` when another worker holds the row, or when it was given up:
+ * hashing takes minutes, and a step may have found the change in the meantime.
  */
 async function keep(
   facts: Facts,
@@ -280,11 +282,11 @@ async function keep(
   world: IntakeWorld,
 ): Promise<Accepted> {
   const { runner } = world;
-  // A chmod of a whole folder is nothing for the log, nor for the history of each of its files.
+  // A chmod of a whole folder must not fill the log and the history of each file.
   const isNews = !looksTheSame(facts.version, version);
   const change = (now: Facts): Partial<Facts> => {
     if (isGivenUp(now)) return {};
-    // Somebody still works with it.
+    // The file is still in use.
     return isNews && now.disposal === 'later' ? { version, disposal: 'kept', why: keptBecauseTouched } : { version };
   };
   const now = await patch(facts, change, isNews ? note : undefined, world);
@@ -296,7 +298,7 @@ async function keep(
 
 const keptBecauseTouched = 'kept: it was touched after it was done';
 
-/** It failed only because the content that was sent was not to be found any more; it is. */
+/** The file failed only because the sent content could not be found. It is back. */
 function isBackAsSent({ end, lastFailure }: Facts): boolean {
   return end === 'failed' && lastFailure?.code === unconfirmedCode;
 }
@@ -333,7 +335,7 @@ async function add(arrival: Arrival, world: IntakeWorld, instead?: string): Prom
   await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end }, instead);
 }
 
-/** Writes what the row as it is now has to change. Null when somebody else holds the row. */
+/** Writes a change of the current row. Null when another worker holds the row. */
 async function patch(
   { id }: Facts,
   change: (now: Facts) => Partial<Facts>,
@@ -343,7 +345,7 @@ async function patch(
   return rows.claim(id, (row) => row.write(change(row.facts), note));
 }
 
-/** What a checksum that came, went or was corrected means for a file that is held for one; null: nothing. */
+/** Applies a new, removed or corrected checksum to a file that is held for its checksum; null: no effect. */
 async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted | null> {
   const said = await world.local.checksums(facts);
   const { digests } = facts.lastFailure ?? {};
@@ -356,7 +358,7 @@ async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted 
   return (await patch(facts, change, why.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** A file that is held for its checksum may be the right one now: it is sent again, and compared again. */
+/** A file that is held for its checksum may be right now: it is sent and compared again. */
 async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
   return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }
@@ -365,12 +367,38 @@ function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {
   return facts.folder === place.folder && facts.path === place.path;
 }
 
-/** The same file on disk, seen from another watched folder because the folders were nested differently before. */
+/** The same path on disk, in another watched folder because the folders were nested differently before. */
 function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'folder' | 'path'>): boolean {
   return `${one.folder}/${one.path}` === `${other.folder}/${other.path}`;
 }
 
-/** Whether a row still stands for a file at its path. If not, the next file of that name is new, not a change of this one. */
+/**
+ * Whether the file of a row is still at its path. If not, the next file of that name is new, not a change of this one.
+ */
 function isOnDisk(facts: Facts): boolean {
   return !isGivenUp(facts) && facts.disposal !== 'deleted';
+}
+
+/** Returns the SHA-256 (hex) of an accepted file. */
+type Read = (facts: Facts) => Promise<Answer<string>>;
+
+/** Compares the address of a link, or otherwise the hash of the sent content: a new time alone is no new content. */
+async function compareContent(
+  facts: Facts,
+  { version, sourceUrl, flaw }: Arrival,
+  { read, store }: TakeWorld,
+): Promise<'same' | 'other' | 'unread'> {
+  if (facts.sourceUrl !== null) return facts.sourceUrl === sourceUrl && flaw === null ? 'same' : 'other';
+  if (facts.version.size !== version.size) return 'other';
+  const sent = facts.sha256 ?? (await twinOf(facts, store))?.sha256 ?? null;
+  if (sent === null) return 'other';
+  if (read === null) return 'unread';
+  const hash = await read({ ...facts, version });
+  if (!hash.ok) return 'unread';
+  return hash.value === sent ? 'same' : 'other';
+}
+
+/** The file of which this one was skipped as a duplicate. */
+async function twinOf({ end, lastFailure }: Facts, store: TakeWorld['store']): Promise<Facts | null> {
+  return end === 'skipped' && lastFailure?.twin !== undefined ? store.load(lastFailure.twin) : null;
 }

@@ -16,7 +16,7 @@ import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
 import type { Arrival } from './arrival.ts';
 
-/** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
+/** Why a file is held before anything is sent. Its row keeps the code, so no part has to parse the message. */
 export function holdOf({
   flaw,
   isUnreadable = false,
@@ -34,36 +34,36 @@ const hold = (code: HoldCode | 'flawed' | 'unreadable' | 'closed_directory', mes
   message,
 });
 
-/** A directory that dropcast may not open. @param why with the command that opens it */
+/** @param why dropcast may not open a directory, with the command that grants access */
 export function closedDirectory(why: string): Failure {
   return hold('closed_directory', why);
 }
 
 /**
- * Whether a file that waits for a rule, a sidecar or a channel is routed again from time to time: a sidecar may hold it, and the rules may
- * have changed while the service was asked for the record that it then refused.
+ * Whether a held file is routed again from time to time: a sidecar may hold it, and the rules may have changed while
+ * the service was asked for the record that it then refused.
  */
 export function isRoutedRegularly(facts: Facts): boolean {
   const { lastFailure } = facts;
   return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed' && !isHeldUnread(facts);
 }
 
-/** Whether a record with the present metadata is on the service, or may be. */
+/** Whether the service has, or may have, a record with the present metadata. */
 export function wasSent(facts: Facts): boolean {
   return facts.intent !== null || facts.videoId !== null;
 }
 
 /**
- * Pure: what another route changes in a row; null if nothing. What was already sent is sent again as an amendment.
+ * Pure: what another route changes in a row; null if nothing. Changes of sent metadata become an amendment.
  *
  * @param now epoch milliseconds
  */
 export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts> | null {
-  // Put away: what lies beside its new place says nothing about it.
+  // The files next to the new place of a file that was put away do not concern it.
   if (facts.disposal === 'moved' || facts.disposal === 'deleted') return null;
   if (facts.plan === null) return unheld(facts, route);
   if (route.kind === 'held') {
-    // A person said where it goes.
+    // A person chose its channel.
     if (facts.plan.chosenChannel !== undefined) return null;
     const mayHold = facts.end === null && !wasSent(facts);
     return mayHold ? { ...heldFor(hold(route.code, route.why), now), plan: null, notBefore: null } : null;
@@ -85,8 +85,8 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   return amendment === null ? change : { ...change, amendment: { ...facts.amendment, ...amendment } };
 }
 
-/** A channel that a person chose stays. */
-export function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
+/** Keeps a channel that a person chose. */
+function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
   return chosenChannel === undefined ? plan : { ...plan, channel: chosenChannel, chosenChannel };
 }
 
@@ -94,18 +94,18 @@ function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 're
   return said?.channel === undefined || said.channel === channel ? {} : { refusedChannel: said.channel };
 }
 
-/** A video that waits for its feeds gets there by itself; nobody else would publish those of a finished one. */
+/** A waiting video is published to its feeds anyway; further feeds of a finished one need an amendment. */
 function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
   return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
 }
 
-/** What waited for a channel that the service does not have need not, if it goes to another one. */
+/** A file that waits for a channel that the service does not have continues with another channel. */
 function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts> {
   const waits = lastFailure?.code === unknownNameCodes.channel;
   return waits && channel !== plan?.channel ? { notBefore: null, lastFailure: null } : {};
 }
 
-/** A file without a plan waits for a rule that takes it or for a readable sidecar. */
+/** A file without a plan waits for a matching rule or for a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
   if (isClosedDirectory(facts)) return null;
   if (wasThereBefore(facts) || isIgnored(facts)) return route.kind === 'held' ? null : { plan: route.plan };
@@ -117,14 +117,14 @@ function unheld(facts: Facts, route: Route): Partial<Facts> | null {
   return isSame ? null : { why: route.why, lastFailure: hold(route.code, route.why) };
 }
 
-/** What becomes of a row that is held, for good or until something beside it changes. */
+/** The change that holds a row, permanently or until a rule, sidecar or proof changes. */
 export function heldFor(failure: Failure, now: number): Partial<Facts> {
   return { end: 'held', why: failure.message, endedAt: now, lastFailure: failure };
 }
 
 /**
- * Pure: a file that had vanished and is there again. It is judged as if it came now, because whoever put it back may have fixed the
- * file, its sidecar or the rules. A file that waits for a person's decision still does.
+ * Pure: a file that had vanished is back. It is judged as a new file, because the file, its sidecar or the rules may
+ * have been fixed. A file that waits for a decision of a person still does.
  *
  * @param now epoch milliseconds
  */
@@ -132,7 +132,7 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   const { lastFailure } = facts;
   if (lastFailure?.kind === 'gone' || lastFailure?.kind === 'unclear')
     return { ...facts, ...heldFor(lastFailure, now) };
-  // A create request without an answer concerns this file no more than any other suspect: it starts over.
+  // The file starts over: a create request without an answer becomes a suspect like any other.
   const isUnbound = facts.videoId === null && facts.sourceUrl === null;
   const again: Facts = {
     ...facts,
@@ -151,7 +151,7 @@ export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
   return { ...again, ...rerouted(again, route, now) };
 }
 
-/** A done file stays as it is, unless its sidecar says more. A ready video may get further feeds. */
+/** A finished file keeps its feeds, and gets those that its sidecar adds. A ready video may get further feeds. */
 function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly string[] {
   const { end, readyAt, plan } = facts;
   const before = plan?.publish ?? [];
@@ -161,24 +161,27 @@ function feedsOf(facts: Facts, after: Plan, said: Sidecar | undefined): readonly
 }
 
 /**
- * Pure: the feeds of a ready video that is not in all of them yet. It keeps those of before, which may be publishing it at this moment, but
- * not one that the service does not have, if the rules do not name it any more.
+ * Pure: the feeds of a ready video that is not in all of them yet. It keeps the earlier ones, which may be publishing
+ * it right now, except one that the service does not have and the rules no longer name.
  */
-export function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
+function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string[] {
   const missing = missingFeed(facts);
   const all = new Set([...(facts.plan?.publish ?? []), ...after.publish]);
   return [...all].filter((feed) => feed !== missing || after.publish.includes(feed));
 }
 
-/** What waited for a feed that the service does not have need not, if the rules do not name it any more. It may have been the last one. */
-export function waitsNoMore(facts: Facts, plan: Plan, now: number): Partial<Facts> {
+/**
+ * A file no longer waits for a feed that the service does not have, if the rules no longer name it. It may have been
+ * the last feed.
+ */
+function waitsNoMore(facts: Facts, plan: Plan, now: number): Partial<Facts> {
   const missing = missingFeed(facts);
   if (missing === null || plan.publish.includes(missing)) return {};
   const freed: Facts = { ...facts, plan, lastFailure: null };
   return { lastFailure: null, ...(stateOf(freed) === 'done' && finished(freed, 'done', now)) };
 }
 
-export function amendmentOf(before: Plan, after: Plan): Amendment | null {
+function amendmentOf(before: Plan, after: Plan): Amendment | null {
   const amendment: Amendment = {
     ...(before.title !== after.title && { title: after.title }),
     ...(before.description !== after.description && { description: after.description ?? '' }),
@@ -187,7 +190,95 @@ export function amendmentOf(before: Plan, after: Plan): Amendment | null {
   return Object.keys(amendment).length === 0 ? null : amendment;
 }
 
-export function isSamePlan(one: Plan, other: Plan): boolean {
+function isSamePlan(one: Plan, other: Plan): boolean {
   const said = ({ proofs: _proofs, ...plan }: Plan): string => JSON.stringify({ ...plan, rule: '' });
   return said(one) === said(other);
+}
+
+/** The effect of changed rules on a file. */
+export type Reapplied =
+  | { readonly is: 'refused'; readonly why: string }
+  /** `channel`: the channel by the present rules, if the video is already in another one; otherwise null. */
+  | { readonly is: 'same'; readonly channel: string | null }
+  | {
+      readonly is: 'changed';
+      readonly channel: string | null;
+      /** For the row. */
+      readonly row: Partial<Facts>;
+      /** Whether the change costs a request to the service. */
+      readonly isSent: boolean;
+      /** Feeds to publish again, or for the first time with a finished video. */
+      readonly publishes: readonly string[];
+      readonly changes: readonly { readonly what: string; readonly from: string; readonly to: string }[];
+    };
+
+/**
+ * Pure: what the present rules change for a file that was routed before. Only on the request of a person: a finished
+ * file keeps its metadata (docs/decisions/0062).
+ *
+ * @param now epoch milliseconds
+ */
+export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
+  const { plan: before } = facts;
+  if (before === null) return { is: 'refused', why: 'no rule takes it so far: it resumes once one does' };
+  if (route.kind === 'held') return { is: 'refused', why: `${route.why} now: it keeps what it has` };
+  const { proofs } = before;
+  const planned: Plan = { ...asChosen(before, route.plan), ...(proofs !== undefined && { proofs }) };
+  if (!wasSent(facts)) {
+    if (isSamePlan(before, planned)) return { is: 'same', channel: null };
+    const changes = differences(before, planned, true);
+    return { is: 'changed', channel: null, row: { plan: planned }, isSent: false, publishes: [], changes };
+  }
+  const channel = planned.channel === before.channel ? null : planned.channel;
+  const { channel: own, refusedChannel } = before;
+  const plan: Plan = {
+    ...planned,
+    channel: own,
+    publish: feedsReapplied(facts, before, planned),
+    ...(refusedChannel !== undefined && { refusedChannel }),
+  };
+  const amendment = amendmentOf(before, plan);
+  const further = facts.end === 'done' ? plan.publish.filter((feed) => !before.publish.includes(feed)) : [];
+  if (isSamePlan(before, plan)) return { is: 'same', channel };
+  const again =
+    amendment === null ? [] : [...Object.keys(facts.published), ...(facts.end === 'done' ? plan.publish : [])];
+  return {
+    is: 'changed',
+    channel,
+    row: { plan, ...waitsNoMore(facts, plan, now), ...amended(facts, amendment, further.length > 0) },
+    isSent: amendment !== null,
+    publishes: [...new Set([...again, ...further])],
+    changes: differences(before, plan, false),
+  };
+}
+
+/** A finished video stays in its feeds: the service cannot remove it from one. */
+function feedsReapplied(facts: Facts, before: Plan, after: Plan): readonly string[] {
+  if (facts.end === 'done') return [...new Set([...before.publish, ...after.publish])];
+  return facts.readyAt === null ? after.publish : feedsAhead(facts, after);
+}
+
+/** Further feeds of a finished file are published like those of a file with new metadata. */
+function amended(facts: Facts, amendment: Amendment | null, hasFurther: boolean): Pick<Partial<Facts>, 'amendment'> {
+  if (amendment === null && !hasFurther) return {};
+  return { amendment: { ...facts.amendment, ...amendment } };
+}
+
+function differences(
+  before: Plan,
+  after: Plan,
+  isChannelFree: boolean,
+): readonly { readonly what: string; readonly from: string; readonly to: string }[] {
+  const said = (plan: Plan): Readonly<Record<string, string>> => ({
+    ...(isChannelFree && { channel: plan.channel }),
+    title: plan.title,
+    description: plan.description ?? '',
+    tags: plan.tags.join(', '),
+    feeds: plan.publish.join(', '),
+    priority: plan.priority ?? 'normal',
+  });
+  const [from, to] = [said(before), said(after)];
+  return Object.keys(to)
+    .filter((what) => from[what] !== to[what])
+    .map((what) => ({ what, from: from[what] ?? '', to: to[what] ?? '' }));
 }

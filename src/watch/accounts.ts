@@ -3,7 +3,7 @@ import { sidecarState } from './inventory.ts';
 import type { Accounts } from './ports.ts';
 
 /**
- * Counts each path once: refused before settling, settling before compared, compared before known.
+ * Counts each path once. Refused takes precedence over settling, settling over compared, compared over known.
  *
  * @param outside paths counted elsewhere: refused, ignored (a number), and being compared
  */
@@ -22,23 +22,24 @@ export function accountsOf(
     states.set(state, (states.get(state) ?? 0) - 1);
   };
   let settling = 0;
-  let beside = 0; // what is seen, and not taken
-  // No list: 100,000 files may settle, and somebody asks several times a second.
+  /** Seen, but not taken. */
+  let untaken = 0;
+  // Iterates without a copy: 100,000 files may settle, and this runs several times a second.
   for (const path of waiting.keys()) {
     if (refused.has(path)) continue;
     settling += 1;
     if (taken.has(path)) leave(path);
-    else beside += 1;
+    else untaken += 1;
   }
   for (const path of refused.keys()) {
     if (taken.has(path)) leave(path);
-    else beside += 1;
+    else untaken += 1;
   }
   const comparing = [...outside.comparing].filter(
     (path) => taken.has(path) && !waiting.has(path) && !refused.has(path),
   );
   for (const path of comparing) leave(path);
-  const seen = taken.size + beside + ignored;
+  const seen = taken.size + untaken + ignored;
   const sidecars = states.get(sidecarState) ?? 0;
   const known = [...states].filter(([state, count]) => state !== null && state !== sidecarState && count > 0);
   const counted = {
@@ -52,7 +53,7 @@ export function accountsOf(
   return { seen, ...counted, known: Object.fromEntries(known), unaccounted: seen - sum };
 }
 
-/** Those of several folders together. */
+/** The sum over several folders. */
 export function sumOfAccounts(all: readonly Accounts[]): Accounts {
   const sum = (of: (accounts: Accounts) => number): number => all.reduce((total, each) => total + of(each), 0);
   const states = new Set(all.flatMap(({ known }) => Object.keys(known)));

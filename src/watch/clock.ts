@@ -1,6 +1,6 @@
 import type { Clock } from '../pipeline/file/ports.ts';
 
-/** Nobody can set this clock: settling must not end early because NTP or an operator moved the time. */
+/** A clock that cannot be set: settling must not end early because NTP or an operator changed the time. */
 export interface MonotonicClock extends Pick<Clock, 'elapsed'> {
   /** Calls `action` once after `delayMs` (at most 2^31 - 1). The returned function cancels it. */
   after(delayMs: number, action: () => void): () => void;
@@ -15,8 +15,8 @@ export const monotonicClock: MonotonicClock = {
 };
 
 /**
- * Calls `onStall` with the length in milliseconds after the event loop was blocked for more than 5 s: the kernel's event queue may
- * have overflowed meanwhile, and Node does not say so.
+ * Calls `onStall` with the length in milliseconds after the event loop was blocked for more than 5 s: the event queue
+ * of the kernel may have overflowed, which Node does not report.
  *
  * @returns stops watching
  */
@@ -26,13 +26,13 @@ export function watchForStalls(clock: MonotonicClock, onStall: (stalledMs: numbe
   return watch.add(onStall);
 }
 
-/** With a timer for each of 1,000 folders, a process that has nothing to do wakes up 1,000 times a second. */
+/** Shared: with a timer for each of 1,000 folders, an idle process would wake up 1,000 times a second. */
 const stallWatches = new WeakMap<MonotonicClock, StallWatch>();
 
 const TICK_MS = 1000;
 const STALL_MS = 5000;
 
-/** One timer for all who want to know, while there are any. */
+/** One timer for all listeners, while there are any. */
 class StallWatch {
   readonly #clock: MonotonicClock;
   readonly #listeners = new Set<{ readonly onStall: (stalledMs: number) => void }>();
@@ -64,4 +64,24 @@ class StallWatch {
     if (stalledMs <= STALL_MS) return;
     for (const { onStall } of this.#listeners) onStall(Math.round(stalledMs));
   }
+}
+
+const units = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+  [1, 's'],
+] as const;
+
+/** Formats milliseconds as `3.2 s` below a minute, otherwise by the two largest units: `1 m 20 s`, `2 h 5 m`. */
+export function durationWords(ms: number): string {
+  if (ms < 59_500) return `${Number((ms / 1_000).toFixed(1))} s`;
+  let left = Math.round(ms / 1_000);
+  const largest = units.findIndex(([size]) => left >= size);
+  const parts = units.slice(largest, largest + 2).map(([size, unit]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count === 0 ? '' : `${count} ${unit}`;
+  });
+  return parts.join(' ').trim();
 }

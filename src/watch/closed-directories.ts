@@ -5,16 +5,19 @@ import { versionOf } from '../pipeline/file/file-version.ts';
 import { whyClosed } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import { UNREADABLE_MS } from './completeness.ts';
-import type { ClosedDirectory } from './ports.ts';
+import type { WatchSink } from './ports.ts';
 
 export interface ClosedDirectoriesOptions {
   readonly folder: { readonly path: string };
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  readonly closed: (directory: ClosedDirectory) => Promise<void>;
+  readonly sink: WatchSink;
 }
 
-/** Directories that scans could not open. Each is reported once, when it stays closed: its owner may be about to open it. */
+/**
+ * Directories that scans could not open. Each is reported once, after it stayed closed: its owner may be about to open
+ * it.
+ */
 export class ClosedDirectories {
   readonly #options: ClosedDirectoriesOptions;
   /** Path → since when, by the monotonic clock. */
@@ -25,7 +28,7 @@ export class ClosedDirectories {
     this.#options = options;
   }
 
-  /** Whether another scan is needed soon, to report one of them. */
+  /** Whether a directory will be due for its report soon. */
   get isWaiting(): boolean {
     return this.#since.size > this.#reported.size && this.#reported.size < MOST_REPORTED;
   }
@@ -42,11 +45,11 @@ export class ClosedDirectories {
   }
 
   async #report(path: string, code: string): Promise<void> {
-    const { folder, logger, closed } = this.#options;
+    const { folder, logger, sink } = this.#options;
     const absolute = join(folder.path, path);
     try {
       const version = versionOf(await lstat(absolute, { bigint: true }));
-      await closed({ folder: folder.path, path, version, why: await whyClosed(absolute, 'directory', code) });
+      await sink.closed({ folder: folder.path, path, version, why: await whyClosed(absolute, 'directory', code) });
       this.#reported.add(path);
     } catch (error) {
       logger.debug('A closed directory cannot be noted; the next scan tries again', {
@@ -58,5 +61,5 @@ export class ClosedDirectories {
   }
 }
 
-/** The status counts the others as refused paths. */
+/** The status counts all others as refused paths. */
 const MOST_REPORTED = 1_000;

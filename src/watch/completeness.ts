@@ -1,29 +1,28 @@
 import { constants, readlinkSync } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, readdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { endOf } from '@dropcast/media';
 import type { LimitFunction } from 'p-limit';
+import { errnoOf } from '../errno.ts';
 import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { DoneMarkers } from './done-markers.ts';
-import { DownloadParts } from './download-parts.ts';
 import type { OpenWriters } from './open-writers.ts';
-import { errnoOf } from '../errno.ts';
 import type { FileKind } from './ports.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-/** Look again after `forMs`; `why` is for a person, `null` when nothing but staying unchanged is missing. */
+/** Look again after `forMs`. `why` is for people; `null`: the file only has to stay unchanged. */
 export interface Wait {
   readonly is: 'wait';
   readonly forMs: number;
   readonly why: string | null;
 }
 
-/** `flaw` holds the file; a `doubt` is worth a line in the log. */
+/** A `flaw` holds the file; a `doubt` is only logged. */
 export interface Complete {
   readonly is: 'complete';
   readonly flaw: string | null;
@@ -39,7 +38,7 @@ export interface JudgeOptions {
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
   readonly markers: DoneMarkers;
-  /** Bounds the looks at the disk. */
+  /** Bounds concurrent disk access. */
   readonly limit: LimitFunction;
   /** Whether the folder can be trusted now. */
   readonly isRootSound: () => Promise<boolean>;
@@ -48,8 +47,8 @@ export interface JudgeOptions {
 export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>;
 
 /**
- * Decides whether a file is complete: it stayed unchanged for its settle time or its sender says so, nobody is writing to it, and its
- * container does not contradict. Never rejects.
+ * Decides whether a file is complete: it stayed unchanged for its settle time or its sender says so, no process writes
+ * to it, and its container is whole. Never rejects.
  */
 export function createJudge({ folder, clock, writers, markers, limit, isRootSound }: JudgeOptions): Judge {
   const parts = new DownloadParts(folder.path, clock);
@@ -85,7 +84,7 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     const isUnreadable = check.is === 'unreadable';
-    // A sidecar or checksum is read again when its video is taken in, and then holds the video.
+    // The intake of its video reads a sidecar or checksum again, and holds the video if it cannot.
     if (isUnreadable && !(check.isRefused && isTakenIn(file.kind))) return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
     const flaw = isUnreadable ? check.why : isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
@@ -95,7 +94,7 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
   };
 }
 
-/** How long a file has to stay unchanged for what its bytes say, in milliseconds. */
+/** How long a file must stay unchanged, given the check of its bytes. Milliseconds. */
 function quietMs(check: BytesCheck, flaw: string | null, settleMs: number): number {
   if (check.is === 'unreadable') return UNREADABLE_MS;
   if (flaw !== null) return graceMs(settleMs);
@@ -107,41 +106,43 @@ export function isTakenIn(kind: FileKind | null): boolean {
   return kind === 'media' || kind === 'link';
 }
 
-/** A verdict. @param forMs milliseconds until the next look @param why see `Wait` */
+/** @param forMs milliseconds until the next look @param why see `Wait` */
 export function wait(forMs: number, why: string | null): Wait {
   return { is: 'wait', forMs, why };
 }
 
-/** What is wrong with a file of no bytes. */
 export const emptyFlaw = 'the file is empty';
 
-/** For what no event announces: the folder comes back, a mode changes, the sink recovers. */
+/** For changes without an event: the folder comes back, a mode changes, the sink recovers. */
 export const SLOW_RECHECK_MS = 30_000;
-/** A writer may open its file for others only when it has finished; a person hears of it within a minute. */
+/** A writer may grant access only once it has finished. The operator is notified within a minute. */
 export const UNREADABLE_MS = 30_000;
-/** A part is deleted or renamed seconds after the last file of its download was written. */
+/** The downloader deletes or renames a part seconds after it wrote the last file. */
 const PART_RECHECK_MS = 5_000;
 const FIRST_VETO_RECHECK_MS = 1000;
 const LAST_VETO_RECHECK_MS = 5000;
 /** A writer that keeps a file open for six hours without writing a byte has forgotten it. */
 const LONGEST_VETO_MS = 6 * 3_600_000;
 /**
- * For a file that plays but lacks less than a packet at its end, or padding. A copy over a network that stalls for longer is rare, and no
- * second copy of such a file would be any better.
+ * For a file that plays but lacks less than a packet at its end, or padding. A network copy rarely stalls for longer,
+ * and another copy of such a file would be no better.
  */
 const QUIET_MS = 5 * 60_000;
 
-/** What the bytes of an unchanged file say. `moved`: it is not the file we saw any more, look again. `doubtful` passes after a quiet time. */
+/**
+ * The check of the bytes of an unchanged file. `moved`: another file is at the path, look again. `doubtful` passes
+ * after a quiet time.
+ */
 export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }
   | { readonly is: 'doubtful'; readonly doubt: string; readonly passesAfterMs: number }
-  /** `isRefused`: for want of a right, so that it stays so until a person grants it. */
+  /** `isRefused`: dropcast lacks a permission, and only a person can grant it. */
   | { readonly is: 'unreadable'; readonly why: string; readonly isRefused: boolean };
 
 /**
- * Opens the file as the upload will (never through a link, never blocking on a pipe), makes sure that it is the file we saw and lies
- * inside the folder, and asks its container. Never throws.
+ * Opens the file as the upload will (never through a link, never blocking on a pipe), makes sure that it is the same
+ * file and lies inside the folder, and checks its container. Never throws.
  *
  * @param folder absolute path of the watched folder, which may itself be a link
  * @param isMedia false skips the container
@@ -152,7 +153,7 @@ export async function checkBytes(
   version: FileVersion,
   isMedia: boolean,
 ): Promise<BytesCheck> {
-  // The watcher also looks again at what rows name.
+  // The watcher also looks at paths from rows.
   if (!isInnerPath(path)) return unreadable('its path leads out of the folder');
   try {
     await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
@@ -171,7 +172,7 @@ export async function checkBytes(
     return { is: 'flawed', flaw: flaw.why };
   } catch (error) {
     const code = errnoOf(error);
-    // The file is gone, stale or a link now: the next look finds out.
+    // The file is gone, stale or a link: the next look finds out.
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)) return { is: 'moved' };
     if (!isRefusal(code)) return unreadable(`it cannot be read (${code})`);
     return unreadable(await whyClosed(join(folder, path), 'file', code), true);
@@ -184,7 +185,7 @@ function unreadable(why: string, isRefused = false): BytesCheck {
 
 const READ_WITHOUT_FOLLOWING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Whether it was reached through no link. Asks the kernel's memory, which cannot hang on a dead share. */
+/** Whether no link led to the file. Reads kernel memory, which cannot hang on a dead share. */
 function isOpenAt(fd: number, path: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`) === path;
@@ -193,8 +194,50 @@ function isOpenAt(fd: number, path: string): boolean {
   }
 }
 
-/** Somebody may have replaced a directory by a link since the scan walked through it. */
+/** A directory may have been replaced by a link since the scan. */
 async function isInside(folder: string, path: string): Promise<boolean> {
   const [root, parent] = await Promise.all([realpath(folder), realpath(dirname(join(folder, path)))]);
   return parent === dirname(join(root, path));
 }
+
+/**
+ * Distinguishes parts of a download from videos. yt-dlp fetches `clip.f137.mp4` and `clip.f140.m4a` one after the other
+ * and then merges them, so a part is complete for minutes. Only another file of the same download that is still written
+ * proves it: `race.f1.mp4` is a video. Source: yt-dlp, `YoutubeDL.py` (`prepend_extension` with `f` and the format).
+ */
+class DownloadParts {
+  readonly #folder: string;
+  readonly #clock: MonotonicClock;
+  /** The last listing: the parts of a directory are checked one after the other. */
+  #listed: { readonly directory: string; readonly atMs: number; readonly names: Promise<readonly string[]> } | null =
+    null;
+
+  /** @param folder absolute path of the watched folder */
+  constructor(folder: string, clock: MonotonicClock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  /** @returns the file that proves that `path` is part of an unfinished download, or null */
+  async proofFor(path: string): Promise<string | null> {
+    const stem = stemOf(basename(path));
+    if (stem === null) return null;
+    const names = await this.#list(dirname(join(this.#folder, path)));
+    return names.find((name) => name.startsWith(`${stem}.`) && STILL_WRITTEN.test(name)) ?? null;
+  }
+
+  /** A directory that cannot be listed proves nothing. */
+  #list(directory: string): Promise<readonly string[]> {
+    const now = this.#clock.elapsed();
+    if (this.#listed?.directory !== directory || now - this.#listed.atMs > LISTING_LASTS_MS)
+      this.#listed = { directory, atMs: now, names: readdir(directory).catch(() => []) };
+    return this.#listed.names;
+  }
+}
+
+function stemOf(name: string): string | null {
+  return /^(?<stem>.+)\.f[^.]+\.[^.]+$/su.exec(name)?.groups?.['stem'] ?? null;
+}
+
+const STILL_WRITTEN = /\.(?:part|ytdl|part-Frag\d+|temp\.[^.]+)$/iu;
+const LISTING_LASTS_MS = 1_000;

@@ -1,59 +1,59 @@
 /**
- * Events of the file system, and all that dropcast does with chokidar. Nothing else in the program knows it.
+ * Events of the file system. Only this file uses chokidar.
  *
- * dropcast uses chokidar to put a watch on each directory, to list a new directory, and to report the end of a directory, on each platform
- * that Node runs on. Events only give hints: the kernel drops events when its queue overflows, Node does not report that, and
- * `awaitWriteFinish` skips files that are present at the start. The scan is the truth (docs/design.md), and `Settler` decides when a file
- * is complete.
+ * chokidar watches each directory, lists new directories, and reports removed ones, on each platform that Node runs on.
+ * Events are only hints: the kernel drops events when its queue overflows, Node does not report that, and
+ * `awaitWriteFinish` skips files that are present at the start. The scan is the truth (docs/design.md), and `Settler`
+ * decides when a file is complete.
  *
  * Options:
- * - `backend`: `auto` or `native`. A folder that polls opens no events at all: the scan is enough.
- * - `depth: 0`: each directory is given to chokidar by `watch`, one after the other. With 100,000 files in 1,000 directories this took
- *   30 MB. With sixteen directories at a time, and the files, it took 145 MB.
- * - `ignored`: chokidar asks about each path that it lists. The answer keeps directories only, and reports the files on the way.
+ * - `backend`: `auto` or `native`. A folder that polls opens no events: its scans are enough.
+ * - `depth: 0`: `watch` passes directories to chokidar one by one. With 100,000 files in 1,000 directories this took 30
+ *   MB; sixteen directories at a time, with their files, took 145 MB.
+ * - `ignored`: chokidar calls it for each path that it lists. It keeps only directories, and reports the files.
  * - `followSymlinks`, `atomic` and `awaitWriteFinish` are off: links are not followed, and no event waits for another.
  *
  * Private traits, for which the version is pinned exactly:
- * - `raw` events carry the name that the kernel said and `watchedPath`, the directory. chokidar does not look at such a path when `ignored`
- *   refuses it: the receiver of the event does (docs/decisions/0040-what-a-file-costs-the-daemon.md).
+ * - `raw` events carry the name from the kernel and `watchedPath`, the directory. chokidar does not look at a path that
+ *   `ignored` refuses: the receiver of the event does (docs/decisions/0040-what-a-file-costs-the-daemon.md).
  * - `ignored` is called without `stats` before chokidar looks, and with them afterwards.
  * - It calls `fs.watch` with a path, options and a listener, through the module object. `sliceEvents` depends on that.
  */
 
 import fs from 'node:fs';
+import type { Stats } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join, sep } from 'node:path';
-import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { FSWatcher } from 'chokidar';
-import { probeName } from './event-proof.ts';
 import { errnoOf } from '../errno.ts';
-import { Slices } from './slices.ts';
+import { probeName } from './event-proof.ts';
 import type { RoughStats } from './taken-files.ts';
-
-sliceEvents();
 
 export interface EventOptions {
   readonly root: string;
   readonly backend: 'auto' | 'native';
-  /** True for paths that are not ours: such directories are never entered. */
+  /** True for directories that are never entered. */
   readonly leavesOut: (absolutePath: string) => boolean;
-  /** True for names that a file of ours may have. Whoever gets the event looks at the path, and tells if a directory is there. */
+  /**
+   * True for names that a file of ours may have. The receiver of the event looks at the path, and calls `watch` for a
+   * directory.
+   */
   readonly mayBeFile: (absolutePath: string) => boolean;
   /** Something may have happened at the absolute path. */
   readonly onEvent: (absolutePath: string) => void;
-  /** A file is at the absolute path: its directory was listed, at the beginning or because it is new. */
+  /** A listing found a file at the absolute path. Directories are listed at the start and when they are new. */
   readonly onFile: (absolutePath: string, stats: RoughStats) => void;
-  /** Events are missing from now on; the absolute path of what cannot be watched, where it is known. */
+  /** Events are missing. @param absolutePath of the directory that cannot be watched, if known */
   readonly onError: (code: string, absolutePath?: string) => void;
-  /** All directories that existed at the beginning are watched. */
+  /** All directories that existed at the start are watched. */
   readonly onCaughtUp: () => void;
 }
 
 /** Events of the folder until it is disposed of. */
 export interface FolderEvents extends AsyncDisposable {
-  /** A directory is at the absolute path. One that is watched already stays so. */
+  /** A directory is at the absolute path. Does nothing if it is already watched. */
   watch(directory: string): void;
 }
 
@@ -107,7 +107,7 @@ class Events implements FolderEvents {
     return this.#stop.signal.aborted;
   }
 
-  /** chokidar turns an exception of a listener into an unhandled rejection, which ends the process. */
+  /** chokidar would turn an exception of a listener into an unhandled rejection, which ends the process. */
   #report(path: string, stats?: Stats): void {
     if (this.#isClosed) return;
     try {
@@ -126,7 +126,10 @@ class Events implements FolderEvents {
     return true;
   }
 
-  /** The kernel names what is in a watched directory. An event without a name is about the directory itself, which chokidar handles. */
+  /**
+   * The kernel names the entry of a watched directory. chokidar handles events without a name, which concern the
+   * directory.
+   */
   #happened(name: unknown, details: unknown): void {
     if (typeof name === 'string' && isInDirectory(details)) this.#report(join(details.watchedPath, name));
   }
@@ -137,7 +140,7 @@ class Events implements FolderEvents {
 
   #directoryLeft(path: string): void {
     this.#given.delete(path);
-    // The end of the root itself: the folder has to be checked.
+    // The root itself is gone: the folder must be checked.
     if (path === this.#options.root) this.#report(path);
   }
 
@@ -147,7 +150,7 @@ class Events implements FolderEvents {
       await this.#pause(FEED_PAUSE_MS);
       if (this.#queue.length === 0 && !this.#isCaughtUp) await this.#pause(QUIET_MS);
     }
-    // At once, so that no directory given from here on is left in the queue.
+    // Synchronously, so that a directory that arrives now starts another feed.
     this.#feeding = null;
     if (this.#isCaughtUp || this.#isClosed) return;
     this.#isCaughtUp = true;
@@ -161,14 +164,14 @@ class Events implements FolderEvents {
 }
 
 const FEED_PAUSE_MS = 1;
-/** No new directory turned up for this long: the start is over. Only the extra scan after it depends on this. */
+/** Without a new directory for this long, the start is over. Only the extra scan after it depends on this. */
 const QUIET_MS = 250;
 
 function isInDirectory(details: unknown): details is { readonly watchedPath: string } {
   return typeof details === 'object' && details !== null && 'watchedPath' in details;
 }
 
-/** Errors of file system calls have it. */
+/** The path of a failed file system call. */
 function pathOf(error: unknown): string | undefined {
   return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
 }
@@ -180,9 +183,9 @@ function withSeparator(path: string): string {
 type Listener = (event: string, name: string | null) => void;
 
 /**
- * Makes `fs.watch` report its events in slices. libuv reads events until the queue of the kernel is empty, without a turn of the event loop.
- * While files come faster than chokidar handles their events, nothing else happens: 100,000 files stopped a daemon for 12 s. chokidar has no
- * option for this (docs/decisions/0046-watches-are-proven.md).
+ * Makes `fs.watch` report its events in slices. libuv reads events until the queue of the kernel is empty, without a
+ * turn of the event loop. While files come faster than chokidar handles their events, nothing else runs: 100,000 files
+ * stopped a daemon for 12 s. chokidar has no option for this (docs/decisions/0046-watches-are-proven.md).
  */
 function sliceEvents(): void {
   const { watch } = fs;
@@ -197,7 +200,7 @@ function sliceEvents(): void {
       const tell = (): void => {
         if (!isClosed) listener(event, name);
       };
-      // The test of the watches needs its event in time, whatever waits.
+      // The proof that events arrive must not wait for other events.
       if (name !== null && basename(name) === probeName) tell();
       else slices.add(`${number} ${event} ${name}`, tell);
     });
@@ -208,3 +211,36 @@ function sliceEvents(): void {
   Object.assign(fs, { watch: sliced });
   syncBuiltinESMExports();
 }
+
+/**
+ * Runs bursts of work in slices, in order, with turns of the event loop between them. Work that is added again before
+ * it ran runs once.
+ */
+export class Slices {
+  readonly #waiting = new Map<string, () => void>();
+  #isRunning = false;
+
+  /** @param work must not throw */
+  add(key: string, work: () => void): void {
+    if (this.#waiting.has(key)) return;
+    this.#waiting.set(key, work);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    setImmediate(() => this.#run());
+  }
+
+  #run(): void {
+    const endsAt = performance.now() + SLICE_MS;
+    for (const [key, work] of this.#waiting) {
+      this.#waiting.delete(key);
+      work();
+      if (performance.now() >= endsAt) break;
+    }
+    this.#isRunning = this.#waiting.size > 0;
+    if (this.#isRunning) setImmediate(() => this.#run());
+  }
+}
+
+const SLICE_MS = 10;
+
+sliceEvents();

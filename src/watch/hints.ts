@@ -1,42 +1,43 @@
-import { relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { Logger } from '../log/logger.ts';
+import { grantCommand, userOfProcess } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
-import { EventGaps } from './event-gaps.ts';
 import { EventProof, probeName } from './event-proof.ts';
 import type { FolderEvents, OpenEvents } from './events.ts';
 import type { Inventory } from './inventory.ts';
+import { isLeftAlone } from './left-alone-names.ts';
 import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 import type { RoughStats } from './taken-files.ts';
-import { isLeftAlone } from './left-alone-names.ts';
+import { readLimits, watchLimitAdvice } from './watch-limits.ts';
 
 export interface HintsOptions {
   readonly folder: WatchSettings;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, nothing is opened and nothing passed on any more. */
+  /** Once it fires, nothing is opened or forwarded. */
   readonly signal: AbortSignal;
   readonly root: Root;
   readonly openEvents: OpenEvents;
   /** At least this long from one opening of the watches to the next. */
   readonly leastReopenMs: number;
-  /** How many directories of all folders have to be watched. */
+  /** How many directories of all folders must be watched. */
   readonly directories: () => number;
   readonly scanSoon: () => void;
   readonly scanNamesSoon: () => void;
-  /** Something may have happened to a path of ours, relative to the folder. */
+  /** A path of ours, relative to the folder, may have changed. */
   readonly hint: (path: string) => void;
 }
 
-/** Turns file system events into hints, and reopens the watches when they miss something. Owns the watches, which end with it. */
+/** Turns file system events into hints, and reopens the watches when they miss events. Owns the watches. */
 export class Hints implements AsyncDisposable {
   readonly #options: HintsOptions;
   readonly #nested: ReadonlySet<string>;
   readonly #gaps: EventGaps;
   readonly #proof: EventProof;
   #events: FolderEvents | null = null;
-  /** The generation of the folder whose directories are watched; null when it was frozen. */
+  /** The generation of the folder when the watches were opened; null: it was frozen. */
   #openedOn: string | null = null;
   #heardAt: number | null = null;
 
@@ -61,18 +62,18 @@ export class Hints implements AsyncDisposable {
     return this.#gaps.why;
   }
 
-  /** Whether scans have to be as frequent as without watches: on a share, events tell only what this machine does. */
+  /** Whether scans must be as frequent as without watches: on a share, events report only what this machine does. */
   get isPolled(): boolean {
     const { folder, root } = this.#options;
     return this.#proof.deafBecause !== null || (folder.watch === 'auto' && root.remote !== null);
   }
 
-  /** How long ago an event told of a path in the folder; null: none did. */
+  /** Age of the last event; null: none came. */
   get heardMsAgo(): number | null {
     return this.#heardAt === null ? null : this.#options.clock.elapsed() - this.#heardAt;
   }
 
-  /** What else there is to know about the events, or null. */
+  /** Further facts about the events, or null. */
   get note(): string | null {
     const { folder, root } = this.#options;
     if (folder.watch !== 'auto' || root.remote === null) return this.#proof.untestedBecause;
@@ -96,17 +97,17 @@ export class Hints implements AsyncDisposable {
     });
   }
 
-  /** A directory is there, and nothing keeps it from being watched. */
+  /** A directory exists and may be watched. */
   directory(path: string): void {
     const { folder } = this.#options;
     this.#events?.watch(`${folder.path}/${path}`);
   }
 
   /**
-   * Reopens the watches if that helps. Only after a scan that went well, as at the start: opening them asks for a scan, and if a scan
-   * that fails reopened them, that would never end.
+   * Reopens the watches if that helps. Only after a successful scan: opening the watches requests a scan, so reopening
+   * after a failed one would loop.
    *
-   * @param isRefused whether the last scan could not read this directory either
+   * @param isRefused whether the last scan could not read this directory
    */
   async renew(isRefused: (path: string) => boolean): Promise<void> {
     if (this.#events === null || this.#options.root.isFrozen) return;
@@ -122,13 +123,13 @@ export class Hints implements AsyncDisposable {
     await events?.[Symbol.asyncDispose]();
   }
 
-  /** The watches are on the directories that were there when they were opened; nobody notices a mount over them. */
+  /** The watches are on the directories that existed when they were opened. They do not notice a mount on top. */
   get #isOutdated(): boolean {
     const { root } = this.#options;
     return root.isFrozen || this.#openedOn !== root.generation;
   }
 
-  /** What the sink has of it may have changed before its directory was watched. */
+  /** The file may have changed before its directory was watched. */
   #found(absolutePath: string, stats: RoughStats): void {
     const { inventory } = this.#options;
     const path = this.#pathOf(absolutePath);
@@ -154,7 +155,7 @@ export class Hints implements AsyncDisposable {
   #failed(code: string, path: string | null): void {
     const { folder, logger, root, signal, scanSoon } = this.#options;
     if (signal.aborted) return;
-    // While the whole folder is away, an error says nothing about its directories. Once it is back, the watches are reopened.
+    // While the folder is away, errors say nothing about its directories. The watches are reopened once it is back.
     if (!this.#isOutdated && this.#gaps.failed(code, path)) root.report();
     else logger.debug('watcher error', { folder: folder.path, path, code });
     scanSoon();
@@ -164,13 +165,13 @@ export class Hints implements AsyncDisposable {
     const { root } = this.#options;
     if (!this.#isOutdated) this.#gaps.caughtUp();
     root.report();
-    // On a share, what this machine writes always arrives: that proves nothing.
+    // On a share, events of our own writes always arrive, which proves nothing.
     if (!root.isFrozen && root.remote === null) this.#proof.begin();
-    // Each file was listed, and compared with what the sink has. What is missing was not.
+    // Every listed file was compared with the inventory. A scan of names finds the missing ones.
     this.#options.scanNamesSoon();
   }
 
-  /** Scans come more often from now on, or less. */
+  /** The scan interval changes with the result. */
   #proved(): void {
     const { root, scanSoon } = this.#options;
     root.report();
@@ -187,4 +188,92 @@ export class Hints implements AsyncDisposable {
     const path = relative(this.#options.folder.path, absolutePath);
     return sep === '/' ? path : path.replaceAll(sep, '/');
   }
+}
+
+export interface EventGapsOptions {
+  readonly clock: MonotonicClock;
+  /** Shortest time from one opening of the watches to the next. It doubles each time. */
+  readonly leastMs: number;
+  readonly folder: { readonly path: string };
+  /** Why no event arrives although the watches are in place, or null. See `EventProof`. */
+  readonly deafBecause: () => string | null;
+  /** How many directories of all folders have to be watched. */
+  readonly directories: () => number;
+}
+
+/** Whether the events of a folder are complete, and if not, when reopening its watches is worthwhile. */
+export class EventGaps {
+  readonly #options: EventGapsOptions;
+  #why: string | null = null;
+  /** The directory that dropcast may not watch, relative to the folder. */
+  #closed: string | null = null;
+  #hasFailed = false;
+  #openedAtMs = -Infinity;
+  #waitMs: number;
+
+  constructor(options: EventGapsOptions) {
+    this.#options = options;
+    this.#waitMs = options.leastMs;
+  }
+
+  /** Why events are missing, or null. */
+  get why(): string | null {
+    return this.#why ?? this.#options.deafBecause();
+  }
+
+  /** The watches are being opened. An earlier gap counts until they are in place. */
+  opened(): void {
+    const now = this.#options.clock.elapsed();
+    const isLongAgo = now - this.#openedAtMs > LONGEST_WAIT_MS;
+    this.#waitMs = isLongAgo ? this.#options.leastMs : Math.min(2 * this.#waitMs, LONGEST_WAIT_MS);
+    this.#openedAtMs = now;
+    this.#hasFailed = false;
+  }
+
+  /**
+   * Only the first error since the watches were opened counts.
+   *
+   * @param path relative to the folder, if known
+   * @returns whether the error means that events are missing
+   */
+  failed(code: string, path: string | null): boolean {
+    const reason = this.#reasonOf(code, path);
+    if (reason === null) return false;
+    if (this.#hasFailed) return true;
+    this.#hasFailed = true;
+    this.#why = `${reason}; scanning more often instead`;
+    this.#closed = isPermission(code) ? path : null;
+    return true;
+  }
+
+  /** A watch was tried on all directories that existed when the watches were opened. */
+  caughtUp(): void {
+    if (this.#hasFailed) return;
+    this.#why = null;
+    this.#closed = null;
+  }
+
+  /** @param isRefused whether the last scan could not read this directory */
+  isWorthOpening(isRefused: (path: string) => boolean): boolean {
+    if (this.why === null || this.#options.clock.elapsed() - this.#openedAtMs < this.#waitMs) return false;
+    return this.#closed === null || !isRefused(this.#closed);
+  }
+
+  #reasonOf(code: string, path: string | null): string | null {
+    if (code === 'ENOSPC' || code === 'EMFILE')
+      return watchLimitAdvice(code, this.#options.directories(), readLimits());
+    if (!isPermission(code)) return null;
+    const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
+    const user = userOfProcess();
+    const fact = `user ${user} may not open ${directory} (${code})`;
+    if (path === null || user === 'root') return fact;
+    return `${fact}; run \`${grantCommand(join(this.#options.folder.path, path), 'directory', user)}\``;
+  }
+}
+
+/** Opening 10,000 directories takes seconds, and a limit stays exhausted until an operator raises it. */
+const LONGEST_WAIT_MS = 600_000;
+
+function isPermission(code: string): boolean {
+  return code === 'EACCES' || code === 'EPERM';
 }

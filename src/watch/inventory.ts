@@ -1,9 +1,9 @@
 import { lookKey } from '../pipeline/file/file-version.ts';
-import type { WatchCounts } from './ports.ts';
+import type { KnownFile, WatchCounts } from './ports.ts';
 import { TakenFiles } from './taken-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-/** What is known of the files in a folder: those the sink has, and those that still settle. A changed file is in both. */
+/** The known files of a folder: those that the sink took, and those that still settle. A changed file is in both. */
 export class Inventory {
   readonly taken = new TakenFiles();
   readonly waiting = new Map<string, WaitingFile>();
@@ -14,27 +14,30 @@ export class Inventory {
     return this.taken.has(path) || this.waiting.has(path);
   }
 
-  /** The row that stands for the file is in this state now; null: none stands for it any more. */
+  /** The row of the file is now in this state; null: the file no longer has a row. */
   becomes(path: string, state: string | null): void {
     this.taken.setState(path, state);
     const file = this.waiting.get(path);
     if (file !== undefined) file.state = state;
   }
 
-  /** The sink has the file as it was offered. */
+  /** The sink took the file as it was offered. */
   took({ path, kind, version, state }: WaitingFile): void {
     this.taken.set(path, version);
     const now = kind === 'sidecar' || kind === 'proof' ? sidecarState : state;
     if (now !== null) this.taken.setState(path, now);
   }
 
-  /** The waiting file is gone. It may have a row although it was never offered, when a person added it: the row has to hear of it too. */
+  /**
+   * The waiting file is gone. If an operator added it, it has a row although it was never offered: the row must be
+   * notified.
+   */
   leaves(path: string): void {
     const file = this.waiting.get(path);
     if (file !== undefined && file.state !== null && !this.taken.has(path)) this.took(file);
   }
 
-  /** Files that the sink took, and that nothing stands for. */
+  /** Files that the sink took and that have no row. */
   unaccounted(): string[] {
     if (this.taken.countStates().get(null) === 0) return [];
     return [...this.taken.withoutState()].filter((path) => !this.waiting.has(path));
@@ -50,19 +53,19 @@ export class Inventory {
     this.#unfound.delete(path);
   }
 
-  /** What was known when the scan began and that it has not found. */
+  /** Paths that were known when the scan began, and that it has not found. */
   unfound(): Set<string> {
     return new Set([...this.taken.unfound(), ...this.#unfound]);
   }
 
-  /** Those of these paths whose file settles at another path: it was renamed. */
+  /** The paths whose file settles at another path: it was renamed. */
   renamed(paths: readonly string[]): ReadonlySet<string> {
     const versions = paths.flatMap((path) => {
       const version = this.taken.get(path);
       return version === undefined ? [] : [{ path, version }];
     });
     const inodes = new Set(versions.map(({ version }) => version.ino));
-    // A text for each of 100,000 files that wait would stop the event loop.
+    // Building a key for each of 100,000 waiting files would block the event loop.
     const candidates = this.waiting.values().filter(({ version }) => inodes.has(version.ino));
     const arriving = new Set(candidates.map(({ version }) => lookKey(version)));
     return new Set(versions.filter(({ version }) => arriving.has(lookKey(version))).map(({ path }) => path));
@@ -81,5 +84,29 @@ export class Inventory {
   }
 }
 
-/** No row stands for a sidecar, nor for what proves that a file is complete. */
+/** The state of sidecars and proofs, which have no row. */
 export const sidecarState = 'sidecar';
+
+type TellKnown = (tell: (file: KnownFile) => void) => Promise<void>;
+
+/**
+ * The ledger may have lost rows. Adopts its current view of each file.
+ *
+ * @returns paths of files that the sink took, and that the ledger has not, or in another version
+ */
+export async function lostFiles({ taken, waiting }: Inventory, tellKnown: TellKnown): Promise<readonly string[]> {
+  const known = new TakenFiles();
+  await tellKnown(({ path, version, state }) => {
+    known.set(path, version);
+    known.setState(path, state);
+  });
+  const lost = [...taken.entries()].filter(
+    ([path, version]) => taken.state(path) !== sidecarState && !known.isSame(path, version),
+  );
+  for (const [path, version] of known.entries()) {
+    // The next scan finds the missing ones.
+    if (!taken.has(path) && !waiting.has(path)) taken.set(path, version);
+    taken.setState(path, known.state(path));
+  }
+  return lost.map(([path]) => path);
+}

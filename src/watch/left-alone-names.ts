@@ -1,20 +1,27 @@
-/** A kind of name that is left alone at any depth of a watched folder. `docs/left-alone-names.md` is made from these. */
+import { isUtf8 } from 'node:buffer';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+
+/**
+ * A kind of name that dropcast ignores at any depth of a watched folder. `docs/left-alone-names.md` is generated from
+ * these.
+ */
 export interface LeftAloneName {
-  /** The name as people write it: `*` is any characters, `?` is one, `EXT` is an extension. Case is ignored. */
+  /** A pattern: `*` is any characters, `?` is one, `EXT` is an extension. Case is ignored. */
   readonly name: string;
-  /** The program that makes such files. */
+  /** The program that creates such files. */
   readonly program: string;
   /** Why such a file is no video to upload. */
   readonly reason: string;
-  /** Where the program documents the name. */
+  /** The documentation of the name. */
   readonly source: string;
 }
 
 /**
- * The row that says why a path is left alone: the first segment that matches decides.
+ * The row that explains why a path is ignored. The first matching segment decides.
  *
  * @param path relative to the watched folder, with `/`
- * @returns null when no segment of it is left alone
+ * @returns null when no segment matches
  */
 export function leftAloneName(path: string): (LeftAloneName & { readonly segment: string }) | null {
   const segment = path.split('/').find(isLeftAloneSegment);
@@ -23,7 +30,7 @@ export function leftAloneName(path: string): (LeftAloneName & { readonly segment
   return row === undefined ? null : { ...row.kind, segment };
 }
 
-/** Whether any segment of the path is left alone; what a scan asks for each name. */
+/** Whether any segment of the path matches. A scan calls it for each name. */
 export function isLeftAlone(path: string): boolean {
   return path.split('/').some(isLeftAloneSegment);
 }
@@ -38,7 +45,7 @@ const lock = 'a lock or backup file of an editor';
 const rows = (reason: string, program: string, source: string, names: readonly string[]): readonly LeftAloneName[] =>
   names.map((name) => ({ name, program, reason, source }));
 
-/** Every kind of name that is left alone; the first one that matches is named. */
+/** Every kind of name that is ignored. The first match is reported. */
 export const leftAloneNames: readonly LeftAloneName[] = [
   rows(bin, 'Synology DSM, TerraMaster TOS', 'Synology Knowledge Center, Recycle Bin', ['#recycle']),
   rows(bin, 'QNAP QTS', 'QTS user guide, Network Recycle Bin', ['@Recycle']),
@@ -112,7 +119,7 @@ export const leftAloneNames: readonly LeftAloneName[] = [
   rows('hidden', 'any program', 'ls(1)', ['.*']),
 ].flat();
 
-/** `*` at an end of a name needs no scan to the end of it. */
+/** A `*` at either end of a name needs no anchor. */
 function source(name: string): string {
   const inner = name
     .replaceAll(/^\*|\*$/gu, '')
@@ -124,7 +131,7 @@ function source(name: string): string {
 }
 
 const ROWS = leftAloneNames.map((kind) => ({ kind, pattern: new RegExp(source(kind.name), 'isu') }));
-// A scan asks for each of 100,000 names, without a JIT: most names take two look-ups and one expression.
+// A scan checks 100,000 names, without a JIT: most names take two look-ups and one expression.
 const isWhole = (name: string): boolean => !/[*?]/u.test(name);
 const isEnding = (name: string): boolean => /^\*\.[^*?.]+$/u.test(name) && !name.endsWith('EXT');
 const lower = leftAloneNames.map(({ name }) => name.toLowerCase());
@@ -138,4 +145,22 @@ const OTHERS = new RegExp(
 function isLeftAloneSegment(segment: string): boolean {
   const name = segment.toLowerCase();
   return name.startsWith('.') || WHOLE.has(name) || ENDINGS.has(name.slice(name.lastIndexOf('.'))) || OTHERS.test(name);
+}
+
+export const BROKEN_NAME = 'its name is not valid UTF-8';
+
+/** A name that is not UTF-8, for people: `a\xffb.mp4`. */
+export function escapeName(name: Buffer): string {
+  return Array.from(name, (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  ).join('');
+}
+
+/** Whether a path that does not exist means a name that is not UTF-8: escaped for people, or as a shell passes it. */
+export async function meansBrokenName(path: string): Promise<boolean> {
+  const name = basename(path);
+  const there = await readdir(dirname(path), { encoding: 'buffer' }).catch(() => []);
+  return there.some((bytes) => !isUtf8(bytes) && (escapeName(bytes) === name || bytes.toString() === name));
 }

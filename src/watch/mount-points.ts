@@ -14,19 +14,45 @@ export function mountPointOf(path: string, mountinfo: string): string | null {
 }
 
 /**
- * Whether a directory of a file system is bound to this path, as systemd and containers do it, and not a whole file system mounted.
+ * Whether the path is a bind mount, as systemd and containers use them, and not the mount of a whole file system.
  *
  * @param path absolute, with symbolic links resolved
  * @param mountinfo text of /proc/self/mountinfo (proc(5))
  */
 export function isBoundAt(path: string, mountinfo: string): boolean {
   const mounts = mountinfo.split('\n').map((line) => line.split(' '));
-  // The last one covers those before it.
+  // The last mount covers earlier ones.
   const [, , , top] = mounts.findLast(([, , , , point = '']) => unescaped(point) === path) ?? [];
   return top !== undefined && top !== '/';
 }
 
-/** Spaces, line breaks and backslashes appear as `\040`; bytes of UTF-8 unchanged. */
+/** Spaces, line breaks and backslashes are escaped as `\040`; UTF-8 bytes are not. */
 function unescaped(field: string): string {
   return field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+/** statfs(2) magic numbers of file systems that change without the kernel: shares, and FUSE, which may be anything. */
+const shareNames: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0x517b, 'SMB'],
+  [0x65735546, 'FUSE'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x786f4256, 'a VirtualBox share'],
+  [0xbacbacbc, 'a VMware share'],
+]);
+
+/**
+ * The kind of share that a file system is; null for a local disk. Events on a share report only what this machine does,
+ * and the kernel caches file sizes there for some seconds.
+ *
+ * @param magic `f_type` of statfs(2)
+ */
+export function remoteKind(magic: bigint): string | null {
+  // The number is signed on some architectures.
+  return shareNames.get(Number(BigInt.asUintN(32, magic))) ?? null;
 }

@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
-import type { MonotonicClock } from './clock.ts';
 import { monotonicClock } from './clock.ts';
-import { SharedMappings } from './shared-mappings.ts';
+import type { MonotonicClock } from './clock.ts';
 
 /** A process of this machine that has a file open for writing, or mapped into its memory. */
 export interface Writer {
@@ -13,8 +13,8 @@ export interface Writer {
 }
 
 /**
- * Which files of this machine are open for writing, from `/proc/<pid>/fdinfo`, or mapped for it. Only a veto: it sees what the user may see
- * (`hidepid`, other users), and never a writer on the far side of a share.
+ * The files of this machine that are open for writing, from `/proc/<pid>/fdinfo`, or mapped for it. Only a veto: it
+ * sees only what the user may see (`hidepid`, other users), and never a writer on another machine.
  */
 export class OpenWriters {
   readonly #procPath: string;
@@ -29,11 +29,11 @@ export class OpenWriters {
   }
 
   /**
-   * A pass over all processes serves every question within a second of its start, but not for a file that changed since: its writer
-   * may have opened it later. Whether a descriptor found is still open is checked again.
+   * A pass over all processes answers for one second, but not for a file that changed since: its writer may have opened
+   * it later. A descriptor that was found is checked again.
    *
-   * @param unchangedForMs for how long the file has been unchanged
-   * @returns `null` when nobody has it open or mapped for writing, or when that cannot be known. Never throws.
+   * @param unchangedForMs how long the file has been unchanged
+   * @returns `null` when no process has it open or mapped for writing, or when that is unknown. Never throws.
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<Writer | null> {
     const descriptors = await this.#descriptors(Math.min(unchangedForMs, PASS_VALID_MS));
@@ -71,10 +71,10 @@ export class OpenWriters {
 type Descriptors = Map<string, { readonly pid: number; readonly fd: string; readonly inode: string }[]>;
 
 const PASS_VALID_MS = 1000;
-/** How long a pass may hold the event loop in one go. */
+/** How long a pass may block the event loop at a time. */
 const SLICE_MS = 5;
 
-/** Synchronous on purpose: fdinfo is kernel memory and cannot hang on a dead share; 125 processes take about 8 ms. */
+/** Synchronous on purpose: fdinfo is kernel memory and cannot hang on a dead share. 125 processes take about 8 ms. */
 async function readAllDescriptors(procPath: string): Promise<Descriptors> {
   const found: Descriptors = new Map();
   let sliceStart = performance.now();
@@ -94,7 +94,7 @@ async function readAllDescriptors(procPath: string): Promise<Descriptors> {
   return found;
 }
 
-/** `null` unless the descriptor is open for writing. The inode line needs Linux 5.14; before that there is no veto. */
+/** `null` unless the descriptor is open for writing. The inode line needs Linux 5.14; without it there is no veto. */
 function readOpenFile(procPath: string, pid: number, fd: string): { readonly inode: string } | null {
   const text = readText(`${procPath}/${pid}/fdinfo/${fd}`);
   const flags = /^flags:\s*([0-7]+)$/mu.exec(text ?? '')?.[1];
@@ -118,4 +118,145 @@ function listNames(path: string): string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * The files of this machine that are mapped for shared writing, from `/proc/<pid>/maps`: a process may close a file and
+ * keep writing through memory, and neither size nor times need to change for half a minute. Only a veto, as
+ * `OpenWriters`.
+ *
+ * `maps` is long, and a process that hangs may block its reader. It is read off the event loop, in pieces, one process
+ * at a time, and never before the last read has ended: at most one thread can hang.
+ */
+export class SharedMappings {
+  readonly #procPath: string;
+  readonly #clock: MonotonicClock;
+  #pass: { readonly startedAt: number; readonly mappings: Promise<Mappings> } | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isStuck = false;
+
+  constructor(procPath: string, clock: MonotonicClock) {
+    this.#procPath = procPath;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param unchangedForMs how long the file has been unchanged; a pass answers for five seconds, but not for a file
+   *   that changed since
+   * @returns the id of a process that has it mapped, or null, also when that is unknown. Never throws.
+   */
+  async of(version: FileVersion, unchangedForMs: number): Promise<number | null> {
+    const mappings = await this.#mappings(Math.min(unchangedForMs, MAPPINGS_VALID_MS));
+    for (const pid of mappings.get(version.ino) ?? []) {
+      const now = (await this.#inTurn(pid)) ?? [];
+      for (const mapping of now) if (mapping.inode === version.ino && (await isOf(mapping, version))) return pid;
+    }
+    return null;
+  }
+
+  #mappings(notOlderThanMs: number): Promise<Mappings> {
+    const now = this.#clock.elapsed();
+    if (this.#pass === null || now - this.#pass.startedAt >= notOlderThanMs)
+      this.#pass = { startedAt: now, mappings: this.#readAll() };
+    return this.#pass.mappings;
+  }
+
+  async #readAll(): Promise<Mappings> {
+    const found: Mappings = new Map();
+    for (const name of await readdir(this.#procPath).catch(() => [])) {
+      const pid = Number(name);
+      if (!Number.isInteger(pid) || pid === process.pid) continue;
+      const mappings = await this.#inTurn(pid);
+      if (mappings === null) return found;
+      for (const { inode } of mappings) found.set(inode, (found.get(inode) ?? new Set()).add(pid));
+    }
+    return found;
+  }
+
+  /** One process after the other. Null when a read takes too long, and until it has ended. */
+  #inTurn(pid: number): Promise<readonly Mapping[] | null> {
+    const answer = this.#turn.then(() => (this.#isStuck ? null : this.#read(pid)));
+    this.#turn = answer;
+    return answer;
+  }
+
+  async #read(pid: number): Promise<readonly Mapping[] | null> {
+    const reading = readMappings(`${this.#procPath}/${pid}/maps`).finally(() => (this.#isStuck = false));
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const cancel = this.#clock.after(LONGEST_READ_MS, () => {
+      this.#isStuck = true;
+      resolve(null);
+    });
+    const answer = await Promise.race([reading, late]);
+    cancel();
+    return answer;
+  }
+}
+
+/** Inode number → processes. Several devices may use the same number. */
+type Mappings = Map<string, Set<number>>;
+
+interface Mapping {
+  readonly inode: string;
+  /** Major and minor number, hexadecimal. */
+  readonly device: string;
+  readonly path: Buffer;
+}
+
+const MAPPINGS_VALID_MS = 5_000;
+const LONGEST_READ_MS = 2_000;
+const PIECE_BYTES = 64 * 1024;
+
+/** `7f…-7f… rw-s 00001000 fd:00 1234   /path`, proc_pid_maps(5). Names are bytes, which latin1 preserves. */
+const SHARED_WRITABLE = /^\S+ .w.s \S+ (\S+) ([1-9]\d*)\s+(\/.*)$/u;
+
+/** Empty when the process is gone, or belongs to another user. */
+async function readMappings(path: string): Promise<readonly Mapping[]> {
+  try {
+    await using file = await open(path);
+    return await sharedWritable(file);
+  } catch {
+    return [];
+  }
+}
+
+async function sharedWritable(file: FileHandle): Promise<readonly Mapping[]> {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const found: Mapping[] = [];
+  let rest = '';
+  for (;;) {
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, null);
+    if (bytesRead === 0) return found;
+    const text = rest + piece.toString('latin1', 0, bytesRead);
+    const end = text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    // Most pieces have no such line.
+    if (text.includes('w-s ') || text.includes('wxs ')) found.push(...parse(text.slice(0, end)));
+  }
+}
+
+function parse(text: string): Mapping[] {
+  return text.split('\n').flatMap((line) => {
+    const [, device, inode, path] = SHARED_WRITABLE.exec(line) ?? [];
+    if (device === undefined || inode === undefined || path === undefined) return [];
+    return [{ device, inode, path: Buffer.from(path.replaceAll('\\012', '\n'), 'latin1') }];
+  });
+}
+
+/** On Btrfs and overlays, `maps` and `stat` have different device numbers: the path decides there. */
+async function isOf({ device, path }: Mapping, { dev, ino }: FileVersion): Promise<boolean> {
+  if (device === deviceName(BigInt(dev))) return true;
+  try {
+    const target = await stat(path, { bigint: true });
+    return String(target.dev) === dev && String(target.ino) === ino;
+  } catch {
+    return false;
+  }
+}
+
+/** The format of `maps`: the reverse of makedev(3). */
+function deviceName(dev: bigint): string {
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n);
+  return `${major.toString(16).padStart(2, '0')}:${minor.toString(16).padStart(2, '0')}`;
 }

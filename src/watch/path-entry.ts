@@ -5,14 +5,14 @@ import type { BigIntStats } from 'node:fs';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
-/** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
+/** The entry at a path. `unclear`: the look failed in a way that proves nothing (EACCES, ESTALE, EIO). */
 export type PathEntry =
   | { readonly is: 'file'; readonly version: FileVersion }
   | { readonly is: 'directory' | 'missing' }
   | { readonly is: 'special'; readonly what: string }
   | { readonly is: 'unclear'; readonly code: string };
 
-/** Looks at a path without following a link at its end. Never throws. */
+/** Looks at a path without following a link in its last segment. Never throws. */
 export async function lookAt(absolutePath: string): Promise<PathEntry> {
   try {
     return entryOf(await lstat(absolutePath, { bigint: true }));
@@ -28,8 +28,8 @@ interface Looked {
 }
 
 /**
- * Looks at many paths, eight at a time, and tells which are files. One promise for all of them: with one for each, a look at 100,000
- * files takes twice the time.
+ * Looks at many paths, eight at a time, and reports the files. One promise for all: with a promise for each, 100,000
+ * files take twice as long.
  */
 export function findFiles(directory: string, names: readonly string[], { found, failed }: Looked): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -56,8 +56,8 @@ export function findFiles(directory: string, names: readonly string[], { found, 
   return promise;
 }
 
-/** Each takes a thread of the pool for good when the share hangs. */
-const LOOKS_AT_ONCE = 8;
+/** Each look blocks a thread of the pool while the share hangs. */
+export const LOOKS_AT_ONCE = 8;
 
 function entryOf(stats: BigIntStats): PathEntry {
   if (stats.isFile()) return { is: 'file', version: versionOf(stats) };
@@ -71,7 +71,7 @@ interface TypedEntry {
   isSocket(): boolean;
 }
 
-/** What something is that is neither a file nor a directory, for a person. */
+/** Names an entry that is neither a file nor a directory, for people. */
 export function kindOfSpecial(entry: TypedEntry): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a named pipe';

@@ -1,61 +1,66 @@
 import type { FileVersion } from '../pipeline/file/file-version.ts';
-import type { RootIdentity } from './root-identity.ts';
+import type { RootIdentity } from './root-check.ts';
 import type { ScanTimes } from './scan-schedule.ts';
 import type { LeftOut } from './left-out.ts';
 
 /**
- * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
- * that it is complete, or what it has to be (a done marker, a checksum).
+ * `link` names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of the file next to it; `proof` says
+ * that a file is complete or what its content must be (a done marker, a checksum).
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
-/** A directory below the folder that dropcast may not list or enter: nothing is known of what is in it. */
+/** A directory below the folder that dropcast may not list or enter: its files are unknown. */
 export interface ClosedDirectory {
   readonly folder: string;
   /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly version: FileVersion;
-  /** For a person, with the command that opens it. */
+  /** For people, with the command that grants access. */
   readonly why: string;
 }
 
-/** The folder to watch, and how. */
+/** The folder to watch, and how to watch it. */
 export interface WatchSettings {
   /** Absolute. */
   readonly path: string;
-  /** A file that stays unchanged for this long is complete. */
+  /** A file that stayed unchanged for this long is complete. */
   readonly settleMs: number;
-  /** Between two full scans, with jitter: 3/4 to 5/4 of it. */
+  /** The time between two full scans, with jitter: 3/4 to 5/4 of this. */
   readonly rescanMs: number;
-  /** `polling` opens no watches and only scans: for shares whose writers are on other machines. */
+  /** `polling` opens no watches and only scans, for shares whose writers are on other machines. */
   readonly watch: 'auto' | 'native' | 'polling';
-  /** What a relative path is to us; include, exclude and sidecar names are up to the caller. `null`: not ours. */
+  /**
+   * The kind of a file, by its relative path: the caller knows include, exclude and sidecar names. `null`: not ours.
+   */
   readonly accepts: (path: string) => FileKind | null;
-  /** The path of the file that says that this one is complete; `null`: none is waited for. */
+  /** The path of the done marker of a file; `null`: it needs none. */
   readonly markerOf: (path: string) => string | null;
-  /** Whether `exclude` takes a path out. */
+  /** Whether `exclude` matches a path. */
   readonly isExcluded: (path: string) => boolean;
-  /** Whether a directory, relative to the folder, has nothing of ours: it is never entered, and counts as one ignored path. */
+  /**
+   * Whether a directory, relative to the folder, has no files of ours: it is never entered, and counts as one ignored
+   * path.
+   */
   readonly leavesOut: (directory: string) => boolean;
-  /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
+  /** Absolute paths of watched folders inside this one. They have their own watchers, so this one never enters them. */
   readonly nested: readonly string[];
-  /** dropcast needs only to read the folder (`after_ready: keep`): that it may not write there is as intended. */
+  /** dropcast only needs to read the folder (`after_ready: keep`): a missing write permission is intended. */
   readonly isOnlyRead?: boolean;
 }
 
-/** What `status` and the log say of a folder in which dropcast may write nothing and needs to write nothing. */
+/** For the status and log of a folder that dropcast may not and need not write to. */
 export const onlyRead = 'read-only for dropcast (after_ready: keep)';
 
-/** A file that settled: all its bytes are there as far as waiting can tell. */
+/** A file that settled: it is complete as far as waiting can tell. */
 export interface CompleteFile {
   readonly folder: string;
   /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly kind: FileKind;
   readonly version: FileVersion;
-  /** Why the file must not be sent although more waiting does not help, in words; `null` for a sound file. */
+  /** Why the file must not be sent although more waiting would not help, in words; `null` for a sound file. */
   readonly flaw: string | null;
-  /** The flaw is that dropcast may not read it: that ends with an access right, not with another file. */
+  /** The flaw is that dropcast may not read the file: a permission ends it, not a new file. */
   readonly isUnreadable?: boolean;
 }
 
@@ -66,46 +71,62 @@ export interface SettlingFile {
   readonly version: FileVersion;
   /** Bytes. */
   readonly size: number;
-  /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */
+  /** The reason for the wait, in words: `unchanged for 3.2 of 5 s`. */
   readonly why: string;
-  /** Nothing happens to it until somebody says that it is complete. */
+  /** The file waits for its done marker. */
   readonly lacksMarker: boolean;
 }
 
 /**
- * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
- * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's, or most of its files are missing at once. No file is
- *   offered, none is reported gone. `isOffLimits`: it is another dropcast's, does not answer, or `isBehind`, so nothing in it may be touched.
- *   `isBehind`: the ledger is older than the folder.
- * - `scanning`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
- *   as a scan can read what could not be watched; after a limit was reached, from time to time.
+ * - `watching`: events and scans. `why` has remarks, as on a share.
+ * - `frozen`: the folder is missing, unmounted or unreadable, belongs to another dropcast, or most of its files are
+ *   missing at once. No file is offered or reported gone. `isOffLimits`: it belongs to another dropcast, does not
+ *   answer, or `isBehind`: nothing in it may be touched. `isBehind`: the ledger is older than the folder.
+ * - `scanning`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The
+ *   watches are reopened once a scan can read the directory that could not be watched; after a limit was reached, from
+ *   time to time.
  */
 export type RootState =
   | { readonly state: 'watching'; readonly why?: string }
-  | { readonly state: 'frozen'; readonly why: string; readonly isOffLimits?: true; readonly isBehind?: true }
+  | FrozenRoot
   | { readonly state: 'scanning'; readonly why: string };
 
-/** Thrown by the sink when it cannot take a file or a report just now, and nothing is wrong: it comes again, without a word in the log. */
+export interface FrozenRoot {
+  readonly state: 'frozen';
+  readonly why: string;
+  readonly isOffLimits?: true;
+  readonly isBehind?: true;
+}
+
+/**
+ * Thrown by the sink when it cannot take a file or a report now, and nothing is wrong. The watcher repeats it without a
+ * log line.
+ */
 export class NotNowError extends Error {
   override readonly name: string = 'NotNowError';
 }
 
 export interface WatchSink {
-  /** Once per (path, version), at most 16 at a time. Offered again only after a rejection. */
+  /** Offers a file, once per (path, version), at most 16 at a time. Repeated only after a rejection. */
   complete(file: CompleteFile): Promise<void>;
   /**
-   * A path that was offered, or known, no longer exists. That is certain (ENOENT below a healthy folder). After a rename it comes
-   * after the file was offered under its new path. Reported again only after a rejection.
+   * Reports that an offered or known path no longer exists, which is certain (ENOENT below a healthy folder). After a
+   * rename, the offer of the new path comes first. Repeated only after a rejection.
    */
-  gone(folder: string, path: string): Promise<void>;
-  /** Each scan: a hidden directory of dropcast's own, in which a file is put away, or was when dropcast ended. Never rejects. */
-  leftBehind(folder: string, directory: string): Promise<void>;
-  /** A directory below the folder stays closed to dropcast. Reported again only after a rejection, or when it was open in between. */
+  gone(path: string): Promise<void>;
+  /**
+   * Reports, in each scan, a private directory of dropcast in which a file is being put away, or was at a crash. Never
+   * rejects.
+   */
+  leftBehind(directory: string): Promise<void>;
+  /**
+   * Reports a directory that stays closed to dropcast. Repeated only after a rejection, or when it was open in between.
+   */
   closed(directory: ClosedDirectory): Promise<void>;
   /** A scan ended. Must not throw. */
-  scanned(folder: string): void;
+  scanned(): void;
   /** On every change of the state; the first call comes before `begin()` resolves. */
-  root(folder: string, state: RootState): void;
+  root(state: RootState): void;
 }
 
 export interface RefusedPath {
@@ -115,16 +136,17 @@ export interface RefusedPath {
   readonly why: string;
 }
 
-/** What is remembered of a folder itself, from one start to the next. */
+/** The record of a folder, which outlives the process. */
 export interface RootRecord {
-  /** The directory that is the folder; null while none was found yet. */
+  /** The directory that is the folder; null until one was found. */
   readonly identity: RootIdentity | null;
   /**
-   * - `missing`: most files were missing at once, which nobody believes; the folder is frozen. `before`: paths that had been given up
-   *   shortly before that.
-   * - `older`: the ledger is older than the mark of the folder. It stays so until an operator answers: files of other folders advance the ledger.
-   * - `resumed`: an operator said that all is as it should be, and no scan has seen it yet. `isOlder`: also that the ledger counts, although
-   *   it is older.
+   * - `missing`: most files were missing at once, so the folder is frozen. `before`: paths that were given up shortly
+   *   before.
+   * - `older`: the ledger is older than the mark of the folder. This lasts until an operator answers, because files of
+   *   other folders advance the ledger.
+   * - `resumed`: an operator said that all is as it should be, and no scan has seen it yet. `isOlder`: and that the
+   *   ledger is right, although it is older.
    */
   readonly doubt: RootDoubt | null;
 }
@@ -135,21 +157,21 @@ export type RootDoubt =
   | { readonly is: 'resumed'; readonly isOlder?: boolean };
 
 export interface RootStore {
-  /** Null when nothing usable was saved. */
+  /** @returns null when nothing usable was saved */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: RootRecord): Promise<void>;
   /**
-   * How many of these paths should have a file. A file that dropcast is moving or deleting at this moment, or has moved or deleted, does
-   * not count.
+   * How many of these paths should have a file. Files that dropcast moved or deleted, or is moving or deleting, do not
+   * count.
    */
   expected(folder: string, paths: readonly string[], which: Expected): Promise<number>;
 }
 
 /**
- * Which rows count as a file that should be there:
+ * Which rows should have a file:
  *
- * - `unfinished`: files that are still needed. A file that is done may have been taken away while dropcast was stopped.
- * - `also given up`: files that dropcast has given up as vanished, too.
+ * - `unfinished`: files that are still needed. A finished file may have been removed while dropcast was stopped.
+ * - `also given up`: also files that dropcast gave up as vanished.
  */
 export type Expected = 'all' | 'unfinished' | 'also given up';
 
@@ -161,21 +183,23 @@ export type Resumed =
 export interface KnownFile {
   readonly path: string;
   readonly version: FileVersion;
-  /** Of its row; see `becomes`. */
+  /** The state of its row; see `FolderWatcher.becomes`. */
   readonly state: string;
 }
 
-/** What the ledger has of a folder: offered again only when changed, reported gone when missing. */
+/** The files of a folder that the ledger has: offered again only when changed, reported gone when missing. */
 export interface KnownFiles {
-  /** Tells each; of several versions of a path the last counts. */
+  /** Calls `tell` for each file. The last version of a path counts. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
 }
 
-/** Every path seen is in exactly one bucket: `seen` is the sum of the others. A directory left alone counts as one path. */
+/**
+ * Every path seen is in exactly one bucket: `seen` is the sum of the others. An ignored directory counts as one path.
+ */
 export interface WatchCounts {
   readonly seen: number;
   readonly settling: number;
-  /** The sink has it, or it was known before. */
+  /** The sink took it, or it was known before. */
   readonly offered: number;
   /** Temporary names and paths that nothing includes, as of the last full scan. */
   readonly ignored: number;
@@ -183,75 +207,31 @@ export interface WatchCounts {
   readonly refused: number;
 }
 
-/** Where the paths of a folder are: each is in exactly one place, at every moment. */
+/** The accounts of a folder: each path is in exactly one, at every moment. */
 export interface Accounts {
-  /** Paths that are known to exist. A directory that is left alone counts as one path. */
+  /** Paths that are known to exist. An ignored directory counts as one path. */
   readonly seen: number;
   readonly settling: number;
-  /** Touched: being compared with what was sent. */
+  /** Touched files that are being compared with the sent content. */
   readonly comparing: number;
   /** State of the row of a file → number of files. */
   readonly known: Readonly<Record<string, number>>;
-  /** Sidecars, and other files that belong to a video. */
+  /** Sidecars and proofs. */
   readonly sidecars: number;
   readonly ignored: number;
   readonly refused: number;
-  /** `seen` without all others. Not zero: a file was taken in and has no row. */
+  /** `seen` minus all others. Not zero: a file was taken in and has no row. */
   readonly unaccounted: number;
 }
 
-/** How a folder is watched, and when it was last heard of and looked at. */
+/** How a folder is watched, with the times of its last event and scan. */
 export interface WatchActivity {
-  /** What finds files. Where events tell of some files only, scans come every few seconds as well. */
+  /** The source of new files. If events report only some files, scans run every few seconds as well. */
   readonly by: 'events' | 'events and scans' | 'scans';
   /** Null: no event came since the start. */
   readonly heardMsAgo: number | null;
   readonly scans: ScanTimes;
-  /** Files that wait until the file is there that says that they are complete. */
+  /** Files that wait for their done marker. */
   readonly lackMarkers: number;
   readonly leftOut: LeftOut;
-}
-
-export interface FolderWatcher extends AsyncDisposable {
-  /** Looks only at the folder itself. Resolves when it is known whether the folder can be trusted. */
-  begin(): Promise<void>;
-  /** Begins, and resolves after the first full scan, or soon after the watcher was disposed of. */
-  start(): Promise<void>;
-  /** Resolves after a full scan that began after the call. */
-  rescan(): Promise<void>;
-  /**
-   * Asks the disk now why what is missing in the folder proves nothing. `null`: it does prove something.
-   *
-   * @param missing a path the caller did not find and now believes gone: if the file is there again, it is offered again
-   */
-  whyAway(missing?: string): Promise<string | null>;
-  /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
-  lookAgain(path: string): void;
-  /** The caller saw the file with this version just now: from here on it is missed when it is gone. Paths that are left out stay so. */
-  seen(path: string, version: FileVersion): void;
-  /**
-   * The ledger may have lost rows: compares it with the folder again, as at the start, and offers what it does not have.
-   *
-   * @returns how many files that are
-   */
-  compare(): Promise<number>;
-  /** The row that stands for the file at a path is in this state now; null: none stands for it any more. */
-  becomes(path: string, state: string | null): void;
-  /** @param comparing paths that the caller compares before it decides about them */
-  accounts(comparing: Iterable<string>): Accounts;
-  /** Files that the sink took, and that nothing stands for: there must be none. */
-  unaccounted(): readonly string[];
-  /** How many files the scan under way, or the last one, has come to. */
-  visited(): number;
-  /** A file of the folder was taken in, or its upload began: the mark is to say so. */
-  took(): void;
-  /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
-  resume(): Promise<Resumed>;
-  settling(): readonly SettlingFile[];
-  /** Those that settle, without words: there may be 100,000. */
-  waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>>;
-  counts(): WatchCounts;
-  activity(): WatchActivity;
-  /** The first so many of the refused paths. */
-  refused(most: number): readonly RefusedPath[];
 }

@@ -7,7 +7,7 @@ import { LeftOutFiles } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from '../errno.ts';
-import type { WatchSettings } from './ports.ts';
+import type { WatchSettings, WatchSink } from './ports.ts';
 import type { RefusedPaths } from './refused-paths.ts';
 import { whyRefused } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
@@ -19,23 +19,21 @@ import type { WatchedDirectories } from './watch-limits.ts';
 
 export interface ReconcilerOptions {
   readonly folder: WatchSettings;
+  readonly sink: WatchSink;
   readonly inventory: Inventory;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   readonly root: Root;
-  readonly claim: Pick<RootClaim, 'foreign'> | null;
+  readonly claim: RootClaim | null;
   readonly hints: Hints;
-  readonly settler: Pick<Settler, 'seen'>;
+  readonly settler: Settler;
   readonly refused: RefusedPaths;
-  readonly missing: Pick<MissingFiles, 'report'>;
-  readonly leftBehind: (directory: string) => Promise<void>;
-  readonly closed: Pick<ClosedDirectories, 'found'>;
-  readonly directories: Pick<WatchedDirectories, 'set'>;
+  readonly missing: MissingFiles;
+  readonly closed: ClosedDirectories;
+  readonly directories: WatchedDirectories;
 }
 
-type ScanDepth = Pick<ScanSchedule, 'wantDeep' | 'takeDepth'>;
-
-/** Compares what is known of a folder with all that is on disk. The scan is the truth, events are hints (design, section 6). */
+/** Compares the inventory of a folder with the disk. The scan is the truth, events are hints (design, section 6). */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #nested: ReadonlySet<string>;
@@ -49,7 +47,7 @@ export class Reconciler {
     this.#leftOut = new LeftOutFiles(options.folder.isExcluded).summary();
   }
 
-  /** Paths that the last scan found and that are not ours. */
+  /** Paths that the last scan ignored. */
   get ignored(): number {
     return this.#ignored;
   }
@@ -58,13 +56,13 @@ export class Reconciler {
     return this.#leftOut;
   }
 
-  /** Files that the scan under way, or the last one, has come to. */
+  /** Files that the scan under way, or the last one, has visited. */
   get visited(): number {
     return this.#visited;
   }
 
-  /** One scan. Never rejects: a folder that cannot be scanned freezes. */
-  async scan(schedule: ScanDepth): Promise<void> {
+  /** Scans once. Never rejects: a folder that cannot be scanned freezes. */
+  async scan(schedule: ScanSchedule): Promise<void> {
     const { folder, logger, signal, root, hints, refused } = this.#options;
     try {
       if (!(await root.isScannable())) return;
@@ -78,8 +76,8 @@ export class Reconciler {
     }
   }
 
-  async #walk(schedule: ScanDepth): Promise<void> {
-    const { folder, inventory, signal, root, claim, hints, settler } = this.#options;
+  async #walk(schedule: ScanSchedule): Promise<void> {
+    const { folder, sink, inventory, signal, root, claim, hints, settler } = this.#options;
     if (root.isFrozen) schedule.wantDeep();
     const depth = schedule.takeDepth(folder.watch === 'polling' || hints.isPolled || hints.gap !== null);
     inventory.beginScan();
@@ -131,6 +129,6 @@ export class Reconciler {
     this.#options.directories.set(folder.path, directories);
     await this.#options.missing.report(inventory.unfound(), true);
     await this.#options.closed.found(closed);
-    for (const directory of leftBehind) await this.#options.leftBehind(directory);
+    for (const directory of leftBehind) await sink.leftBehind(directory);
   }
 }

@@ -1,15 +1,14 @@
-import { join } from 'node:path';
-import { opendir, stat } from 'node:fs/promises';
+import { opendir, readFile, realpath, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
+import { errnoOf } from '../errno.ts';
 import { looksTheSame } from '../pipeline/file/file-version.ts';
 import type { ContentVersion } from '../pipeline/file/file-version.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
-import { errnoOf } from '../errno.ts';
+import { isBoundAt, remoteKind } from './mount-points.ts';
 import { lookAt } from './path-entry.ts';
-import { identify, isSameDirectory, whyAnother } from './root-identity.ts';
-import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 
 export type RootVerdict =
   | { readonly isSound: true }
@@ -17,15 +16,15 @@ export type RootVerdict =
       readonly isSound: false;
       readonly why: string;
       readonly isAnother?: true;
-      /** It is frozen because the ledger is older. */
+      /** The ledger is older: the reason for the freeze. */
       readonly isBehind?: true;
-      /** It is frozen for another reason, and the ledger is older as well. */
+      /** The ledger is older, and there is another reason for the freeze. */
       readonly isOlder?: true;
     };
 
 export interface RootCheckOptions {
   readonly path: string;
-  /** Fingerprint of our mark in the directory that is at the path now; null without one. */
+  /** Fingerprint of our mark in the directory at the path; null without one. */
   readonly mark: () => Promise<string | null>;
 }
 
@@ -36,8 +35,8 @@ export interface KnownVersions {
 }
 
 /**
- * Tells the folder from what is left of it when its file system is not mounted, and from another one mounted in its place. Trusting
- * that directory would upload what lies in it, report every file gone, and upload all of them again when they come back.
+ * Recognises the folder, and refuses a bare mount point or another file system at its path. If dropcast trusted one, it
+ * would upload the files in it, report every known file gone, and upload them all again once they are back.
  */
 export class RootCheck {
   readonly #options: RootCheckOptions;
@@ -49,18 +48,18 @@ export class RootCheck {
     this.#options = options;
   }
 
-  /** The directory that is trusted; null while none was found yet. */
+  /** The trusted directory; null until one was found. */
   get identity(): RootIdentity | null {
     return this.#identity;
   }
 
-  /** @param devices of the known files: all that is known of the directory where the ledger has no record of it */
+  /** @param devices of the known files: the only clue where the ledger has no record of the directory */
   remember(identity: RootIdentity | null, devices: ReadonlySet<string>): void {
     this.#identity = identity;
     this.#devices = devices;
   }
 
-  /** A person says that whatever is at the path at the next look is the folder. */
+  /** An operator says that the directory at the path is the folder: the next look accepts it. */
   trustNext(): void {
     this.#isTrusted = true;
   }
@@ -80,7 +79,7 @@ export class RootCheck {
     }
   }
 
-  /** It was marked, or its mark was replaced. */
+  /** The directory was marked, or its mark was replaced. */
   async noteMark(): Promise<void> {
     if (this.#identity !== null) this.#identity = { ...this.#identity, mark: await this.#options.mark() };
   }
@@ -111,7 +110,7 @@ export class RootCheck {
     return { isSound: true };
   }
 
-  /** Nothing is remembered of the directory itself, as in a ledger that was rebuilt from its receipts. */
+  /** The ledger has no record of the directory, as after a rebuild from receipts. */
   async #whyUnfamiliar(found: FoundRoot, { knowsNothing, hasKnownFile }: RootProofs): Promise<string | null> {
     const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
     return isFamiliar
@@ -128,14 +127,15 @@ export class RootCheck {
   }
 }
 
-const MOST_FILES_ASKED = 10_000;
+/** How many known files may help to recognise the folder. */
+export const MOST_FILES_ASKED = 10_000;
 
-/** The command by which a person says that all is as it should be. */
+/** The command by which an operator says that all is as it should be. */
 export function resumeAdvice(folder: string): string {
   return `run \`${operatorCommand(`dropcast resume ${shellWord(folder)}`)}\``;
 }
 
-/** Why nothing can be read at the path, whatever it is; or null. @throws what the system says */
+/** Why the path cannot be read, or null. @throws the error of the system */
 async function whyUnusable(path: string): Promise<string | null> {
   if (!(await stat(path)).isDirectory()) return 'it is not a directory';
   const link = await linkOfOthers(path);
@@ -145,8 +145,8 @@ async function whyUnusable(path: string): Promise<string | null> {
 }
 
 /**
- * The code of the refusal, or null: all other errors show in the scan. Opening `.` needs the right to list the directory and
- * the one to search it. Not `access(2)`: it leaves out the capabilities of a service that is not root.
+ * The code of the refusal, or null: the scan reports all other errors. Opening `.` needs the rights to list and to
+ * search the directory. `access(2)` ignores the capabilities of a service that is not root.
  */
 async function refusalToRead(path: string): Promise<string | null> {
   try {
@@ -158,7 +158,125 @@ async function refusalToRead(path: string): Promise<string | null> {
   }
 }
 
-/** The refusal of the system, with the command that allows the access if there is one. */
+/** The refusal of the system, with the command that grants access if there is one. */
 export async function whyRefused(path: string, what: string, code: string): Promise<string> {
   return isRefusal(code) ? whyClosed(path, 'directory', code) : `${what} (${code})`;
+}
+
+/** The traits of a directory that distinguish it from others at the same path. Large numbers are decimal strings. */
+export interface FoundRoot {
+  /** Device number. A reboot may change it, and the kernel reuses the number of an unmounted share. */
+  readonly device: string;
+  readonly inode: string;
+  /** Birth time, nanoseconds; `0` if the file system has none. */
+  readonly born: string;
+  /** `f_type` of statfs(2). */
+  readonly kind: string;
+  /** Root of its file system: the highest ancestor on the same device. */
+  readonly mount: string;
+  /** Whether a whole file system is mounted there. A bind mount does not count. */
+  readonly isMountPoint: boolean;
+  /** Whether the path is a bind mount; undefined in older records. */
+  readonly isBound?: boolean;
+  /** Fingerprint of our mark; null without one. */
+  readonly mark: string | null;
+}
+
+/** The directory that is the folder. */
+export interface RootIdentity extends FoundRoot {
+  /** When dropcast accepted it as the folder, epoch milliseconds. */
+  readonly since: number;
+}
+
+export interface RootProofs {
+  /** Whether a known file is in the directory. Reads the disk. */
+  hasKnownFile(): Promise<boolean>;
+  readonly knowsNothing: boolean;
+}
+
+/** @throws the error of stat(2) */
+export async function identify(path: string, mark: string | null): Promise<FoundRoot> {
+  const real = await realpath(path);
+  const [{ dev, ino, birthtimeNs }, { type }] = await Promise.all([
+    stat(real, { bigint: true }),
+    statfs(real, { bigint: true }),
+  ]);
+  const mount = await mountOf(real, dev);
+  const isBound = isBoundAt(real, await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''));
+  return {
+    device: String(dev),
+    inode: String(ino),
+    born: String(birthtimeNs),
+    kind: String(type),
+    mount,
+    isMountPoint: mount === real && !isBound,
+    isBound,
+    mark,
+  };
+}
+
+async function mountOf(path: string, device: bigint): Promise<string> {
+  const above = dirname(path);
+  if (above === path) return path;
+  const { dev } = await stat(above, { bigint: true });
+  return dev === device ? mountOf(above, device) : path;
+}
+
+/**
+ * Why the directory at the path is not the folder; null if it is. Our unchanged mark or one known file proves it.
+ * Without either, a directory with the same inode and birth time is the same, even if its device number changed
+ * (docs/decisions/0045-which-directory-is-the-folder.md).
+ */
+export async function whyAnother(before: RootIdentity, found: FoundRoot, proofs: RootProofs): Promise<string | null> {
+  const isIt =
+    isMarkedAlike(before, found) ||
+    isSameDirectory(before, found) ||
+    (await proofs.hasKnownFile()) ||
+    isMadeAgain(before, found) ||
+    (proofs.knowsNothing && (isMountedOver(before, found) || isBoundOver(before, found)));
+  return isIt ? null : inWords(before, found);
+}
+
+function isMarkedAlike(before: FoundRoot, found: FoundRoot): boolean {
+  return before.mark !== null && before.mark === found.mark;
+}
+
+/**
+ * Without a birth time the inode proves little: the root of every ext4 disk is inode 2, and disks may share a device
+ * number over time.
+ */
+export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount' | 'mark'>): boolean {
+  if (before.inode !== found.inode || before.born !== found.born || before.kind !== found.kind) return false;
+  if (before.born !== '0' || remoteKind(BigInt(before.kind)) !== null) return true;
+  return before.device === found.device && (before.mark === null || !found.isMountPoint);
+}
+
+/** The folder was removed and created again. A directory that is older than our folder was hidden under a mount. */
+function isMadeAgain(before: RootIdentity, found: FoundRoot): boolean {
+  if (before.device !== found.device || before.mount !== found.mount || found.isMountPoint) return false;
+  return found.born === '0' || BigInt(found.born) > BigInt(before.since - TICK_MS) * 1_000_000n;
+}
+
+/** File systems take their times from the kernel's last tick, and some round them further. */
+const TICK_MS = 100;
+
+/** A file system is now mounted over the path, or over an ancestor of it. */
+function isMountedOver(before: FoundRoot, found: FoundRoot): boolean {
+  return found.mount !== before.mount && isBelow(found.mount, before.mount);
+}
+
+/** A directory is now bind-mounted over the path. One that replaces another bind mount is another directory. */
+function isBoundOver(before: RootIdentity, found: FoundRoot): boolean {
+  return before.isBound === false && found.isBound === true;
+}
+
+function isBelow(path: string, above: string): boolean {
+  return path.startsWith(above.endsWith('/') ? above : `${above}/`);
+}
+
+function inWords(before: FoundRoot, found: FoundRoot): string {
+  if (before.mount !== found.mount && isBelow(before.mount, found.mount))
+    return `nothing is mounted at ${before.mount} any more`;
+  const what = before.device === found.device && !found.isMountPoint ? 'another directory' : 'another file system';
+  return `${what} is at its path, with none of the known files in it; perhaps the right one is not mounted`;
 }

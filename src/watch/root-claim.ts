@@ -1,27 +1,21 @@
-import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFile, readdir, readlink, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errnoOf } from '../errno.ts';
 import type { Logger } from '../log/logger.ts';
 import { operatorCommand } from '../service-user.ts';
 import { shellWord } from '../shell-word.ts';
-import { errnoOf } from '../errno.ts';
+import { unlessHung } from '../unless-hung.ts';
+import type { MonotonicClock } from './clock.ts';
 import { onlyRead } from './ports.ts';
 import type { RootVerdict } from './root-check.ts';
-import { lockFolder } from './root-lock.ts';
-import { placeMark, readMark, replaceMark, withoutCounter } from './root-mark.ts';
+import { isAhead, markOf, placeMark, readMark, replaceMark, writeCounter } from './root-mark.ts';
 import type { FolderClaimant, FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
-/** Fingerprint of the mark that a ledger left in a folder, or null. */
-export async function markOf(path: string, ledger: string): Promise<string | null> {
-  const found = await readMark(path);
-  if (found.is !== 'mark' || found.owner.ledger !== ledger) return null;
-  return createHash('sha256').update(withoutCounter(found.text)).digest('hex').slice(0, 32);
-}
-
 /**
- * Keeps two dropcasts from watching one folder: both would upload everything. A lock of the kernel keeps off another process of the
- * same user; a mark in the folder keeps off everybody else, also after a restart
+ * Keeps two dropcasts from watching one folder: both would upload everything. A kernel lock excludes other processes of
+ * the same user; a mark in the folder excludes all others, also after a restart
  * (docs/decisions/0028-a-folder-has-one-owner.md).
  */
 export class RootClaim implements AsyncDisposable {
@@ -35,10 +29,10 @@ export class RootClaim implements AsyncDisposable {
   /** The counter in a mark of our ledger; 0 for any other mark. */
   #counter = 0;
   #isTrusted = false;
-  /** What was logged last: each state is said once. */
+  /** The last message: each state is logged once. */
   #said = '';
 
-  /** @param isOnlyRead dropcast needs to write nothing in the folder: that it has no mark is said at level info */
+  /** @param isOnlyRead dropcast need not write in the folder: a missing mark is logged at level info */
   constructor(path: string, owner: FolderClaimant, logger: Logger, isOnlyRead = false) {
     this.#path = path;
     this.#owner = owner;
@@ -46,20 +40,20 @@ export class RootClaim implements AsyncDisposable {
     this.#isOnlyRead = isOnlyRead;
   }
 
-  /** The disk has no room for the mark: it is tried again at every scan. */
+  /** The disk has no room for the mark. Every scan tries again. */
   get lacksRoom(): boolean {
     return this.#lacksRoom;
   }
 
   /**
-   * Takes the folder, or confirms that it is still ours.
+   * Claims the folder, or confirms the claim.
    *
    * @param wasOlder the ledger was older than the folder, and no operator has answered yet
    */
   async hold(wasOlder = false): Promise<RootVerdict> {
     try {
       const locked = await this.#locked();
-      // Two hosts of a fleet may be one machine: a mark of both says so.
+      // Two hosts of a fleet may run on one machine: the mark decides.
       const isAlone = (this.#owner.fleet ?? null) === null;
       const marked = locked !== null && isAlone ? locked : await this.#marked(wasOlder);
       const rival = marked ?? (this.#isMarked ? null : locked);
@@ -71,7 +65,7 @@ export class RootClaim implements AsyncDisposable {
     }
   }
 
-  /** An operator says that the ledger counts, although the mark says more. */
+  /** An operator says that the ledger is right, although the mark is ahead of it. */
   trustNext(): void {
     this.#isTrusted = true;
   }
@@ -81,7 +75,7 @@ export class RootClaim implements AsyncDisposable {
     return markOf(this.#path, this.#owner.ledger);
   }
 
-  /** Why a directory inside is another dropcast's, or null. */
+  /** Why a subdirectory belongs to another dropcast, or null. */
   foreign(directory: string): Promise<string | null> {
     return whyForeign(directory, this.#owner);
   }
@@ -97,7 +91,7 @@ export class RootClaim implements AsyncDisposable {
     const directory = await stat(this.#path, { bigint: true });
     const on = `${directory.dev} ${directory.ino}`;
     if (this.#lock?.on === on) return null;
-    // Another file system is at the path now.
+    // Another directory is at the path now.
     await this[Symbol.asyncDispose]();
     const verdict = await lockFolder(directory);
     if (verdict.is === 'rival') return `another dropcast watches it (process ${verdict.pid}); stop one of the two`;
@@ -105,12 +99,12 @@ export class RootClaim implements AsyncDisposable {
     return null;
   }
 
-  /** @returns why somebody else has the folder, or null */
+  /** @returns why the folder has another owner, or null */
   async #marked(wasOlder: boolean): Promise<string | null> {
     for (let turn = 0; turn < mostTurns; turn += 1) {
       const found = await readMark(this.#path);
       const verdict = await judge(this.#path, found, this.#owner);
-      // Also of a copy of ours, which may have uploaded files: removing its mark is no answer.
+      // The mark of a copy of our ledger counts too: that copy may have uploaded files.
       const isOfLedger = found.is === 'mark' && found.owner.ledger === this.#owner.ledger;
       this.#counter = isOfLedger ? (found.owner.counter ?? 0) : 0;
       if (verdict.is === 'foreign') return verdict.why;
@@ -131,13 +125,13 @@ export class RootClaim implements AsyncDisposable {
     return `others change its mark at the same time; if this lasts, run \`rm -r ${shellWord(this.#path)}/.dropcast.*\``;
   }
 
-  /** A mark that says more than the ledger was written by a ledger that knew of more files. */
+  /** A mark that is ahead of the ledger was written by a ledger that knew more files. */
   async #isOlder(wasOlder: boolean): Promise<boolean> {
     const { ledgerCounter: counter = null, fleet = null } = this.#owner;
     if (counter === null) return false;
-    // The hosts of a fleet bring a ledger forward again that lost its last writes.
+    // In a fleet, the hosts restore the last writes that a ledger lost.
     if (wasOlder && fleet === null) return true;
-    // A ledger that does not answer takes nothing in, so the next look is early enough.
+    // A ledger that does not answer takes in no files, so the next look is early enough.
     return counter.isBehind(this.#counter).catch(() => false);
   }
 
@@ -150,7 +144,7 @@ export class RootClaim implements AsyncDisposable {
     return { isSound: true };
   }
 
-  /** @returns false when the folder cannot be marked: then only the lock protects it */
+  /** @returns false when the folder cannot be marked: only the lock protects it then */
   async #take(verdict: {
     readonly is: string;
     readonly text?: string;
@@ -171,9 +165,9 @@ export class RootClaim implements AsyncDisposable {
         this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
       return true;
     } catch (error) {
-      // Somebody else was faster with the mark of one who is gone.
+      // Another process has just removed the stale mark.
       if (errnoOf(error) === 'ENOENT' && verdict.text !== undefined) return true;
-      // Not a reason to stop: on a full disk, sending the files may be what makes room.
+      // The folder stays in use: on a full disk, sending the files may make room.
       const code = errnoOf(error);
       this.#lacksRoom = code === 'ENOSPC' || code === 'EDQUOT';
       if (this.#lacksRoom)
@@ -207,5 +201,157 @@ const mostTurns = 10;
 /** Long enough for another writer of the mark to finish; otherwise the next round waits again. */
 const takenMs = 50;
 
-/** What a folder without a mark is not protected from. */
+/** The risk of a folder without a mark. */
 const unprotected = 'nothing keeps a dropcast of another user or machine from uploading the same files';
+
+/** `shared`: a process of another or an unknown user has the name. It proves and protects nothing. */
+type LockVerdict =
+  | { readonly is: 'held'; readonly lock: AsyncDisposable }
+  | { readonly is: 'rival'; readonly pid: number }
+  | { readonly is: 'shared' };
+
+/**
+ * Locks a folder for a running dropcast, by a name in the abstract namespace of unix sockets. The kernel releases it
+ * with the process. It leaves no open file in the folder, so the file system can be unmounted. Any user can take such a
+ * name, so it counts only if a process of our own user has it.
+ *
+ * @param directory device and inode, the same by every path that leads there
+ */
+async function lockFolder(directory: { readonly dev: bigint; readonly ino: bigint }): Promise<LockVerdict> {
+  if (process.platform !== 'linux') return { is: 'shared' };
+  const name = `dropcast-folder-${process.geteuid?.()}-${directory.dev}-${directory.ino}`;
+  const lock = await listen(`\0${name}`);
+  if (lock !== null) return { is: 'held', lock };
+  const pid = await ownProcessWith(name);
+  return pid === null ? { is: 'shared' } : { is: 'rival', pid };
+}
+
+async function listen(name: string): Promise<AsyncDisposable | null> {
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(name, resolve);
+    });
+  } catch (error) {
+    if (errnoOf(error) === 'EADDRINUSE') return null;
+    throw error;
+  }
+  server.unref();
+  return { [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
+/** Finds the process of our own user that has a socket of this name. */
+async function ownProcessWith(name: string): Promise<number | null> {
+  const table = await readFile('/proc/self/net/unix', 'utf8').catch(() => '');
+  const inodes = new Set(
+    table
+      .split('\n')
+      .filter((line) => line.endsWith(` @${name}`))
+      .map((line) => `socket:[${line.trim().split(/\s+/u)[6]}]`),
+  );
+  if (inodes.size === 0) return null;
+  for (const pid of await readdir('/proc')) if (/^\d+$/u.test(pid) && (await hasOne(pid, inodes))) return Number(pid);
+  return null;
+}
+
+async function hasOne(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
+  try {
+    if ((await stat(`/proc/${pid}`)).uid !== process.geteuid?.()) return false;
+    const names = await readdir(`/proc/${pid}/fd`);
+    const targets = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+    return targets.some((target) => inodes.has(target));
+  } catch {
+    return false;
+  }
+}
+
+interface MarkStepsOptions {
+  readonly path: string;
+  readonly owner: FolderClaimant;
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+}
+
+/**
+ * Updates the counter in the mark of a folder after an intake. The ledger has the number first, so a crash leaves no
+ * mark that is ahead of its ledger. A mark is written at most once a minute, and never without an intake: that would
+ * wake a sleeping disk. Owns one timer (docs/decisions/0095-marks-have-a-counter.md).
+ */
+export class MarkSteps implements AsyncDisposable {
+  readonly #options: MarkStepsOptions;
+  #isOwed = false;
+  #isClosed = false;
+  #lastMs = -Infinity;
+  #cancel: (() => void) | null = null;
+  #stepping: Promise<void> | null = null;
+  #hasWarned = false;
+
+  constructor(options: MarkStepsOptions) {
+    this.#options = options;
+  }
+
+  /** A file was taken in. */
+  took(): void {
+    if (this.#options.owner.ledgerCounter == null) return;
+    this.#isOwed = true;
+    this.#plan();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel?.();
+    await unlessHung(this.#finish());
+  }
+
+  #plan(): void {
+    const { clock } = this.#options;
+    if (!this.#isOwed || this.#isClosed || this.#cancel !== null || this.#stepping !== null) return;
+    this.#cancel = clock.after(Math.max(0, this.#lastMs + stepMs - clock.elapsed()), () => {
+      this.#cancel = null;
+      void this.#step();
+    });
+  }
+
+  async #finish(): Promise<void> {
+    await this.#stepping;
+    if (this.#isOwed) await this.#step();
+  }
+
+  #step(): Promise<void> {
+    this.#isOwed = false;
+    this.#lastMs = this.#options.clock.elapsed();
+    return (this.#stepping = this.#write()
+      .catch((err: unknown) => this.#warn(err))
+      .finally(() => {
+        this.#stepping = null;
+        this.#plan();
+      }));
+  }
+
+  async #write(): Promise<void> {
+    const { path, owner } = this.#options;
+    const found = await readMark(path);
+    // The next look at the folder handles a mark that is missing or has another owner.
+    if (found.is !== 'mark' || (await judge(path, found, owner)).is !== 'ours') return;
+    const counter = await owner.ledgerCounter?.advance();
+    // Another host of the fleet may have written a larger one.
+    if (counter !== undefined && !isAhead(found.owner.counter ?? 0, counter))
+      await writeCounter(path, found.text, counter);
+  }
+
+  /** Only once: a folder that became read-only stays so. */
+  #warn(err: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#options.logger.warn(
+      'The mark of the folder cannot be written: an old copy of the ledger would go unnoticed',
+      {
+        folder: this.#options.path,
+        err,
+      },
+    );
+  }
+}
+
+const stepMs = 60_000;

@@ -3,39 +3,38 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../errno.ts';
-import { markName, readMark } from './root-mark.ts';
-import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './root-mark.ts';
 import { shellWord } from '../shell-word.ts';
-import { readSmallFile } from './small-file.ts';
+import { markName, readMark, readSmallFile } from './root-mark.ts';
+import type { FleetFolders, FolderClaimant, FolderOwner, FoundMark } from './root-mark.ts';
 
-/** Where a state directory says which ledger is in it: a ledger that is open cannot be asked. */
+/** The file in a state directory that names its ledger: an open ledger cannot be read. */
 const ledgerIdName = 'ledger.id';
 
-/** Who this process is, for the marks of its folders. @param ledger id of its ledger. Never throws: what cannot be read stays empty */
+/** The owner that this process writes into its marks. Never throws: unreadable facts stay empty. */
 export async function folderOwner(stateDir: string, ledger: string): Promise<FolderOwner> {
   const machine = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
   return {
     ledger,
     stateDir: await realpath(stateDir).catch(() => stateDir),
-    // Hashed, because machine-id(5) asks not to show it to others.
+    // Hashed, because machine-id(5) asks to keep it confidential.
     host: machine === '' ? null : createHash('sha256').update(`dropcast ${machine}`).digest('hex').slice(0, 32),
     hostName: hostname(),
   };
 }
 
-export type MarkVerdict =
+type MarkVerdict =
   | { readonly is: 'free' | 'ours' }
   /** Its owner is gone from this machine. */
   | { readonly is: 'stale'; readonly text: string; readonly owner: FolderOwner }
-  /** It is ours, from before the ledger was that of a fleet. */
+  /** Our mark, from before the ledger became that of a fleet. */
   | { readonly is: 'without place'; readonly text: string; readonly owner: FolderOwner }
   | { readonly is: 'foreign'; readonly why: string };
 
-/** Whose mark it is. Only where both marks are of one machine can its owner be known to be gone. */
+/** Decides who owns a mark. Only an owner on this machine can be known to be gone. */
 export async function judge(folder: string, found: FoundMark, us: FolderClaimant): Promise<MarkVerdict> {
   if (found.is === 'none') return { is: 'free' };
   const path = join(folder, markName);
-  // No advice to remove it: it may well be ours.
+  // No advice to remove it: it may be ours.
   if (found.is === 'unclear' && found.isUnread === true)
     return {
       is: 'foreign',
@@ -55,7 +54,10 @@ export async function judge(folder: string, found: FoundMark, us: FolderClaimant
   return foreign(isSameLedger ? `${other}, a copy of ours, watches it` : `${other} watches it`, folder);
 }
 
-/** Every host of a fleet may watch a place. A mark of another place at the path is never taken over: it says that other files are there. */
+/**
+ * Every host of a fleet may watch a place. The mark of another place is never taken over: the folder has other files
+ * than expected.
+ */
 function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVerdict {
   const expected = fleet.placeOf(folder);
   if (place === expected) return { is: 'ours' };
@@ -67,7 +69,7 @@ function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVer
   };
 }
 
-/** Whether another dropcast watches a directory below or above one of ours: why, or null. */
+/** Why a directory below or above one of ours belongs to another dropcast, or null. */
 export async function whyForeign(directory: string, us: FolderClaimant): Promise<string | null> {
   const found = await readMark(directory);
   const { ledger, place } = found.is === 'mark' ? found.owner : {};
@@ -78,7 +80,7 @@ export async function whyForeign(directory: string, us: FolderClaimant): Promise
   return verdict.is === 'foreign' ? verdict.why : null;
 }
 
-/** Whether another dropcast watches a directory above a folder, on the same file system: why, or null. */
+/** Why a directory above a folder, on the same file system, belongs to another dropcast, or null. */
 export async function whyInside(folder: string, us: FolderClaimant): Promise<string | null> {
   const real = await realpath(folder);
   const { dev } = await stat(real, { bigint: true });
@@ -99,8 +101,8 @@ function foreign(why: string, folder: string): MarkVerdict {
 }
 
 /**
- * Its state directory is not there any more, or has another ledger or none. One that cannot be read may be there. Whoever may write in
- * the folder may have written the mark, and chosen what lies there.
+ * Whether the state directory of an owner no longer exists, or has another ledger or none. An unreadable one may still
+ * exist. The mark is untrusted: any user who may write in the folder may have chosen its path.
  */
 async function isGone({ stateDir, ledger }: FolderOwner): Promise<boolean> {
   try {

@@ -2,40 +2,40 @@ import { isUtf8 } from 'node:buffer';
 import type { BigIntStats, Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { BROKEN_NAME, escapeName } from './broken-name.ts';
+import { BROKEN_NAME, escapeName, isLeftAlone } from './left-alone-names.ts';
 import { probeName } from './event-proof.ts';
 import { errnoOf } from '../errno.ts';
 import { findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
-import { isLeftAlone } from './left-alone-names.ts';
 import { closedPath, isRefusal } from '../read-permission.ts';
 
-/** What a scan asks and reports. Paths are relative to the folder, with `/`. */
+/** The questions and reports of a scan. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
   /** The folder itself could be listed. */
   entered(): void;
-  /** `skip`: others look after it. `ignore`: nothing in it is ours. */
+  /** `skip`: another watcher handles it. `ignore`: it has no files of ours. */
   directory(path: string): 'enter' | 'skip' | 'ignore';
-  /** Why a directory with a mark is another dropcast's, or null. */
+  /** Why a directory with a mark belongs to another dropcast, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** `look`: report what it is now. `skip`: its name is enough. `ignore`: not ours. */
+  /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
   readonly seen: (path: string, stats: BigIntStats) => void;
-  /** A hidden directory of dropcast, in which a file is put away. */
+  /** A private directory of dropcast, in which a file is put away. */
   leftBehind(path: string): void;
   /**
-   * Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped.
+   * An entry that is neither file nor directory, an unusable name, or a directory that cannot be read. The name is
+   * escaped.
    *
-   * @param code errno name, when a right is missing to list or enter a directory
+   * @param code errno name, when dropcast lacks the permission to list or enter a directory
    */
   refused(path: string, why: string, code?: string): void;
-  /** @param path a file that is not selected; undefined for a directory or a name that is left alone */
+  /** @param path a file that is not selected; undefined for an ignored directory or name */
   ignored(path?: string): void;
 }
 
 /**
- * Walks the whole folder. Follows no link, skips a directory that vanishes on the way, and frees the event loop at least once per 64
- * entries. `readdir` with types instead of `opendir`, which is 50 times slower.
+ * Walks the whole folder. Follows no link, skips directories that vanish, and yields to the event loop at least once
+ * per 64 entries. `readdir` with types is 50 times faster than `opendir`.
  *
  * @throws when the folder itself cannot be listed, or `signal` is aborted
  */
@@ -76,10 +76,10 @@ async function breathe(start: number): Promise<void> {
   if (start % (16 * ENTRIES_AT_ONCE) === 0) await setImmediate();
 }
 
-/** Names that are not UTF-8 come as bytes: they cannot be reached through strings, and nobody else reports them. */
+/** Names that are not UTF-8 are bytes: strings cannot address them, and only the scan reports them. */
 type Entry = Dirent | Dirent<Buffer>;
 
-/** As strings, which takes half the time of bytes, unless one may have lost something. */
+/** Lists as strings, which takes half the time of bytes, unless a name may be invalid UTF-8. */
 async function list(root: string, directory: string, visitor: ScanVisitor): Promise<Entry[]> {
   const path = `${root}/${directory}`;
   try {
@@ -98,15 +98,15 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
 
 const TOO_LONG = 'its whole path has more than 4,095 bytes: shorten the names of its directories';
 
-/** A look at the root decides about the root. */
+/** `Root` decides about the root itself. */
 function closed(directory: string, code: string, visitor: ScanVisitor): void {
   if (directory !== '' && isRefusal(code)) visitor.refused(directory, `it cannot be read (${code})`, code);
 }
 
-/** Stands for what is not UTF-8; a name may also have it by right. */
+/** Replaces invalid UTF-8; a valid name may contain it too. */
 const REPLACEMENT = '\u{fffd}';
 
-/** Returns the path if its version is wanted. */
+/** @returns the path if its version is wanted */
 function sortEntry(directory: string, entry: Entry, visitor: ScanVisitor, pending: string[]): string[] {
   const prefix = directory === '' ? '' : `${directory}/`;
   if (typeof entry.name !== 'string' && !isUtf8(entry.name)) {

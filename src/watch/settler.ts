@@ -1,89 +1,123 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
+import { isUntouched } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
-import { SLOW_RECHECK_MS, createJudge, wait } from './completeness.ts';
-import type { Judge } from './completeness.ts';
+import { createJudge, SLOW_RECHECK_MS, wait } from './completeness.ts';
+import type { Complete, Judge, Wait } from './completeness.ts';
+import { Deadlines } from './deadlines.ts';
 import { DoneMarkers } from './done-markers.ts';
-import { createHandOver } from './hand-over.ts';
-import type { HandOver } from './hand-over.ts';
 import type { Inventory } from './inventory.ts';
 import type { OpenWriters } from './open-writers.ts';
-import { lookAt } from './path-entry.ts';
+import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
-import type { CompleteFile, FileKind, SettlingFile, WatchSettings } from './ports.ts';
-import { SettlingFiles } from './settling-files.ts';
+import type { FileKind, SettlingFile, WatchSettings, WatchSink } from './ports.ts';
+import { ofFiles, Rejections } from './rejections.ts';
+import { noteVersion, pauseBefore, requiredMs, startWaiting, whyItWaits } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface SettlerOptions {
-  readonly folder: Pick<WatchSettings, 'path' | 'settleMs' | 'accepts' | 'markerOf'>;
+  readonly folder: WatchSettings;
+  readonly sink: WatchSink;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
-  /** Once it fires, nothing is looked at or offered any more. */
+  /** Once it fires, no file is looked at or offered. */
   readonly signal: AbortSignal;
   readonly writers: OpenWriters;
-  /** Whether files of the folder may be offered now; asked right before each offer. */
+  /** Whether files of the folder may be offered now. Called right before each offer. */
   readonly isRootSound: () => Promise<boolean>;
-  readonly complete: (file: CompleteFile) => Promise<void>;
   /** A look at a path found no file of ours. */
   readonly notAFile: (path: string, entry: PathEntry) => void;
 }
 
 /**
- * Waits until files settle. Scans and hints report here what they see; a file is offered once it stayed unchanged for its settle time,
- * nobody is writing to it, and its container does not contradict. Owns one timer and the looks under way, which end with it.
+ * Waits until files settle. Scans and hints report what they see. A file is offered to the sink once it stayed
+ * unchanged for its settle time, no process writes to it, and its container is whole. Owns one timer and the looks
+ * under way.
  */
 export class Settler implements AsyncDisposable {
   readonly #options: SettlerOptions;
-  readonly #files: SettlingFiles;
-  readonly #limit = pLimit(LOOKS_AT_ONCE);
+  readonly #inventory: Inventory;
+  readonly #deadlines: Deadlines;
+  readonly #looks = pLimit(LOOKS_AT_ONCE);
+  readonly #offers = pLimit(OFFERS_AT_ONCE);
   readonly #markers: DoneMarkers;
   readonly #judge: Judge;
-  readonly #handOver: HandOver;
+  readonly #rejections: Rejections;
   readonly #work = new Set<Promise<void>>();
 
   constructor(options: SettlerOptions) {
     this.#options = options;
-    this.#files = new SettlingFiles({
-      ...options,
-      due: (path) => this.#start(path),
-      room: () => MOST_AT_WORK - this.#work.size,
-    });
+    this.#inventory = options.inventory;
+    this.#deadlines = new Deadlines(
+      options.clock,
+      (path) => this.#start(path),
+      () => MOST_AT_WORK - this.#work.size,
+    );
     this.#markers = new DoneMarkers(options);
-    this.#judge = createJudge({ ...options, markers: this.#markers, limit: this.#limit });
-    this.#handOver = createHandOver({
-      ...options,
-      folder: options.folder.path,
-      isCurrent: (file) => this.#files.isCurrent(file) && !file.disturbed,
-    });
+    this.#judge = createJudge({ ...options, markers: this.#markers, limit: this.#looks });
+    this.#rejections = new Rejections(options.folder.path, options.logger, ofFiles);
   }
 
-  /** The file is there with this version just now. */
+  /** The file exists with this version at this moment. */
   seen(path: string, kind: FileKind, version: FileVersion): void {
-    if (!this.#files.seen(path, kind, version)) return;
-    for (const ready of this.#markers.readyWith(path)) this.#files.hint(ready);
+    const { taken, waiting } = this.#inventory;
+    const known = waiting.get(path);
+    if (known?.busy === true) {
+      known.disturbed ||= !isUntouched(known.version, version);
+      return;
+    }
+    if (taken.isSame(path, version)) {
+      this.#drop(path);
+      return;
+    }
+    const now = this.#options.clock.elapsed();
+    const file = known ?? startWaiting(path, kind, version, now, pauseBefore(taken.get(path), version));
+    const isChanged = noteVersion(file, version, now);
+    waiting.set(path, file);
+    // An unchanged file keeps its deadline: it may wait for more than staying unchanged.
+    if (isChanged || !this.#deadlines.has(path)) this.#deadlines.set(path, file.sinceMs + this.#requiredMs(file));
+    if (isChanged || known === undefined) for (const ready of this.#markers.readyWith(path)) this.hint(ready);
   }
 
-  /** Something may have happened to the path: look in `inMs` ms at the latest. */
+  /** The path may have changed: look in `inMs` ms at the latest, but not more often than every 100 ms. */
   hint(path: string, inMs = 0): void {
-    this.#files.hint(path, inMs);
+    const { signal, clock } = this.#options;
+    if (signal.aborted) return;
+    const file = this.#inventory.waiting.get(path);
+    if (file?.busy === true) {
+      file.disturbed = true;
+      return;
+    }
+    const earliest = (file?.lookedAtMs ?? -Infinity) + LOOK_INTERVAL_MS;
+    this.#deadlines.hasten(path, Math.max(clock.elapsed() + inMs, earliest));
   }
 
-  /** The path certainly does not exist any more, or the file there must be offered again. */
+  /** The path certainly no longer exists, or its file must be offered again. */
   forget(path: string): void {
-    this.#options.inventory.taken.delete(path);
-    this.#files.drop(path);
+    this.#inventory.taken.delete(path);
+    this.#drop(path);
   }
 
   settling(): readonly SettlingFile[] {
-    return this.#files.list();
+    const { folder, clock } = this.#options;
+    const now = clock.elapsed();
+    return Array.from(this.#inventory.waiting.values(), (file) => ({
+      folder: folder.path,
+      path: file.path,
+      kind: file.kind,
+      version: file.version,
+      size: file.version.size,
+      why: whyItWaits(file, folder.settleMs, now),
+      lacksMarker: file.lacksMarker,
+    }));
   }
 
-  /** Waits for what is under way; the signal has to be aborted before. */
+  /** Waits for the work under way. The signal must be aborted before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#files.close();
+    this.#deadlines.close();
     await Promise.all(this.#work);
   }
 
@@ -92,67 +126,117 @@ export class Settler implements AsyncDisposable {
       .catch((error: unknown) => this.#options.logger.error('looking at a file failed', { path, err: error }))
       .finally(() => {
         this.#work.delete(work);
-        this.#files.resume();
+        this.#deadlines.resume();
       });
     this.#work.add(work);
   }
 
-  /** One look at one path; at most one at a time for a file that waits. */
+  /** One look at one path. A waiting file has at most one at a time. */
   async #attend(path: string): Promise<void> {
-    const file = this.#options.inventory.waiting.get(path);
+    const file = this.#inventory.waiting.get(path);
     if (file?.busy === true) return;
     if (file !== undefined) Object.assign(file, { busy: true, disturbed: false });
-    const lookedAtMs = await this.#limit(async () => {
+    const lookedAtMs = await this.#looks(async () => {
       const startedAtMs = this.#options.clock.elapsed();
       const entry = await lookAt(join(this.#options.folder.path, path));
       if (file !== undefined) file.busy = false;
       this.#note(path, entry);
       return startedAtMs;
     });
-    if (file === undefined || !this.#files.isCurrent(file)) return;
-    // Unchanged between two looks: measured to the beginning of this one.
+    if (file === undefined || !this.#isCurrent(file)) return;
+    // Unchanged between two looks: the time until the start of this look counts.
     const unchangedMs = lookedAtMs - file.sinceMs;
-    if (unchangedMs >= this.#files.requiredMs(file) || this.#markers.isWantedFor(file))
-      await this.#offer(file, unchangedMs);
+    if (unchangedMs >= this.#requiredMs(file) || this.#markers.isWantedFor(file)) await this.#offer(file, unchangedMs);
   }
 
   #note(path: string, entry: PathEntry): void {
-    const { folder, inventory, notAFile } = this.#options;
+    const { folder, notAFile } = this.#options;
     const kind = folder.accepts(path);
-    const file = inventory.waiting.get(path);
+    const file = this.#inventory.waiting.get(path);
     if (entry.is === 'file' && kind !== null) {
       this.seen(path, kind, entry.version);
       return;
     }
-    if (entry.is !== 'unclear' && entry.is !== 'file') inventory.leaves(path);
-    if (entry.is !== 'unclear') this.#files.drop(path);
-    else if (file?.busy === false) this.#files.wait(file, wait(SLOW_RECHECK_MS, file.why));
+    if (entry.is !== 'unclear' && entry.is !== 'file') this.#inventory.leaves(path);
+    if (entry.is !== 'unclear') this.#drop(path);
+    else if (file?.busy === false) this.#wait(file, wait(SLOW_RECHECK_MS, file.why));
     notAFile(path, entry);
   }
 
   async #offer(file: WaitingFile, unchangedMs: number): Promise<void> {
     const { folder, logger } = this.#options;
+    const { path } = file;
     file.busy = true;
-    this.#files.suspend(file.path);
+    this.#deadlines.delete(path);
     const verdict = await this.#judge(file, unchangedMs);
-    const result = verdict.is === 'complete' ? await this.#handOver(file, verdict) : verdict;
-    if (result === 'taken') {
-      if (verdict.is === 'complete' && verdict.doubt !== null)
-        logger.warn('The end of a file may be missing; taking it as it is', {
-          folder: folder.path,
-          path: file.path,
-          why: verdict.doubt,
-        });
-      this.#files.took(file);
+    const delay = verdict.is === 'complete' ? await this.#handOver(file, verdict) : verdict;
+    if (delay !== null) {
+      const { why } = delay;
+      if (why !== null && why !== file.why) logger.debug('file waits', { folder: folder.path, path, why });
+      this.#wait(file, delay);
       return;
     }
-    const { why } = result;
-    if (why !== null && why !== file.why) logger.debug('file waits', { folder: folder.path, path: file.path, why });
-    this.#files.wait(file, result);
+    if (verdict.is === 'complete' && verdict.doubt !== null)
+      logger.warn('The end of a file may be missing; taking it as it is', {
+        folder: folder.path,
+        path,
+        why: verdict.doubt,
+      });
+    this.#inventory.took(file);
+    if (this.#inventory.waiting.get(path) === file) this.#drop(path);
+    if (file.disturbed) this.hint(path);
+  }
+
+  /**
+   * Offers a file to the sink. Never rejects.
+   * @returns how long to wait before the next look; null: the sink took the file
+   */
+  async #handOver(file: WaitingFile, { flaw, isUnreadable }: Complete): Promise<Wait | null> {
+    const { folder, signal, sink } = this.#options;
+    const { path, kind, version } = file;
+    file.why = 'being taken in';
+    try {
+      return await this.#offers(async () => {
+        // The file may have waited long for its turn.
+        if (!this.#isCurrent(file) || file.disturbed) return wait(0, null);
+        await sink.complete({ folder: folder.path, path, kind, version, flaw, ...(isUnreadable && { isUnreadable }) });
+        this.#rejections.taken();
+        return null;
+      });
+    } catch (error) {
+      if (signal.aborted) return wait(0, null);
+      file.rejections += 1;
+      const forMs = Math.min(1000 * 2 ** (file.rejections - 1), SLOW_RECHECK_MS);
+      this.#rejections.rejected(path, forMs, error);
+      return wait(forMs, 'it could not be taken in; trying again soon');
+    }
+  }
+
+  /** Looks at the file again after that time. */
+  #wait(file: WaitingFile, { forMs, why }: Wait): void {
+    file.busy = false;
+    file.why = why;
+    if (!this.#isCurrent(file)) return;
+    this.#deadlines.set(file.path, this.#options.clock.elapsed() + forMs);
+    if (file.disturbed) this.hint(file.path);
+  }
+
+  /** The file no longer settles, and no look at it is due. */
+  #drop(path: string): void {
+    this.#inventory.waiting.delete(path);
+    this.#deadlines.delete(path);
+  }
+
+  #isCurrent(file: WaitingFile): boolean {
+    return !this.#options.signal.aborted && this.#inventory.waiting.get(file.path) === file;
+  }
+
+  #requiredMs(file: WaitingFile): number {
+    return requiredMs(file, this.#options.folder.settleMs);
   }
 }
 
 /** Files between their deadline and the end of their look or offer. */
 const MOST_AT_WORK = 256;
-/** Each takes a thread of the pool for good when the share hangs. */
-const LOOKS_AT_ONCE = 8;
+const OFFERS_AT_ONCE = 16;
+const LOOK_INTERVAL_MS = 100;

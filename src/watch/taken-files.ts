@@ -1,6 +1,5 @@
 import type { BigIntStats } from 'node:fs';
 import type { ContentVersion } from '../pipeline/file/file-version.ts';
-import { SlotStates } from './slot-states.ts';
 
 /** Stats of a file as JavaScript numbers: the times in milliseconds, inexact below a microsecond. */
 export interface RoughStats {
@@ -10,8 +9,8 @@ export interface RoughStats {
 }
 
 /**
- * The files that the sink has: path → version and state. There may be 100,000, so versions are packed: 40 bytes for each, where strings
- * take 300. It also remembers what the scan under way has found, so that no scan copies all paths.
+ * The files that the sink took: path → version and state. There may be 100,000, so versions are packed into 40 bytes
+ * each, where strings take 300. It also records which files the scan under way has found, so no scan copies all paths.
  */
 export class TakenFiles {
   readonly #slots = new Map<string, number>();
@@ -19,7 +18,7 @@ export class TakenFiles {
   readonly #states = new SlotStates();
   /** Five numbers for each slot. */
   #versions = new BigInt64Array(0);
-  /** Number of the scan that found it. */
+  /** The number of the scan that last found each slot. */
   #scans = new Uint32Array(0);
   #scan = 0;
 
@@ -31,7 +30,7 @@ export class TakenFiles {
     return this.#slots.has(path);
   }
 
-  /** Another version of a file keeps its state. */
+  /** A new version of a file keeps its state. */
   set(path: string, version: ContentVersion): void {
     const slot = this.#slots.get(path) ?? this.#open(path);
     this.#versions.set(packed(version), COLUMNS * slot);
@@ -59,7 +58,7 @@ export class TakenFiles {
     };
   }
 
-  /** Whether the sink has certainly these bytes; see `isSameVersion`. */
+  /** Whether the sink certainly took this content; see `isSameVersion`. */
   isSame(path: string, version: ContentVersion): boolean {
     const slot = this.#slots.get(path);
     return slot !== undefined && this.#holds(slot, packed(version));
@@ -71,7 +70,7 @@ export class TakenFiles {
     return slot !== undefined && this.#holds(slot, [size, mtimeNs, ctimeNs, ino, birthtimeNs]);
   }
 
-  /** Whether size and times are those of the file that the sink has, as far as JavaScript's numbers tell. */
+  /** Whether size and times match, within the precision of JavaScript numbers. */
   isRoughly(path: string, { size, mtimeMs, ctimeMs }: RoughStats): boolean {
     const slot = this.#slots.get(path);
     if (slot === undefined) return false;
@@ -106,12 +105,10 @@ export class TakenFiles {
     return this.#states.counts();
   }
 
-  /** Those without a state. */
   *withoutState(): Generator<string> {
     for (const [path, slot] of this.#slots) if (this.#states.get(slot) === null) yield path;
   }
 
-  /** What is found from here on is told from what is not. */
   beginScan(): void {
     this.#scan += 1;
   }
@@ -121,7 +118,7 @@ export class TakenFiles {
     if (slot !== undefined) this.#scans[slot] = this.#scan;
   }
 
-  /** What was there when the scan began and was not found since. */
+  /** Paths that existed when the scan began, and that it has not found. */
   *unfound(): Generator<string> {
     for (const [path, slot] of this.#slots) if (this.#scans[slot] !== this.#scan) yield path;
   }
@@ -156,4 +153,49 @@ const MICROSECOND_IN_MS = 0.001;
 /** In the order of the columns. */
 function packed({ size, mtimeNs, ctimeNs, ino, birthtimeNs }: ContentVersion): bigint[] {
   return [BigInt(size), BigInt(mtimeNs), BigInt(ctimeNs), BigInt(ino), BigInt(birthtimeNs)];
+}
+
+/** The state of each slot of a table, in one byte, and how many slots are in each state. */
+class SlotStates {
+  /** Every state seen so far; the ledger has eleven. 0: none. */
+  readonly #names: (string | null)[] = [null];
+  readonly #counts = [0];
+  #states = new Uint8Array(0);
+
+  grow(slots: number): void {
+    const before = this.#states;
+    this.#states = new Uint8Array(slots);
+    this.#states.set(before);
+  }
+
+  /** The slot is in use, without a state. */
+  open(slot: number): void {
+    this.#states[slot] = 0;
+    this.#add(0, 1);
+  }
+
+  close(slot: number): void {
+    this.#add(this.#states[slot] ?? 0, -1);
+  }
+
+  get(slot: number): string | null {
+    return this.#names[this.#states[slot] ?? 0] ?? null;
+  }
+
+  set(slot: number, name: string | null): void {
+    const state = this.#names.indexOf(name);
+    if (state === -1) this.#names.push(name);
+    this.#add(this.#states[slot] ?? 0, -1);
+    this.#states[slot] = state === -1 ? this.#names.length - 1 : state;
+    this.#add(this.#states[slot] ?? 0, 1);
+  }
+
+  /** State → number of slots; `null` for those without one. */
+  counts(): Map<string | null, number> {
+    return new Map(this.#names.map((name, state) => [name, this.#counts[state] ?? 0]));
+  }
+
+  #add(state: number, by: number): void {
+    this.#counts[state] = (this.#counts[state] ?? 0) + by;
+  }
 }

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { MonotonicClock } from './clock.ts';
 import { sidecarState } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
-import { lookAt } from './path-entry.ts';
+import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
 import type { RootStore, WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 
@@ -16,16 +16,17 @@ export interface VanishBreakerOptions {
 }
 
 /**
- * Does not believe that most files of a folder are gone at once: a share that lost its disk, or a wrong directory, looks the same. The
- * folder freezes until rows or disk account for enough of the files, or a person says that they are gone.
+ * Freezes a folder when most of its files are gone at once: a share that lost its disk, or a wrong directory, looks the
+ * same. It stays frozen until rows or disk account for enough of the files, or an operator says that they are gone.
  *
- * Nothing is summed up: each decision asks the ledger anew about every path that is missing now or was given up within the last minute.
- * A file that was missing for a moment, because dropcast moved it or somebody renamed it, stops counting as soon as its row says so.
+ * No sum is kept: each decision asks the ledger again about every path that is missing now or was given up within the
+ * last minute. A file that was missing for a moment, because it was moved or renamed, stops counting as soon as its row
+ * says so.
  */
 export class VanishBreaker {
   readonly #options: VanishBreakerOptions;
   #hasScanned = false;
-  /** Paths that were given up lately → when, by the monotonic clock. */
+  /** Paths that were given up recently → when, by the monotonic clock. */
   readonly #givenUp = new Map<string, number>();
 
   constructor(options: VanishBreakerOptions) {
@@ -35,8 +36,9 @@ export class VanishBreaker {
   /**
    * Whether these files count as gone.
    *
-   * @param missing what is not at its path, and did not get another one
-   * @param isScan after a full scan; a few missing files prove nothing about the others, so a decision to freeze waits for a scan
+   * @param missing paths whose file is gone and was not renamed
+   * @param isScan after a full scan; a few missing files prove nothing about the others, so only a scan freezes the
+   *   folder
    */
   async believes(missing: readonly string[], isScan: boolean): Promise<boolean> {
     const { root } = this.#options;
@@ -59,8 +61,8 @@ export class VanishBreaker {
   }
 
   /**
-   * Whether most files seem to be missing, by a look at some of them: who misses one file, and cannot wait for a scan, must not give up
-   * one after the other.
+   * Whether most files seem to be missing, by a sample. A caller that cannot wait for a scan must not give up one file
+   * after the other.
    */
   async areMostMissing(): Promise<boolean> {
     const { folder, inventory } = this.#options;
@@ -85,10 +87,10 @@ export class VanishBreaker {
   ): Promise<{ readonly before: readonly string[]; readonly gone: number; readonly there: number }> {
     const { taken } = this.#options.inventory;
     const absent = new Set(missing);
-    // What came back is known again.
+    // Files that came back are known again.
     const stillGone = before.filter((path) => !absent.has(path) && !taken.has(path));
     let there = 0;
-    // A sidecar or a checksum says nothing: it may stay without its video.
+    // Sidecars and checksums prove nothing: they may outlive their video.
     for (const path of taken.paths()) if (!absent.has(path) && taken.state(path) !== sidecarState) there += 1;
     return { before: stillGone, gone: await this.#countLost(stillGone, 'also given up'), there };
   }
@@ -106,12 +108,10 @@ export class VanishBreaker {
   }
 }
 
-/** Fewer are removed by hand every day. */
+/** People remove fewer by hand every day. */
 const LEAST_FILES = 10;
 const MOST_SAMPLED = 40;
-/** Each takes a thread of the pool for good when the share hangs. */
-const LOOKS_AT_ONCE = 8;
-/** A long `rm -r` comes in several reports. */
+/** A long `rm -r` arrives in several reports. */
 const RECENT_MS = 60_000;
 
 function isMost(lost: number, known: number): boolean {

@@ -1,39 +1,39 @@
 import { grewInPlace, isUntouched } from '../pipeline/file/file-version.ts';
 import type { ContentVersion, FileVersion } from '../pipeline/file/file-version.ts';
-import { durationWords } from './duration-words.ts';
+import { durationWords } from './clock.ts';
 import type { FileKind } from './ports.ts';
 
-/** A file that was seen and that the sink does not have yet. Times are of the monotonic clock. */
+/** A file that was seen, and that the sink did not take yet. Times are of the monotonic clock. */
 export interface WaitingFile {
   readonly path: string;
   readonly kind: FileKind;
   version: FileVersion;
-  /** Since when the version is unchanged. */
+  /** The version is unchanged since then. */
   sinceMs: number;
-  /** The longest pause between two writes to it that we saw. */
+  /** The longest pause between two writes that we saw. */
   longestGapMs: number;
   /** The last time we looked at it. */
   lookedAtMs: number;
-  /** A look, check or offer is under way: what is seen meanwhile only sets `disturbed`. */
+  /** A look, check or offer is under way: changes in the meantime only set `disturbed`. */
   busy: boolean;
   disturbed: boolean;
-  /** Since when a process has it open for writing although nothing changes. */
+  /** A process has it open for writing since then, although nothing changes. */
   vetoedSinceMs: number | null;
-  /** The file that says that it is complete is not there. */
+  /** Its done marker is missing. */
   lacksMarker: boolean;
   /** How often the sink rejected this version. */
   rejections: number;
-  /** Of the row that stands for it already, while it is being taken in; `null` when there is none. */
+  /** The state of its row, which may exist while the file is being taken in; `null`: no row. */
   state: string | null;
-  /** What it waits for beyond staying unchanged; `null` while that is all. */
+  /** Why it waits; `null`: it only has to stay unchanged. */
   why: string | null;
 }
 
 /**
- * A file that is seen for the first time, or that changed after it was taken.
+ * Starts the wait of a file that is seen for the first time, or that changed after it was taken.
  *
  * @param nowMs of the monotonic clock
- * @param longestGapMs the pause of its writer that is known already; see `pauseBefore`
+ * @param longestGapMs the known pause of its writer; see `pauseBefore`
  */
 export function startWaiting(
   path: string,
@@ -60,7 +60,7 @@ export function startWaiting(
 }
 
 /**
- * Notes what a look at the file found. A changed file starts to wait again and remembers how long its writer had paused.
+ * Records the version that a look found. A changed file starts to wait again and remembers the pause of its writer.
  *
  * @returns whether it changed
  */
@@ -74,19 +74,22 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
 }
 
 /**
- * The pause of a writer that continued after its file had been taken: the file grew in its place. Without it, a writer with equal pauses
- * would send its file once for each of them. The change times of the inode tell the pause: a restart forgets nothing, and a copy that keeps
- * the modification time of its original does not look like a pause of years.
+ * The pause of a writer that continued after its file was taken: the file grew in place. Without it, the file of a
+ * writer with equal pauses would be sent once for each of them. The inode change times give the pause: it survives a
+ * restart, and a copy that keeps the modification time of its original does not look like a pause of years.
  *
  * @param taken the version that was taken; undefined when none was
- * @returns milliseconds, 0 when the file is another one or did not grow
+ * @returns milliseconds; 0 for another file, or one that did not grow
  */
 export function pauseBefore(taken: ContentVersion | undefined, version: FileVersion): number {
   if (taken === undefined || !grewInPlace(taken, version)) return 0;
   return Math.max(0, Number(BigInt(version.ctimeNs) - BigInt(taken.ctimeNs)) / 1e6);
 }
 
-/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to five minutes. */
+/**
+ * How long the file must stay unchanged: `settleMs`, or three times the longest pause of its writer, up to five
+ * minutes.
+ */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }
@@ -96,7 +99,7 @@ export function graceMs(settleMs: number): number {
   return Math.max(10 * settleMs, 30_000);
 }
 
-/** What it waits for, for a person. */
+/** The reason for the wait, for people. */
 export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): string {
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);
@@ -106,5 +109,5 @@ export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): 
   return `unchanged for ${isBrief ? (passed / 1_000).toFixed(1) : durationWords(passed)} of ${durationWords(required)}${paused}`;
 }
 
-/** A writer that paused for an hour is not given three hours: if it comes back, its file is sent again. */
+/** After a pause of an hour the file does not wait three hours: if its writer continues, the file is sent again. */
 const LONGEST_LEARNED_WAIT_MS = 300_000;

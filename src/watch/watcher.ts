@@ -2,20 +2,17 @@ import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { accountsOf } from './accounts.ts';
-import type { Accounts } from './ports.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
-import { ClosedDirectories } from './closed-directories.ts';
 import type { MonotonicClock } from './clock.ts';
+import { ClosedDirectories } from './closed-directories.ts';
 import { openEvents } from './events.ts';
 import type { OpenEvents } from './events.ts';
 import { Hints } from './hints.ts';
-import { Inventory } from './inventory.ts';
-import { lostFiles } from './lost-files.ts';
-import { MarkSteps } from './mark-steps.ts';
+import { Inventory, lostFiles } from './inventory.ts';
 import { MissingFiles } from './missing-files.ts';
 import { OpenWriters } from './open-writers.ts';
 import type {
-  FolderWatcher,
+  Accounts,
   KnownFile,
   KnownFiles,
   RefusedPath,
@@ -25,12 +22,13 @@ import type {
   SettlingFile,
   WatchActivity,
   WatchCounts,
-  WatchSink,
   WatchSettings,
+  WatchSink,
 } from './ports.ts';
 import { Reconciler } from './reconcile.ts';
 import { RefusedPaths } from './refused-paths.ts';
-import { RootClaim } from './root-claim.ts';
+import { MOST_FILES_ASKED } from './root-check.ts';
+import { MarkSteps, RootClaim } from './root-claim.ts';
 import type { FolderClaimant } from './root-mark.ts';
 import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
@@ -39,7 +37,7 @@ import { Settler } from './settler.ts';
 import { VanishBreaker } from './vanish-breaker.ts';
 import { WatchedDirectories } from './watch-limits.ts';
 
-export interface WatchFolderOptions {
+export interface FolderWatcherOptions {
   readonly folder: WatchSettings;
   readonly sink: WatchSink;
   readonly known: KnownFiles;
@@ -47,27 +45,8 @@ export interface WatchFolderOptions {
   readonly clock?: MonotonicClock;
   /** Owner written into the mark of the folder; null: no mark. */
   readonly owner?: FolderClaimant | null;
-  /** What is remembered of the folder itself; by default nothing. */
+  /** The records of the folders; by default none. */
   readonly roots?: RootStore;
-}
-
-/**
- * Watches one folder: offers every complete file to the sink, once per version, and reports every file that is gone.
- *
- * Events are hints that make it fast; full scans make it right (design, section 6). A scan runs at start, every `rescanMs`, and
- * whenever events may have been lost. It lists every directory, but checks size and times of files that the sink already has only every
- * eighth time, or when scans are the only source: with 100,000 files a look at each costs a second of a core.
- * With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, taking at most a twentieth of the time.
- *
- * @param open the source of the events; those of the file system by default
- */
-export function watchFolder(options: WatchFolderOptions, open: OpenEvents = openEvents): FolderWatcher {
-  const folder = {
-    ...options.folder,
-    path: resolve(options.folder.path),
-    nested: options.folder.nested.map((path) => resolve(path)),
-  };
-  return new Watcher(assemble({ clock: monotonicClock, owner: null, roots: noMemory, ...options, folder }, open));
 }
 
 const noMemory: RootStore = {
@@ -76,281 +55,244 @@ const noMemory: RootStore = {
   expected: async (_, paths, which) => (which === 'unfinished' ? 0 : paths.length),
 };
 
-interface Parts extends Required<WatchFolderOptions> {
-  readonly stop: AbortController;
-  readonly inventory: Inventory;
-  readonly root: Root;
-  readonly claim: RootClaim | null;
-  readonly steps: MarkSteps | null;
-  readonly settler: Settler;
-  readonly refused: RefusedPaths;
-  readonly breaker: VanishBreaker;
-  readonly missing: MissingFiles;
-  readonly hints: Hints;
-  readonly reconciler: Reconciler;
-  readonly schedule: ScanSchedule;
-}
-
 /** One for the process: a pass over /proc serves all folders, and so does the limit of watches. */
 const openWriters = new OpenWriters();
 const directories = new WatchedDirectories();
 
-/** Connects the parts. Nothing runs yet. */
-function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
-  const { folder, sink, clock, logger, roots } = options;
-  const stop = new AbortController();
-  const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
-  const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger, folder.isOnlyRead);
-  const steps = options.owner === null ? null : new MarkSteps({ ...base, path: folder.path, owner: options.owner });
-  const scanSoon = (): void => schedule.soon();
-  const root: Root = new Root({
-    ...base,
-    path: folder.path,
-    claim,
-    roots,
-    gap: () => hints.gap,
-    note: () => hints.note,
-    changed: (state) => {
-      report(state, options);
-      // What settled while the folder was frozen would wait for its next look.
-      if (state.state !== 'frozen') for (const path of base.inventory.waiting.keys()) settler.hint(path);
-    },
-    scanSoon,
-  });
-  const settler: Settler = new Settler({
-    ...base,
-    folder: settling(folder, root),
-    writers: openWriters,
-    isRootSound: () => root.isSound(),
-    complete: (file) => sink.complete(file),
-    notAFile: (path, entry) => {
-      if (entry.is === 'directory') hints.directory(path);
-      if (entry.is === 'special') refused.add(path, `it is ${entry.what}`);
-      if (entry.is !== 'file' && entry.is !== 'unclear') missing.suspect(path);
-    },
-  });
-  const refused = new RefusedPaths(folder.path, logger);
-  const breaker = new VanishBreaker({ ...base, root, roots });
-  const missing: MissingFiles = new MissingFiles({
-    ...base,
-    folder: folder.path,
-    settler,
-    believes: async (paths, isScan) => (await root.isInPlace()) && breaker.believes(paths, isScan),
-    scanSoon,
-    gone: (path) => sink.gone(folder.path, path),
-  });
-  const hints: Hints = new Hints({
-    ...base,
-    root,
-    openEvents: open,
-    leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
-    scanSoon,
-    scanNamesSoon: () => schedule.namesSoon(),
-    directories: () => directories.total,
-    hint: (path) => {
-      if (!refused.covers(path)) settler.hint(path);
-    },
-  });
-  const closed = new ClosedDirectories({ ...base, closed: (directory) => sink.closed(directory) });
-  const leftBehind = (directory: string): Promise<void> => sink.leftBehind(folder.path, directory);
-  const reconciler = new Reconciler({
-    ...base,
-    root,
-    claim,
-    hints,
-    settler,
-    refused,
-    missing,
-    leftBehind,
-    closed,
-    directories,
-  });
-  const schedule: ScanSchedule = new ScanSchedule({
-    ...base,
-    interval: () =>
-      scanInterval(folder, {
-        isImpaired: root.isFrozen || hints.gap !== null || closed.isWaiting || claim?.lacksRoom === true,
-        isPolled: hints.isPolled,
-      }),
-    scan: async () => {
-      await reconciler.scan(schedule);
-      if (!stop.signal.aborted) sink.scanned(folder.path);
-    },
-  });
-  return {
-    ...options,
-    ...base,
-    stop,
-    root,
-    claim,
-    steps,
-    settler,
-    refused,
-    breaker,
-    missing,
-    hints,
-    reconciler,
-    schedule,
-  };
-}
-
-/** Whether another watcher, or nobody, looks after what is at the path. */
-function isOthers({ path: folder, nested, leavesOut }: WatchSettings, path: string): boolean {
-  return nested.some((inner) => `${folder}/${path}`.startsWith(`${inner}/`)) || leavesOut(dirname(path));
-}
-
-function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
-  try {
-    sink.root(folder.path, state);
-  } catch (error) {
-    logger.error('The state of the folder could not be written', { folder: folder.path, err: error });
-  }
-}
-
-/** The kernel caches file sizes on a share for a few seconds, so a file there must be quiet for longer. */
-function settling(folder: WatchSettings, root: Root): WatchSettings {
-  return {
-    ...folder,
-    get settleMs() {
-      return root.remote === null ? folder.settleMs : folder.settleMs + REMEMBERED_MS;
-    },
-  };
-}
-
-const REMEMBERED_MS = 10_000;
-
-function scanInterval(
-  { watch, rescanMs }: WatchSettings,
-  { isImpaired, isPolled }: { readonly isImpaired: boolean; readonly isPolled: boolean },
-): ScanInterval {
-  if (watch === 'polling' || isPolled) return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
-  return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
-}
-
-const POLLING_MS = 5000;
-/** While the folder is away or events are missing. */
-const IMPAIRED_MS = 15_000;
-
-/** Known files that may tell whether the folder is the one it was. */
-const ASKED_AT_START = 10_000;
-
-/** Owns all parts: disposing of it ends their timers, watches and work. */
-class Watcher implements FolderWatcher {
-  readonly #parts: Parts;
+/**
+ * Watches one folder: offers every complete file to the sink, once per version, and reports every file that is gone.
+ *
+ * Events are hints that make it fast; full scans make it right (design, section 6). A scan runs at the start, every
+ * `rescanMs`, and whenever events may have been lost. It lists every directory, but checks size and times of files that
+ * the sink took only every eighth time, or when scans are the only source: with 100,000 files a look at each costs a
+ * second of a core. With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, for at most
+ * a twentieth of the time.
+ *
+ * Owns all parts: disposing of it ends their timers, watches and work.
+ */
+export class FolderWatcher implements AsyncDisposable {
+  readonly #folder: WatchSettings;
+  readonly #options: FolderWatcherOptions;
+  readonly #clock: MonotonicClock;
+  readonly #stop = new AbortController();
+  readonly #inventory = new Inventory();
+  readonly #root: Root;
+  readonly #claim: RootClaim | null;
+  readonly #steps: MarkSteps | null;
+  readonly #settler: Settler;
+  readonly #refused: RefusedPaths;
+  readonly #breaker: VanishBreaker;
+  readonly #missing: MissingFiles;
+  readonly #hints: Hints;
+  readonly #reconciler: Reconciler;
+  readonly #schedule: ScanSchedule;
   #begun: Promise<void> | null = null;
   #stopStallWatch: (() => void) | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  /** @param open the source of the events; by default the file system */
+  constructor(options: FolderWatcherOptions, open: OpenEvents = openEvents) {
+    const { sink, logger, clock = monotonicClock, owner = null, roots = noMemory } = options;
+    const nested = options.folder.nested.map((path) => resolve(path));
+    const folder = { ...options.folder, path: resolve(options.folder.path), nested };
+    this.#options = options;
+    this.#folder = folder;
+    this.#clock = clock;
+    const base = { folder, sink, inventory: this.#inventory, clock, logger, signal: this.#stop.signal };
+    const scanSoon = (): void => this.#schedule.soon();
+    this.#claim = owner === null ? null : new RootClaim(folder.path, owner, logger, folder.isOnlyRead);
+    this.#steps = owner === null ? null : new MarkSteps({ ...base, path: folder.path, owner });
+    this.#root = new Root({
+      ...base,
+      path: folder.path,
+      claim: this.#claim,
+      roots,
+      gap: () => this.#hints.gap,
+      note: () => this.#hints.note,
+      changed: (state) => this.#changed(state),
+      scanSoon,
+    });
+    this.#settler = new Settler({
+      ...base,
+      folder: withQuietShares(folder, this.#root),
+      writers: openWriters,
+      isRootSound: () => this.#root.isSound(),
+      notAFile: (path, entry) => {
+        if (entry.is === 'directory') this.#hints.directory(path);
+        if (entry.is === 'special') this.#refused.add(path, `it is ${entry.what}`);
+        if (entry.is !== 'file' && entry.is !== 'unclear') this.#missing.suspect(path);
+      },
+    });
+    this.#refused = new RefusedPaths(folder.path, logger);
+    this.#breaker = new VanishBreaker({ ...base, root: this.#root, roots });
+    this.#missing = new MissingFiles({
+      ...base,
+      settler: this.#settler,
+      believes: async (paths, isScan) => (await this.#root.isInPlace()) && this.#breaker.believes(paths, isScan),
+      scanSoon,
+    });
+    this.#hints = new Hints({
+      ...base,
+      root: this.#root,
+      openEvents: open,
+      leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
+      scanSoon,
+      scanNamesSoon: () => this.#schedule.namesSoon(),
+      directories: () => directories.total,
+      hint: (path) => {
+        if (!this.#refused.covers(path)) this.#settler.hint(path);
+      },
+    });
+    const closed = new ClosedDirectories(base);
+    this.#reconciler = new Reconciler({
+      ...base,
+      root: this.#root,
+      claim: this.#claim,
+      hints: this.#hints,
+      settler: this.#settler,
+      refused: this.#refused,
+      missing: this.#missing,
+      closed,
+      directories,
+    });
+    this.#schedule = new ScanSchedule({
+      ...base,
+      interval: () => this.#scanInterval(closed.isWaiting),
+      scan: async () => {
+        await this.#reconciler.scan(this.#schedule);
+        if (!this.#stop.signal.aborted) sink.scanned();
+      },
+    });
   }
 
+  /** Looks only at the folder itself. Resolves when it is known whether the folder can be trusted. */
   begin(): Promise<void> {
     return (this.#begun ??= this.#begin());
   }
 
+  /** Begins, and resolves after the first full scan, or soon after the watcher was disposed of. */
   async start(): Promise<void> {
-    const { folder, clock, logger, stop, hints, schedule } = this.#parts;
     await this.begin();
-    await schedule.now();
-    if (stop.signal.aborted) return;
-    hints.open();
-    this.#stopStallWatch = watchForStalls(clock, (stalledMs) => {
-      logger.warn('the event loop was blocked: events may be lost, scanning', { folder: folder.path, stalledMs });
-      schedule.soon();
+    await this.#schedule.now();
+    if (this.#stop.signal.aborted) return;
+    this.#hints.open();
+    this.#stopStallWatch = watchForStalls(this.#clock, (stalledMs) => {
+      this.#options.logger.warn('the event loop was blocked: events may be lost, scanning', {
+        folder: this.#folder.path,
+        stalledMs,
+      });
+      this.#schedule.soon();
     });
   }
 
+  /** Resolves after a full scan that began after the call. */
   rescan(): Promise<void> {
-    return this.#parts.schedule.now();
+    return this.#schedule.now();
   }
 
+  /**
+   * Checks on disk why files missing from the folder prove nothing. `null`: they do prove something.
+   *
+   * @param missing a path that the caller did not find and now believes gone; if its file is back, it is offered again
+   */
   async whyAway(missing?: string): Promise<string | null> {
-    const { root, breaker, schedule } = this.#parts;
-    const why = await root.whyAway();
-    if (why === null && missing !== undefined && (await breaker.areMostMissing())) {
-      schedule.soon();
+    const why = await this.#root.whyAway();
+    if (why === null && missing !== undefined && (await this.#breaker.areMostMissing())) {
+      this.#schedule.soon();
       return 'most of its files seem to be missing; it is being scanned';
     }
-    // The folder may have been away only at the moment of that look.
+    // The folder may have been away only when the caller looked.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
   }
 
+  /** The caller no longer has the file at this path: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void {
-    const { folder, inventory, settler } = this.#parts;
-    // It is about to be offered anyway.
-    if (inventory.waiting.has(path)) return;
-    settler.forget(path);
-    if (!isOthers(folder, path)) settler.hint(path);
+    // A waiting file will be offered anyway.
+    if (this.#inventory.waiting.has(path)) return;
+    this.#settler.forget(path);
+    if (!this.#isLeftOut(path)) this.#settler.hint(path);
   }
 
+  /**
+   * The caller has just seen the file with this version: from here on its removal is noticed. Paths that are left out
+   * stay so.
+   */
   seen(path: string, version: FileVersion): void {
-    const { folder, settler } = this.#parts;
-    const kind = folder.accepts(path);
-    if (kind !== null && !isOthers(folder, path)) settler.seen(path, kind, version);
+    const kind = this.#folder.accepts(path);
+    if (kind !== null && !this.#isLeftOut(path)) this.#settler.seen(path, kind, version);
   }
 
+  /**
+   * The ledger may have lost rows: compares it with the folder, as at the start, and offers the files that it lacks.
+   *
+   * @returns how many files it lacks
+   */
   async compare(): Promise<number> {
     await this.begin();
-    const { inventory, schedule } = this.#parts;
-    const lost = await lostFiles(inventory, (tell) => this.#tellKnown(tell));
+    const lost = await lostFiles(this.#inventory, (tell) => this.#eachKnown(tell));
     for (const path of lost) this.lookAgain(path);
-    schedule.soon();
+    this.#schedule.soon();
     return lost.length;
   }
 
+  /** The row of the file at a path is now in this state; null: the file no longer has a row. */
   becomes(path: string, state: string | null): void {
-    this.#parts.inventory.becomes(path, state);
+    this.#inventory.becomes(path, state);
   }
 
+  /** @param comparing paths that the caller compares before it decides about them */
   accounts(comparing: Iterable<string>): Accounts {
-    const { inventory, refused, reconciler } = this.#parts;
-    return accountsOf(inventory, { refused: refused.paths, ignored: reconciler.ignored, comparing });
+    const { ignored } = this.#reconciler;
+    return accountsOf(this.#inventory, { refused: this.#refused.paths, ignored, comparing });
   }
 
+  /** Files that the sink took and that have no row. There must be none. */
   unaccounted(): readonly string[] {
-    return this.#parts.inventory.unaccounted();
+    return this.#inventory.unaccounted();
   }
 
+  /** How many files the scan under way, or the last one, has visited. */
   visited(): number {
-    return this.#parts.reconciler.visited;
+    return this.#reconciler.visited;
   }
 
+  /** A file of the folder was taken in, or its upload began: the mark must be updated. */
   took(): void {
-    this.#parts.steps?.took();
+    this.#steps?.took();
   }
 
+  /** An operator says that the directory at the path is the folder, and that its missing files are gone. Scans it. */
   async resume(): Promise<Resumed> {
-    const { root, schedule } = this.#parts;
-    const resumed = await root.resume();
-    if (resumed.ok) await schedule.now();
+    const resumed = await this.#root.resume();
+    if (resumed.ok) await this.#schedule.now();
     return resumed;
   }
 
   settling(): readonly SettlingFile[] {
-    return this.#parts.settler.settling();
+    return this.#settler.settling();
   }
 
+  /** The settling files, without words: there may be 100,000. */
   waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>> {
-    return this.#parts.inventory.waiting.values();
+    return this.#inventory.waiting.values();
   }
 
   activity(): WatchActivity {
-    const { folder, hints, schedule, inventory, reconciler } = this.#parts;
-    const isDeaf = folder.watch === 'polling' || hints.gap !== null;
+    const isDeaf = this.#folder.watch === 'polling' || this.#hints.gap !== null;
     let lackMarkers = 0;
-    for (const { lacksMarker } of inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
+    for (const { lacksMarker } of this.#inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
     return {
-      by: isDeaf ? 'scans' : hints.isPolled ? 'events and scans' : 'events',
-      heardMsAgo: hints.heardMsAgo,
-      scans: schedule.times(),
+      by: isDeaf ? 'scans' : this.#hints.isPolled ? 'events and scans' : 'events',
+      heardMsAgo: this.#hints.heardMsAgo,
+      scans: this.#schedule.times(),
       lackMarkers,
-      leftOut: reconciler.leftOut,
+      leftOut: this.#reconciler.leftOut,
     };
   }
 
+  /** The first `most` refused paths. */
   refused(most: number): readonly RefusedPath[] {
-    return this.#parts.refused.paths
+    return this.#refused.paths
       .entries()
       .take(most)
       .map(([path, why]) => ({ path, why }))
@@ -358,44 +300,82 @@ class Watcher implements FolderWatcher {
   }
 
   counts(): WatchCounts {
-    const { inventory, refused, reconciler } = this.#parts;
-    return inventory.counts(refused.paths, reconciler.ignored);
+    return this.#inventory.counts(this.#refused.paths, this.#reconciler.ignored);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { folder, stop, hints, schedule, missing, settler, claim, steps } = this.#parts;
-    stop.abort();
+    this.#stop.abort();
     this.#stopStallWatch?.();
-    await hints[Symbol.asyncDispose]();
-    await schedule[Symbol.asyncDispose]();
-    await missing[Symbol.asyncDispose]();
-    await settler[Symbol.asyncDispose]();
-    await steps?.[Symbol.asyncDispose]();
-    await claim?.[Symbol.asyncDispose]();
-    directories.delete(folder.path);
+    await this.#hints[Symbol.asyncDispose]();
+    await this.#schedule[Symbol.asyncDispose]();
+    await this.#missing[Symbol.asyncDispose]();
+    await this.#settler[Symbol.asyncDispose]();
+    await this.#steps?.[Symbol.asyncDispose]();
+    await this.#claim?.[Symbol.asyncDispose]();
+    directories.delete(this.#folder.path);
   }
 
   async #begin(): Promise<void> {
-    const { inventory, root } = this.#parts;
+    const { taken } = this.#inventory;
     const devices = new Set<string>();
     const files = new Map<string, FileVersion>();
     const note = ({ path, version }: KnownFile): void => {
       devices.add(version.dev);
-      if (files.size < ASKED_AT_START) files.set(path, version);
+      if (files.size < MOST_FILES_ASKED) files.set(path, version);
     };
-    await this.#tellKnown(({ path, version, state }) => {
-      inventory.taken.set(path, version);
-      inventory.taken.setState(path, state);
+    await this.#eachKnown(({ path, version, state }) => {
+      taken.set(path, version);
+      taken.setState(path, state);
     }, note);
-    await root.begin(devices, files);
+    await this.#root.begin(devices, files);
   }
 
-  /** @param all is told what was put away as well: it is not looked at again, and only helps to recognise the folder */
-  async #tellKnown(tell: (file: KnownFile) => void, all: (file: KnownFile) => void = () => undefined): Promise<void> {
-    const { folder, known } = this.#parts;
-    await known.known(folder.path, (file) => {
+  /** @param all also gets the files that were put away: they only help to recognise the folder */
+  async #eachKnown(tell: (file: KnownFile) => void, all: (file: KnownFile) => void = () => undefined): Promise<void> {
+    await this.#options.known.known(this.#folder.path, (file) => {
       all(file);
-      if (!folder.leavesOut(dirname(file.path))) tell(file);
+      if (!this.#folder.leavesOut(dirname(file.path))) tell(file);
     });
   }
+
+  /** Whether the path belongs to another watcher, or to none. */
+  #isLeftOut(path: string): boolean {
+    const { path: folder, nested, leavesOut } = this.#folder;
+    return nested.some((inner) => `${folder}/${path}`.startsWith(`${inner}/`)) || leavesOut(dirname(path));
+  }
+
+  #changed(state: RootState): void {
+    const { sink, logger } = this.#options;
+    const { path: folder } = this.#folder;
+    try {
+      sink.root(state);
+    } catch (error) {
+      logger.error('The state of the folder could not be written', { folder, err: error });
+    }
+    // Files that settled while the folder was frozen are offered now, not at their next look.
+    if (state.state !== 'frozen') for (const path of this.#inventory.waiting.keys()) this.#settler.hint(path);
+  }
+
+  /** @param hasClosed a closed directory will be due for its report soon */
+  #scanInterval(hasClosed: boolean): ScanInterval {
+    const { watch, rescanMs } = this.#folder;
+    if (watch === 'polling' || this.#hints.isPolled) return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
+    const isImpaired = this.#root.isFrozen || this.#hints.gap !== null || hasClosed || this.#claim?.lacksRoom === true;
+    return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
+  }
 }
+
+/** The kernel caches file sizes on a share for a few seconds, so a file there must be quiet for longer. */
+function withQuietShares(folder: WatchSettings, root: Root): WatchSettings {
+  return {
+    ...folder,
+    get settleMs() {
+      return root.remote === null ? folder.settleMs : folder.settleMs + CACHED_SIZE_MS;
+    },
+  };
+}
+
+const CACHED_SIZE_MS = 10_000;
+const POLLING_MS = 5000;
+/** While the folder is away or events are missing. */
+const IMPAIRED_MS = 15_000;

@@ -157,12 +157,12 @@ test('a file that nothing stands for is an error in the log, shows in the status
   await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);
   await folder.firstScan();
   await until('it is taken in', () => asked === 1 && !folder.isSettling());
-  expect(folder.accounts()).toMatchObject({ seen: 1, unaccounted: 1, known: {} });
+  expect(folder.status().accounts).toMatchObject({ seen: 1, unaccounted: 1, known: {} });
   await folder.watcher.rescan();
   const errors = logger.lines.filter(({ level }) => level === 'error');
   expect(errors).toMatchObject([
     { message: expect.stringContaining('Lost track of files'), fields: { path: 'a.mp4', count: 1 } },
   ]);
   await until('it is taken in again', () => asked === 2 && !folder.isSettling());
-  expect(folder.accounts()).toMatchObject({ seen: 1, unaccounted: 0, known: { queued: 1 } });
+  expect(folder.status().accounts).toMatchObject({ seen: 1, unaccounted: 0, known: { queued: 1 } });
 });

@@ -2,9 +2,8 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { isThere } from '../../src/disk/local-files.ts';
-import { FolderIntake } from '../../src/intake/folder-intake.ts';
-import { createRouter } from '../../src/intake/folder-router.ts';
-import { createFolders } from '../../src/intake/folders.ts';
+import { Folders } from '../../src/intake/folders.ts';
+import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -78,7 +77,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     newId: () => `f_${(ids += 1)}`,
     exists: isThere,
   });
-  const folders = createFolders({
+  const folders = new Folders({
     owner: null,
     roots: noRoots,
     leftBehind: async () => undefined,
@@ -182,23 +181,26 @@ test('a sidecar that is offered while its folder goes away has to come again', a
   await using scratch = await scratchDirectory();
   await writeFile(scratch.file('a.yaml'), 'title: A');
   const ignore = (): never => expect.unreachable();
-  const intake = new FolderIntake(
-    createRouter(folderConfig(scratch.path)),
-    { leaving: ignore },
+  await using folder = new WatchedFolder(
+    { folder: folderConfig(scratch.path), nested: [], movedBy: [] },
     {
       intake: { accept: ignore, compare: ignore, gone: ignore, closed: ignore, reroute: ignore },
-      ledger: { atPath: ignore, pathsNamed: async () => [] },
+      ledger: Object.assign(new MemoryStore([]), { known: ignore }),
       events: recordingEvents(),
       logger: silentLogger,
+      owner: null,
+      roots: noRoots,
+      leftBehind: ignore,
+      stoppedFiles: ignore,
+      doubtRows: ignore,
       broke: ignore,
       tookIn: ignore,
-      stands: ignore,
     },
   );
   const sidecar = { folder: scratch.path, path: 'a.yaml', kind: 'sidecar', version: someVersion, flaw: null } as const;
-  await intake.complete(sidecar);
+  await folder.complete(sidecar);
   await rm(scratch.file('a.yaml'));
-  await expect(intake.complete(sidecar)).rejects.toThrow('a.yaml');
+  await expect(folder.complete(sidecar)).rejects.toThrow('a.yaml');
 });
 
 describe('another configuration', () => {

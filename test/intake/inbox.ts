@@ -3,8 +3,7 @@ import { expect } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { isClosed, isReadable } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
-import { createFolders } from '../../src/intake/folders.ts';
-import type { Folders } from '../../src/intake/folders.ts';
+import { Folders } from '../../src/intake/folders.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { createLeftBehind } from '../../src/intake/left-behind.ts';
 import { createStoppedFiles } from '../../src/intake/stopped-files.ts';
@@ -108,7 +107,7 @@ export class Inbox implements AsyncDisposable {
     const newId = (): string => `f_${(this.#ids += 1)}`;
     const intake = createIntake({ store: ledger, rows, local, runner, clock: new TestClock(), newId, exists: isThere });
     this.#rows = rows;
-    this.#folders = createFolders({
+    this.#folders = new Folders({
       config: { folders: this.#configs() },
       intake,
       ledger,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
-import { FolderIntake } from '../../src/intake/folder-intake.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -69,7 +68,6 @@ async function open(rows: readonly Partial<Facts>[]) {
     stoppedFiles: async () => [],
     doubtRows: async () => undefined,
     tookIn: () => undefined,
-    stands: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }
@@ -133,10 +131,10 @@ test('however many sidecars come, their directory is not listed for each of them
   const { scratch, world, routed } = there;
   for (const name of names)
     for (const ext of ['mp4', 'yaml']) writeFileSync(scratch.file(`${name}.${ext}`), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
+  await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);
   let listings = 0;
   moments.before = (name) => void (listings += name === 'readdir' || name === 'opendir' ? 1 : 0);
-  for (const name of names) await intake.complete(offered(scratch.path, `${name}.yaml`));
+  for (const name of names) await folder.complete(offered(scratch.path, `${name}.yaml`));
   moments.reset();
   expect(listings).toBeLessThan(names.length / 10);
   expect(routed).toEqual(names.map((name) => `${name}.mp4`));
@@ -151,8 +149,8 @@ test.each([
   await using there = await open(paths.map((path) => ({ path })));
   const { scratch, world, routed } = there;
   for (const path of [...paths, sidecar]) writeFileSync(scratch.file(path), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
-  await intake.complete(offered(scratch.path, sidecar));
+  await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);
+  await folder.complete(offered(scratch.path, sidecar));
   expect(routed.toSorted()).toEqual(expected);
 });
 
@@ -199,11 +197,12 @@ describe('a sidecar is found however its name is written', () => {
     await using there = await open([{ path: video }]);
     const { scratch, world, routed } = there;
     writeFileSync(scratch.file(video), '');
-    const router = createRouter({ ...folderConfig(scratch.path), include });
+    const config = { ...folderConfig(scratch.path), include };
+    await using folder = new WatchedFolder({ folder: config, nested: [], movedBy: [] }, world);
+    const { router } = folder;
     await router.route(video, someVersion);
     writeFileSync(scratch.file(sidecar), 'title: Late');
-    await using intake = new FolderIntake(router, { leaving: async () => null }, world);
-    await intake.complete(offered(scratch.path, sidecar));
+    await folder.complete(offered(scratch.path, sidecar));
     expect(routed).toEqual([video]);
     expect(await router.route(video, someVersion)).toMatchObject({ plan: { title: 'Late' } });
   });
@@ -265,16 +264,24 @@ test('a sidecar of no video is reported until its video comes', async () => {
   const names = ['clip.yaml', 'CLIP.mp4.yml', 'known.yaml', 'gone.yaml'];
   for (const name of ['known.mp4', ...names]) writeFileSync(scratch.file(name), '');
   const intaking = { ...world, intake: { ...world.intake, accept: async () => 'new' as const } };
-  await using intake = new FolderIntake(
-    createRouter(folderConfig(scratch.path)),
-    { leaving: async () => null },
-    intaking,
-  );
-  for (const name of names) await intake.complete(offered(scratch.path, name));
-  expect(intake.loneSidecars([])).toEqual({ files: 3, first: ['clip.yaml', 'CLIP.mp4.yml', 'gone.yaml'] });
-  expect(intake.loneSidecars(['clip.mov'])).toEqual({ files: 2, first: ['CLIP.mp4.yml', 'gone.yaml'] });
-  await intake.gone('gone.yaml');
+  const place = { folder: folderConfig(scratch.path), nested: [], movedBy: [] };
+  await using folder = new WatchedFolder(place, intaking);
+  for (const name of names) await folder.complete(offered(scratch.path, name));
+  expect(folder.status().lone_sidecars).toEqual({ files: 3, first: ['clip.yaml', 'CLIP.mp4.yml', 'gone.yaml'] });
+  await folder.gone('gone.yaml');
   writeFileSync(scratch.file('clip.mp4'), '');
-  await intake.take({ ...offered(scratch.path, 'clip.mp4'), kind: 'media' });
-  expect(intake.loneSidecars([])).toEqual({ files: 0, first: [] });
+  await folder.take({ ...offered(scratch.path, 'clip.mp4'), kind: 'media' });
+  expect(folder.status().lone_sidecars).toEqual({ files: 0, first: [] });
+});
+
+test('a sidecar whose video still settles is not reported', async () => {
+  await using there = await open([]);
+  const { scratch, world } = there;
+  await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);
+  for (const name of ['clip.yaml', 'other.yaml']) {
+    writeFileSync(scratch.file(name), '');
+    await folder.complete(offered(scratch.path, name));
+  }
+  folder.watcher.seen('clip.mov', someVersion);
+  expect(folder.status().lone_sidecars).toEqual({ files: 1, first: ['other.yaml'] });
 });

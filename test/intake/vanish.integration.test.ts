@@ -1,7 +1,7 @@
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import type { FolderStatus } from '../../src/intake/watched-folder.ts';
+import type { FolderStatus } from '../../src/intake/folder-status.ts';
 import { openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
 

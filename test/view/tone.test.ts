@@ -35,7 +35,7 @@ import { capitalised } from '../../src/view/words/capitalised.ts';
 import { pauseWords } from '../../src/view/words/pause-words.ts';
 import { overWords } from '../../src/view/words/stop-words.ts';
 import { fileWaitWords, ofPause, waitLines } from '../../src/view/waits.ts';
-import { EventGaps } from '../../src/watch/event-gaps.ts';
+import { EventGaps } from '../../src/watch/hints.ts';
 import { onlyRead } from '../../src/watch/ports.ts';
 import { resumeAdvice } from '../../src/watch/root-check.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';

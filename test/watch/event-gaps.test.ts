@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EventGaps } from '../../src/watch/event-gaps.ts';
+import { EventGaps } from '../../src/watch/hints.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const leastMs = 15_000;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
-import { Inventory, sidecarState } from '../../src/watch/inventory.ts';
-import { lostFiles } from '../../src/watch/lost-files.ts';
+import { Inventory, lostFiles, sidecarState } from '../../src/watch/inventory.ts';
 import { startWaiting } from '../../src/watch/waiting-file.ts';
 
 const version = (size: number): FileVersion => ({

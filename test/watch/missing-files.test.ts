@@ -14,7 +14,7 @@ function open() {
   for (const path of paths) inventory.taken.set(path, version);
   const sink: { refuses: Error | null } = { refuses: null };
   const missing = new MissingFiles({
-    folder: '/nothing is here',
+    folder: { path: '/nothing is here' },
     clock: new FakeClock(),
     logger,
     signal: new AbortController().signal,
@@ -25,8 +25,10 @@ function open() {
     },
     believes: async () => true,
     scanSoon: () => undefined,
-    gone: async () => {
-      if (sink.refuses !== null) throw sink.refuses;
+    sink: {
+      gone: async () => {
+        if (sink.refuses !== null) throw sink.refuses;
+      },
     },
   });
   const said = () => logger.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);

@@ -12,7 +12,7 @@ test('files that settle at the same moment share one look at their folder', asyn
   const root = new Root({
     path: scratch.path,
     clock,
-    inventory: { taken: new Map() } as never,
+    inventory: { taken: new Map() },
     claim: {
       hold: async () => {
         looks += 1;

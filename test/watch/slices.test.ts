@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Slices } from '../../src/watch/slices.ts';
+import { Slices } from '../../src/watch/events.ts';
 
 const busyFor = (ms: number): void => {
   const end = performance.now() + ms;

@@ -8,14 +8,13 @@ import { openEvents } from '../../src/watch/events.ts';
 import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
 import type {
   CompleteFile,
-  FolderWatcher,
   ClosedDirectory,
   KnownFile,
   RootState,
   RootStore,
   WatchSettings,
 } from '../../src/watch/ports.ts';
-import { watchFolder } from '../../src/watch/watcher.ts';
+import { FolderWatcher } from '../../src/watch/watcher.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 export interface Setup {
@@ -103,11 +102,11 @@ export class WatchedDirectory implements AsyncDisposable {
         await setup.onComplete?.(file);
         this.completed.push(file);
       },
-      gone: async (_: string, path: string) => {
+      gone: async (path: string) => {
         this.gone.push(path);
         await setup.onGone?.(path);
       },
-      root: (_: string, state: RootState) => void this.states.push(state),
+      root: (state: RootState) => void this.states.push(state),
       leftBehind: async () => undefined,
       closed: async (directory: ClosedDirectory) => void this.closed.push(directory),
       scanned: () => undefined,
@@ -121,7 +120,7 @@ export class WatchedDirectory implements AsyncDisposable {
     const clock = setup.clock ?? fastClock(5);
     const roots = setup.roots === undefined ? {} : { roots: setup.roots };
     const options = { folder, sink, known, clock, logger: this.#logger(), ...roots };
-    this.watcher = watchFolder(options, setup.openEvents ?? openEvents);
+    this.watcher = new FolderWatcher(options, setup.openEvents ?? openEvents);
   }
 
   at(path: string): string {

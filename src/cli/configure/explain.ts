@@ -10,7 +10,7 @@ import { didYouMean } from '../../routing/did-you-mean.ts';
 import type { Explanation } from '../../routing/explain.ts';
 import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { ReasonCode } from '../../pipeline/file/reasons.ts';
-import { BROKEN_NAME, meansBrokenName } from '../../watch/broken-name.ts';
+import { BROKEN_NAME, meansBrokenName } from '../../watch/left-alone-names.ts';
 import { queryDaemonOrLedger } from '../control.ts';
 import { whyOf } from '../output/file-table.ts';
 import { formatBytes } from '../output/format.ts';

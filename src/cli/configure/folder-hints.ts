@@ -2,8 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, statfs } from 'node:fs/promises';
 import type { Config, FolderConfig } from '../../config/config.ts';
 import { unlessHung } from '../../unless-hung.ts';
-import { mountPointOf } from '../../watch/mount-points.ts';
-import { remoteKind } from '../../watch/remote-kinds.ts';
+import { mountPointOf, remoteKind } from '../../watch/mount-points.ts';
 import { shellWord } from '../../shell-word.ts';
 import { readLimits, tooFewWatches } from '../../watch/watch-limits.ts';
 

@@ -6,7 +6,7 @@ import { limitSentence } from '../../view/outlook/limit-words.ts';
 import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
 import { stageWord } from '../../view/stages.ts';
 import type { FileView } from '../../view/files/file-view.ts';
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../intake/folder-status.ts';
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

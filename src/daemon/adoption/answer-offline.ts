@@ -2,8 +2,7 @@ import { FirstStart } from '../../intake/first-start.ts';
 import { createDoubtRows } from '../../intake/older-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { createRows } from '../../pipeline/file/rows.ts';
-import { recordOf } from '../../watch/root-memory.ts';
-import { isLedgerBehind } from '../../watch/root-preview.ts';
+import { isLedgerBehind, recordOf } from '../../watch/root.ts';
 
 /**
  * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.

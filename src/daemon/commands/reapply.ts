@@ -1,13 +1,13 @@
 import { routeOf } from '../../intake/arrival.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
-import { reapplied } from '../../intake/reapplied.ts';
-import type { Reapplied } from '../../intake/reapplied.ts';
+import { reapplied } from '../../intake/reroute.ts';
+import type { Reapplied } from '../../intake/reroute.ts';
 import type { Config } from '../../config/config.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
-import { stageOf } from '../../view/stages.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import { stageOf } from '../../view/stages.ts';
 import type { Daemon } from '../daemon.ts';
 import { heldWords, whyElsewhere } from '../../view/hosts/elsewhere-words.ts';
 import { diskHangs, Patience } from './patience.ts';

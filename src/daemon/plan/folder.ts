@@ -1,8 +1,7 @@
 import type { FolderConfig } from '../../config/config.ts';
 import { arrivalOf, routeOf } from '../../intake/arrival.ts';
 import { FirstStart } from '../../intake/first-start.ts';
-import { videosNamedLike } from '../../intake/folder-intake.ts';
-import { createRouter } from '../../intake/folder-router.ts';
+import { createRouter, videosNamedLike } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
 import type { Rehearsal } from '../../intake/rehearsal.ts';

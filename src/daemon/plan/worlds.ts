@@ -1,15 +1,14 @@
 import { limitAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
-import { emptyWindow, usageOf } from '../../host/budget-window.ts';
+import { emptyWindow, roomOf, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
-import { roomOf } from '../../host/budget-window.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import type { Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
-import { whyFrozenAtStart } from '../../watch/root-preview.ts';
+import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../../view/outlook/pace.ts';
@@ -62,15 +61,7 @@ export async function worldOfLedger(config: Config, ledger: LedgerToRead | null)
     ledger,
     clock: systemClock,
     pace: paceFrom(config, budget ?? { window: emptyWindow, now: 0 }, systemClock.now()),
-    whyAway: async (folder) =>
-      ledger === null
-        ? null
-        : whyFrozenAtStart(folder, {
-            roots: ledger.roots,
-            known: ledger,
-            ledgerId: ledger.id,
-            counter: ledger.counter,
-          }),
+    whyAway: async (folder) => (ledger === null ? null : whyFrozenAtStart(folder, ledger)),
     whyForeign: (directory) => whyForeign(directory, us),
   };
 }

@@ -1,4 +1,4 @@
-import { durationWords } from '../../watch/duration-words.ts';
+import { durationWords } from '../../watch/clock.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { FleetStatus, HostView } from './host-view.ts';
 

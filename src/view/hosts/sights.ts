@@ -1,5 +1,5 @@
 import type { FleetView, HostSights, SeenFolder } from './fleet-view.ts';
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../intake/folder-status.ts';
 import { withFolder } from '../../ledger/expectation-key.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';

@@ -1,4 +1,4 @@
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../intake/folder-status.ts';
 import { whyWords } from '../waits.ts';
 import type { WaitCause } from '../waits.ts';
 import type { BudgetView, LivePicture, Picture } from './picture.ts';

@@ -1,4 +1,4 @@
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../intake/folder-status.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { OperatorPause } from '../../pipeline/events.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';

@@ -1,5 +1,5 @@
 import type { DeafTarget } from '../hosts/fleet-view.ts';
-import type { FolderStatus } from '../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../intake/folder-status.ts';
 import type { Folders } from '../../intake/folders.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';

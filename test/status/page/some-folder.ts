@@ -1,4 +1,4 @@
-import type { FolderStatus } from '../../../src/intake/watched-folder.ts';
+import type { FolderStatus } from '../../../src/intake/folder-status.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 
 /** A folder that is watched and empty. */

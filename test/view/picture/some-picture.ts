@@ -1,6 +1,6 @@
 import { stageOfState } from '../../../src/view/stages.ts';
 import type { LivePicture, NowFile, StageName } from '../../../src/view/picture/picture.ts';
-import type { FolderStatus } from '../../../src/intake/watched-folder.ts';
+import type { FolderStatus } from '../../../src/intake/folder-status.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { emptyPicture } from '../../../src/view/picture/take-picture.ts';
 

@@ -1,5 +1,5 @@
 import { needsYouIn } from '../../../view/picture/needs-you.ts';
-import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';
 import { leftOutWords } from '../../../watch/left-out.ts';

@@ -4,7 +4,7 @@ import type { HostView } from '../../../view/hosts/host-view.ts';
 import { fleetTroubles } from '../../../view/hosts/host-words.ts';
 import { knownJobSchema } from '../../../fleet/examine-database.ts';
 import type { DatabaseFacts } from '../../../fleet/examine-database.ts';
-import { durationWords } from '../../../watch/duration-words.ts';
+import { durationWords } from '../../../watch/clock.ts';
 import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 

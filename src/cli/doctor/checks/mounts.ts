@@ -1,4 +1,4 @@
-import { whyFrozenAtStart } from '../../../watch/root-preview.ts';
+import { whyFrozenAtStart } from '../../../watch/root.ts';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { shellWord } from '../../../shell-word.ts';
@@ -25,11 +25,9 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   if (config === null) throw new SkippedError('neither a daemon nor a configuration says which folders');
   await using ledger = await openLedgerToRead(config).catch(saidElsewhere);
   if (ledger === null) return [];
-  const { roots, id, counter } = ledger;
-  const known = { known: ledger.known };
   const found = await Promise.all(
     config.folders.map(async ({ path }) => {
-      const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id, counter });
+      const why = await whyFrozenAtStart(path, ledger);
       return why === null ? [] : [frozen(path, why, patient)];
     }),
   );

@@ -14,7 +14,7 @@ import {
 import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { pauseWords } from '../../../view/words/pause-words.ts';
-import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { operatorCommand } from '../../../service-user.ts';
 import { countsAsRead, stagesAndEnds } from '../../../view/stages.ts';
 import { momentAndSpan } from '../moment.ts';

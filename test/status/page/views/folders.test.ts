@@ -4,7 +4,7 @@ import { createOutcomes } from '../../../../src/status/page/files/outcomes.ts';
 import { folders } from '../../../../src/status/page/views/folders.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';
-import type { FolderStatus } from '../../../../src/intake/watched-folder.ts';
+import type { FolderStatus } from '../../../../src/intake/folder-status.ts';
 import { sumOfAccounts } from '../../../../src/watch/accounts.ts';
 import { someFolder } from '../some-folder.ts';
 import { wordsOf } from '../words-of.ts';

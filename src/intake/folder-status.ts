@@ -1,0 +1,104 @@
+import type { FolderConfig } from '../config/config.ts';
+import { isTakenIn } from '../watch/completeness.ts';
+import type { LeftOut } from '../watch/left-out.ts';
+import type {
+  Accounts,
+  CompleteFile,
+  FileKind,
+  RefusedPath,
+  SettlingFile,
+  WatchActivity,
+  WatchCounts,
+} from '../watch/ports.ts';
+import type { FolderWatcher } from '../watch/watcher.ts';
+import type { LoneSidecarsView } from './lone-sidecars.ts';
+
+export interface FolderStatus {
+  readonly path: string;
+  readonly state: 'starting' | 'watching' | 'scanning' | 'frozen';
+  readonly why: string | null;
+  /** Every path in the folder is in exactly one of these. */
+  readonly paths: WatchCounts;
+  readonly accounts: Accounts;
+  /** The first refused path. */
+  readonly refused: RefusedPath | null;
+  /** The first hundred refused paths. */
+  readonly refused_paths: readonly RefusedPath[];
+  /** Files that `include` does not select. */
+  readonly left_out: LeftOut;
+  /** The source of new files. */
+  readonly by: WatchActivity['by'];
+  /** Epoch milliseconds; null: no event came since the start. */
+  readonly last_event_at: number | null;
+  /** The end and duration of the last scan, and the time of the next one; null: none ended, or none is planned. */
+  readonly last_scan_at: number | null;
+  readonly last_scan_ms: number | null;
+  readonly next_scan_at: number | null;
+  readonly is_scanning: boolean;
+  /** Name of the done markers; null: files need none. */
+  readonly done_marker: string | null;
+  /** Files that wait for their done marker. */
+  readonly without_marker: number;
+  /** Files that look like sidecars, and have no video of their name. */
+  readonly lone_sidecars: LoneSidecarsView;
+}
+
+/** @param known the parts of the status that the watcher does not know */
+export function folderStatus(
+  watcher: FolderWatcher,
+  { path, doneMarker }: FolderConfig,
+  known: Pick<FolderStatus, 'accounts' | 'lone_sidecars' | 'state' | 'why'>,
+): FolderStatus {
+  const { by, heardMsAgo, scans, lackMarkers, leftOut } = watcher.activity();
+  const now = Date.now();
+  const refused = watcher.refused(mostRefused);
+  const ago = (ms: number | null): number | null => (ms === null ? null : Math.round(now - ms));
+  return {
+    path,
+    paths: watcher.counts(),
+    accounts: known.accounts,
+    refused: refused[0] ?? null,
+    refused_paths: refused,
+    left_out: leftOut,
+    by,
+    last_event_at: ago(heardMsAgo),
+    last_scan_at: ago(scans.endedMsAgo),
+    last_scan_ms: scans.tookMs === null ? null : Math.round(scans.tookMs),
+    next_scan_at: scans.nextInMs === null ? null : Math.round(now + scans.nextInMs),
+    is_scanning: scans.isScanning,
+    done_marker: doneMarker,
+    without_marker: lackMarkers,
+    lone_sidecars: known.lone_sidecars,
+    state: known.state,
+    why: known.why,
+  };
+}
+
+const mostRefused = 100;
+
+/** The videos and links that settle or are compared, each once. */
+export function videosSettling(
+  settling: readonly SettlingFile[],
+  compared: readonly CompleteFile[],
+): readonly SettlingFile[] {
+  const videos = settling.filter(({ kind }) => isTakenIn(kind));
+  const paths = new Set(videos.map(({ path }) => path));
+  const others = compared.filter(({ path }) => !paths.has(path));
+  return [
+    ...videos,
+    ...others.map((file) => ({ ...file, size: file.version.size, why: whyCompared, lacksMarker: false })),
+  ];
+}
+
+const whyCompared = 'touched: it is being compared with what was sent';
+
+/** The number of `videosSettling`, without an object for each. */
+export function countVideosSettling(
+  settling: Iterable<{ readonly path: string; readonly kind: FileKind }>,
+  compared: readonly CompleteFile[],
+): number {
+  const paths = new Set(compared.map(({ path }) => path));
+  let count = paths.size;
+  for (const { path, kind } of settling) if (isTakenIn(kind) && !paths.has(path)) count += 1;
+  return count;
+}
