@@ -57,7 +57,8 @@ const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'view', 'cli'],
   '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
   '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
-  '@dropcast/sandbox': ['cli', 'fleet/demo'],
+  '@dropcast/recorder': ['cli'],
+  '@dropcast/sandbox': ['cli', 'fleet/demo', 'packages/recorder'],
   chokidar: ['watch'],
   got: ['packages/client', 'status'],
   xstate: ['pipeline'],
@@ -66,7 +67,7 @@ const homes: Record<string, readonly string[]> = {
   ajv: ['packages/sandbox'],
   'ajv-formats': ['packages/sandbox'],
   winston: ['log'],
-  zod: ['config', 'routing', 'packages/client', 'packages/sandbox'],
+  zod: ['config', 'routing', 'packages/client', 'packages/recorder', 'packages/sandbox'],
   kysely: ['ledger', 'fleet'],
   pg: ['fleet'],
   'pg-boss': ['fleet'],
@@ -174,7 +175,7 @@ export default defineConfig({
   },
   overrides: [
     ...Object.entries(arrows).map(([folder, allowed]) => boundary(folder, allowed)),
-    ...['client', 'media', 'pages', 'sandbox'].map(packageBoundary),
+    ...['client', 'media', 'pages', 'recorder', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

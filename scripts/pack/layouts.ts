@@ -28,6 +28,12 @@ export const layouts: readonly Layout[] = [
     readme: { from: 'docs/sandbox.md', edit: withoutLinks },
   },
   {
+    name: 'recorder',
+    home: 'packages/recorder',
+    files: [],
+    readme: { from: 'docs/record.md', edit: withoutLinks },
+  },
+  {
     name: 'dropcast',
     home: '.',
     files: ['bin', 'docs', 'systemd', 'config.example.yaml', 'config.schema.json'],

@@ -26,7 +26,7 @@ let scratch: ScratchDirectory;
 let checkout: string;
 /** Has @dropcast/client alone. */
 let program: string;
-/** Has all three. */
+/** Has all of them. */
 let everything: string;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await run('sh', ['-c', 'umask 077; npm run -s pack'], { cwd: checkout }); // as where a private umask is the rule
   const build = join(checkout, 'build');
   const names = (await readdir(build)).filter((name) => name.endsWith('.tgz'));
-  expect(names).toHaveLength(3);
+  expect(names).toHaveLength(4);
   const tarball = (part: string): string => join(build, names.find((name) => name.startsWith(part)) ?? '');
   await install(program, [tarball('dropcast-client-')]);
   await install(
@@ -87,7 +87,7 @@ async function installed(project: string): Promise<readonly string[]> {
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
 }
 
-describe.each(['@dropcast/client', '@dropcast/sandbox', 'dropcast'])('%s', (name) => {
+describe.each(['@dropcast/client', '@dropcast/recorder', '@dropcast/sandbox', 'dropcast'])('%s', (name) => {
   test('has what its package.json promises', async () => {
     const { messages, pkg } = await publint({
       pkgDir: join(everything, 'node_modules', name),

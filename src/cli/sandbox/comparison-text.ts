@@ -1,4 +1,4 @@
-import type { Comparison, Finding, SettledPoint } from '@dropcast/sandbox/record';
+import type { Comparison, Finding, SettledPoint } from '@dropcast/recorder';
 import { counted } from '../output/format.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { compare, readRecording, RecordingError, startRecorder, startReplay } from '@dropcast/sandbox/record';
-import type { Recorder, RecorderOptions, Recording, RecordedExchange } from '@dropcast/sandbox/record';
+import { compare, readRecording, RecordingError, startRecorder, startReplay } from '@dropcast/recorder';
+import type { Recorder, RecorderOptions, Recording, RecordedExchange } from '@dropcast/recorder';
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';

@@ -1,7 +1,7 @@
-import { compare } from '@dropcast/sandbox/record';
+import { compare } from '@dropcast/recorder';
 import { expect, test } from 'vitest';
 import { comparisonText } from '../../../src/cli/sandbox/comparison-text.ts';
-import { exchangesOf, type Said } from '../../sandbox/record/said.ts';
+import { exchangesOf, type Said } from '../../recorder/said.ts';
 
 const created = (status: number): Said => ({ method: 'POST', target: '/v1/videos', status, json: { id: 'vid_1' } });
 const got = (json: object): Said => ({ target: '/v1/videos/vid_1', json });

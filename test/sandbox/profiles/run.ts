@@ -110,7 +110,7 @@ async function firstThatCatches(
 /** @returns the exit code */
 function recordings(): Promise<number> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const test = 'test/sandbox/record/shown-switches.integration.test.ts';
+  const test = 'test/recorder/shown-switches.integration.test.ts';
   const child = spawn(process.execPath, [vitest, 'run', test], {
     cwd: root,
     stdio: 'inherit',

@@ -2,13 +2,16 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import { schemas, type Schema } from './document.ts';
 
+/** One thing that is wrong with a value, as the validator reports it. */
+export type SchemaError = ErrorObject;
+
 /** What is wrong with the value, as sentences that begin with the place; none when it is valid. */
 export function schemaProblems(schema: Schema, value: unknown): string[] {
   return schemaErrors(schema, value).map(sentenceOf);
 }
 
-/** The same, as the validator says it. */
-export function schemaErrors(schema: Schema, value: unknown): readonly ErrorObject[] {
+/** The same, as the validator reports it. */
+export function schemaErrors(schema: Schema, value: unknown): readonly SchemaError[] {
   const validate = validatorOf(schema);
   return validate(value) ? [] : (validate.errors ?? []);
 }
@@ -55,7 +58,7 @@ function isSchemaOfObject(schema: Record<string, unknown>): boolean {
   return schema['type'] === 'object' && typeof schema['properties'] === 'object';
 }
 
-function sentenceOf({ instancePath, message, params }: ErrorObject): string {
+function sentenceOf({ instancePath, message, params }: SchemaError): string {
   const extra = 'additionalProperty' in params ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
   return `${instancePath || '/'} ${message ?? 'is not valid'}${extra}`;
 }

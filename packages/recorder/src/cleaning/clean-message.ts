@@ -1,0 +1,131 @@
+import { isShallow } from '@dropcast/sandbox/inspector/nesting';
+import type { CapturedBody } from '../passing/body-capture.ts';
+import { cleanHeaders, type ReceivedHeaders } from './clean-headers.ts';
+import { hidden, withoutSignature } from './hidden.ts';
+import { hasHiddenField, learnSecretFields } from './json-inside-text.ts';
+import type { KnownSecrets } from './known-secrets.ts';
+import type { RecordedMessage } from '../recording.ts';
+import { isSecretName } from './secret-names.ts';
+import { withoutLocalTokens } from '../upload-addresses.ts';
+
+/** How messages are cleaned. What has its place or its form is removed here, what is known in the end: see `withoutKnown`. */
+export interface Cleaning {
+  readonly secrets: KnownSecrets;
+  /** Names of JSON fields whose texts are replaced, such as `title`. */
+  readonly redacted: ReadonlySet<string>;
+  /** An upload address was asked: where it redirects to may be signed in its path. */
+  readonly isUpload?: boolean;
+}
+
+/** The message as it is recorded: headers, and a body without secrets. */
+export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
+  const recorded = cleanBody(headers['content-type']?.[0] ?? '', body, cleaning);
+  const clean = cleanHeaders(headers, cleaning.secrets);
+  const location = cleaning.isUpload === true && clean['location'] !== undefined ? { location: '/hidden' } : {};
+  return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
+}
+
+/** Everything in a JSON value without what is known, names of fields included. */
+export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
+  if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
+  if (typeof value === 'number') return secrets.remove(String(value)) === String(value) ? value : hidden;
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutKnown(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, held]) => [secrets.remove(name), withoutKnown(held, secrets)]),
+  );
+}
+
+/** Path and query without what their names call secret. */
+export function cleanTarget(target: string, { secrets }: Pick<Cleaning, 'secrets'>): string {
+  const [path = '', ...query] = target.split('?');
+  return query.length === 0 ? path : `${path}?${cleanPairs(query.join('?'), secrets)}`;
+}
+
+/** Other texts stay as they are, byte by byte: `a=1&b=%20`. */
+function cleanPairs(pairs: string, secrets: KnownSecrets): string {
+  return pairs
+    .split('&')
+    .map((pair) => {
+      const [[name = '', value = ''] = []] = new URLSearchParams(pair);
+      const isSecret = isSecretName(name) || withoutSignature(value) !== value;
+      return isSecret && value !== '' ? `${pair.split('=')[0]}=${secrets.add('secret', value)}` : pair;
+    })
+    .join('&');
+}
+
+function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): RecordedMessage['body'] {
+  if (body.bytes === 0) return undefined;
+  const { bytes, sha256, text } = body;
+  if (text === undefined || /\b(?:video|audio|image|octet-stream|multipart)\b/i.test(type)) return { bytes, sha256 };
+  const json = parsed(text);
+  if (json !== undefined) return isShallow(json, deepest) ? { json: cleanJson(json, cleaning) } : { bytes, sha256 };
+  if (hasHiddenField(text, cleaning)) {
+    learnSecretFields(text, cleaning.secrets);
+    return { bytes, sha256 };
+  }
+  const isForm = /\bx-www-form-urlencoded\b/i.test(type);
+  if (isForm) return { text: cleanPairs(text, cleaning.secrets) };
+  return { text: withoutSignature(text) };
+}
+
+/** Brackets inside brackets. */
+const deepest = 100;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
+  if (isSecretName(name)) return cleanSecret(value, cleaning.secrets);
+  if (typeof value === 'string') return cleanText(value, name, cleaning);
+  if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
+  if (typeof value !== 'object' || value === null) return value;
+  // Redacted is all that is below the name, too; and so is what is below `upload_url`.
+  const isWhole = cleaning.redacted.has(name) || name === 'upload_url';
+  return Object.fromEntries(
+    Object.entries(value).map(([key, held]) => [
+      key,
+      cleanJson(held, cleaning, isWhole && !isSecretName(key) ? name : key),
+    ]),
+  );
+}
+
+/** Everything below the name of a secret is secret. */
+function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return secrets.add('secret', String(value));
+  if (Array.isArray(value)) return value.map((item: unknown) => cleanSecret(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, cleanSecret(held, secrets)]));
+}
+
+function cleanText(text: string, name: string, cleaning: Cleaning): string {
+  const { secrets, redacted } = cleaning;
+  if (redacted.has(name)) return secrets.add(name, isUnlikelyElsewhere(text) ? text : `${name}: ${text}`);
+  if (name === 'upload_url') return withoutPath(text);
+  if (hasHiddenField(text, cleaning)) {
+    learnSecretFields(text, secrets);
+    return hidden;
+  }
+  return withoutSignature(/^\/\S*\?/.test(text) ? cleanTarget(text, { secrets }) : text);
+}
+
+/** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */
+function isUnlikelyElsewhere(text: string): boolean {
+  return text.length >= 12 || /\S\s\S/.test(text);
+}
+
+/** An upload address that is not the recorder's: all behind the host may be what authorises. */
+function withoutPath(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || isOfRecorder(url)) return text;
+  return `${url.protocol}//${url.host}/hidden`;
+}
+
+function isOfRecorder({ hostname, pathname }: URL): boolean {
+  return hostname === '127.0.0.1' && /^\/uploads\/[^/]+\/\d+-[\w-]{22}$/.test(pathname);
+}

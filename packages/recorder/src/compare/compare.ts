@@ -1,0 +1,161 @@
+import type { Switches } from '@dropcast/sandbox/profiles/switch-table';
+import type { RecordedExchange } from '../recording.ts';
+import { departuresOf, refusalDepartures, type Departure } from './departures.ts';
+import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from './points.ts';
+import { questions } from './questions.ts';
+import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
+
+/** How a service compares with the contract. */
+export interface Comparison {
+  /** Requests that were compared. */
+  readonly exchanges: number;
+  /** What the specification gives and the service does otherwise: a mistake of one of them. */
+  readonly violated: readonly Finding[];
+  /** What the contract assumes and the service does otherwise. */
+  readonly contradicted: readonly Finding[];
+  /** What the contract does not know. */
+  readonly unknown: readonly Finding[];
+  /** What the contract assumes and the service does. */
+  readonly confirmed: readonly Finding[];
+  /** What the contract assumes and no exchange shows. */
+  readonly unseen: readonly Pick<Finding, 'place' | 'says'>[];
+  /** Requests without a whole answer. */
+  readonly broken: readonly { readonly exchange: number; readonly what: string }[];
+  /** How the service settles the points for which the sandbox has switches; only those that the exchanges show. */
+  readonly settled: readonly SettledPoint[];
+  /** Of these what makes a sandbox do the same: all that is clear and not the default. For `startSandbox({ switches })`. */
+  readonly switches: Partial<Switches>;
+}
+
+export interface Finding {
+  /** Like `videos.create HTTP status`, `videos.list data[].title`, `feeds.publish 429`. */
+  readonly place: string;
+  /** What the contract says there; null where it says nothing. */
+  readonly says: string | null;
+  /** What the service does; null where it does as the contract says. */
+  readonly what: string | null;
+  /** Numbers of the exchanges that show it. */
+  readonly exchanges: readonly number[];
+}
+
+/** Compares what was recorded of a service with openapi.yaml, point by point. */
+export function compare(exchanges: readonly RecordedExchange[]): Comparison {
+  const tally = new Tally();
+  for (const exchange of exchanges) tally.note(exchange);
+  return tally.result(exchanges);
+}
+
+class Tally {
+  readonly #points = new Map(pointsOfContract().map((point) => [point.place, point]));
+  /** By place: the exchanges in which it is. */
+  readonly #seen = new Map<string, Set<number>>();
+  /** By place and rule, or what: the exchanges that show it. */
+  readonly #departures = new Map<string, { readonly departure: Departure; readonly exchanges: Set<number> }>();
+
+  note(exchange: RecordedExchange): void {
+    const operation = operationOf(exchange);
+    const { answer, number } = exchange;
+    if (answer === undefined || exchange.broken !== undefined) return;
+    if (operation === undefined) {
+      if (answer.status >= 400 || exchange.method === 'OPTIONS') return;
+      const place = `${exchange.method} ${pathOf(exchange.target)}`;
+      return this.#depart({ place, what: `is answered with ${answer.status}`, isNew: true }, number);
+    }
+    const isSuccess = answer.status >= 200 && answer.status < 300;
+    if (isSuccess) {
+      this.#see(statusPlace(operation), number);
+      if (exchange.method !== 'HEAD') this.#see(bodyPlace(operation), number);
+      const json = jsonOf(exchange);
+      for (const path of pathsIn(json)) this.#see(fieldPlace(operation, path), number);
+      for (const path of pathsIn({ data: json })) this.#see(fieldPlace(operation, path), number);
+    }
+    const departures = isSuccess ? departuresOf(operation, exchange) : refusalDepartures(operation, exchange);
+    for (const departure of departures) this.#depart(departure, number);
+  }
+
+  result(exchanges: readonly RecordedExchange[]): Comparison {
+    const all = [...this.#departures.values()].map((entry) => ({
+      ...entry,
+      finding: this.#finding(entry.departure, entry.exchanges),
+    }));
+    const isGiven = (departure: Departure): boolean => sourceOf(departure, this.#points) === 'given';
+    const told = questions.map((question) => ({ question, told: question.answer(exchanges) }));
+    const ofQuestions = (isAsAssumed: boolean): readonly Finding[] =>
+      told.flatMap(({ question: { place, assumed: says }, told: answer }) =>
+        answer === null || answer.isAsAssumed !== isAsAssumed
+          ? []
+          : [{ place, says, what: isAsAssumed ? null : answer.what, exchanges: answer.exchanges }],
+      );
+    const departing = new Set(
+      all.filter(({ departure }) => departure.isNew !== true).map(({ departure }) => departure.place),
+    );
+    const settled = settledPoints(exchanges);
+    const assumed = [...this.#points.values()].filter(({ source }) => source === 'assumed');
+    const known = all.filter(({ departure }) => departure.isNew !== true);
+    return {
+      exchanges: exchanges.length,
+      violated: known.filter(({ departure }) => isGiven(departure)).map(({ finding }) => finding),
+      contradicted: [
+        ...known.filter(({ departure }) => !isGiven(departure)).map(({ finding }) => finding),
+        ...ofQuestions(false),
+      ],
+      unknown: all.filter(({ departure }) => departure.isNew === true).map(({ finding }) => finding),
+      confirmed: [
+        ...assumed.flatMap(({ place, says }): Finding[] => {
+          const seen = this.#seen.get(place);
+          return seen === undefined || departing.has(place) ? [] : [{ place, says, what: null, exchanges: [...seen] }];
+        }),
+        ...ofQuestions(true),
+      ],
+      unseen: [
+        ...assumed
+          .filter(({ place }) => !this.#seen.has(place) && !departing.has(place))
+          .map(({ place, says }) => ({ place, says })),
+        ...told.flatMap(({ question: { place, assumed: says }, told: answer }) =>
+          answer === null ? [{ place, says }] : [],
+        ),
+      ],
+      broken: exchanges.flatMap(({ number, broken }) =>
+        broken === undefined ? [] : [{ exchange: number, what: broken }],
+      ),
+      settled,
+      switches: switchesOf(settled),
+    };
+  }
+
+  #see(place: string, number: number): void {
+    const seen = this.#seen.get(place) ?? new Set();
+    this.#seen.set(place, seen.add(number));
+  }
+
+  #depart(departure: Departure, number: number): void {
+    const key = `${departure.place}\n${departure.rule ?? departure.what}`;
+    const entry = this.#departures.get(key) ?? { departure, exchanges: new Set() };
+    entry.exchanges.add(number);
+    this.#departures.set(key, entry);
+  }
+
+  #finding({ place, what }: Departure, exchanges: ReadonlySet<number>): Finding {
+    return { place, says: this.#points.get(place)?.says ?? null, what, exchanges: [...exchanges] };
+  }
+}
+
+/** Whether the specification gives, or the contract assumes, what the service does otherwise. */
+function sourceOf({ place, what }: Departure, points: ReadonlyMap<string, Point>): Point['source'] {
+  const [operation = '', status = ''] = place.split(' ');
+  // Which fields an answer has is given where the answer is: that of `GET /videos/:id` is not shown (api-spec section 4.5).
+  if (what === 'is missing' && points.get(`${operation} body`)?.source === 'assumed') return 'assumed';
+  const known = points.get(place)?.source;
+  if (known !== undefined) return known;
+  // Refusals have one form, and these statuses have codes (api-spec section 7). Answers of the upload address are not shown.
+  const hasCode = ['401', '403', '404', '429', '500'].includes(status);
+  return operation === 'uploads.put' || (place.endsWith('error.code') && !hasCode) ? 'assumed' : 'given';
+}
+
+/** Every place in a JSON value. */
+function pathsIn(value: unknown, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => pathsIn(item, [...path, index]));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, held]) => [[...path, name], ...pathsIn(held, [...path, name])]);
+}

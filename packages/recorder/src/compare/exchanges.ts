@@ -1,0 +1,22 @@
+import { operations, type Operation } from '@dropcast/sandbox/contract/document';
+import { isAt } from '@dropcast/sandbox/http/operations';
+import type { RecordedExchange } from '../recording.ts';
+
+/** The operation of the contract that an exchange is about. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+export function operationOf({ method, target }: Pick<RecordedExchange, 'method' | 'target'>): Operation | undefined {
+  const pathname = pathOf(target);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return operations.find(
+    (operation) => operation.method === asked && isAt(operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), pathname),
+  );
+}
+
+/** The JSON body of its answer; undefined if there is none. */
+export function jsonOf({ answer }: RecordedExchange): unknown {
+  return answer?.body !== undefined && 'json' in answer.body ? answer.body.json : undefined;
+}
+
+/** The path of a recorded target. */
+export function pathOf(target: string): string {
+  return target.split('?')[0] ?? '';
+}

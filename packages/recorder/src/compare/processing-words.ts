@@ -1,0 +1,53 @@
+import type { Switches } from '@dropcast/sandbox/profiles/switch-table';
+import type { RecordedExchange } from '../recording.ts';
+import { jsonOf, operationOf } from './exchanges.ts';
+import { isSuccess, videoOf } from './telling-exchanges.ts';
+
+interface ShownWord {
+  readonly value: Switches['processing_word'];
+  readonly exchange: number;
+}
+
+/**
+ * The words for a video that is being processed. A video may stay pending for a moment after its upload: that `pending` is the word shows only
+ * where no other one does.
+ */
+export function processingWords(exchanges: readonly RecordedExchange[]): readonly ShownWord[] {
+  const uploadedAt = endsOfUploads(exchanges);
+  const shown = exchanges.filter(isSuccess).flatMap((exchange) =>
+    wordsIn(exchange).flatMap(({ id, status }): readonly ShownWord[] => {
+      if (status === 'processing' || status === 'transcoding') return [{ value: status, exchange: exchange.number }];
+      const wasUploaded = (uploadedAt.get(id) ?? Number.POSITIVE_INFINITY) < Date.parse(exchange.at);
+      const isReceipt = operationOf(exchange)?.name === 'uploads.put';
+      return status === 'pending' && (wasUploaded || isReceipt)
+        ? [{ value: 'pending', exchange: exchange.number }]
+        : [];
+    }),
+  );
+  const others = shown.filter(({ value }) => value !== 'pending');
+  return others.length > 0 ? others : shown;
+}
+
+/** By video: when its file had arrived, in milliseconds. A second upload changes nothing. */
+function endsOfUploads(exchanges: readonly RecordedExchange[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const exchange of exchanges) {
+    const id = videoOf(exchange) ?? '';
+    if (operationOf(exchange)?.name === 'uploads.put' && isSuccess(exchange) && !ends.has(id))
+      ends.set(id, Date.parse(exchange.at) + exchange.ms);
+  }
+  return ends;
+}
+
+/** Each video in the answer. */
+function wordsIn(exchange: RecordedExchange): readonly { readonly id: string; readonly status: unknown }[] {
+  const name = operationOf(exchange)?.name ?? '';
+  if (!name.startsWith('videos.') && name !== 'uploads.put') return [];
+  const json = jsonOf(exchange);
+  const data = typeof json === 'object' && json !== null && 'data' in json ? json.data : json;
+  return [data].flat().flatMap((video: unknown) => {
+    if (typeof video !== 'object' || video === null || !('status' in video)) return [];
+    const id = 'id' in video ? String(video.id) : '';
+    return [{ id, status: video.status }];
+  });
+}

@@ -1,0 +1,92 @@
+import type { Operation } from '@dropcast/sandbox/contract/document';
+import { schemaErrors } from '@dropcast/sandbox/contract/schema-check';
+import type { RecordedExchange } from '../recording.ts';
+import { jsonOf, operationOf, pathOf } from './exchanges.ts';
+
+/** What follows a success of the same operation on the same target. */
+export function repeated(exchanges: readonly RecordedExchange[], name: string): readonly RecordedExchange[] {
+  const done = new Set<string>();
+  return exchanges.filter((exchange) => {
+    if (operationOf(exchange)?.name !== name) return false;
+    const isRepeated = done.has(exchange.target);
+    if (isSuccess(exchange)) done.add(exchange.target);
+    return isRepeated;
+  });
+}
+
+/** Uploads to videos that were there: an address of one that was deleted tells nothing about a second file. */
+export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
+  const deleted = new Set<string | undefined>();
+  return exchanges.filter((exchange) => {
+    const id = videoOf(exchange);
+    if (operationOf(exchange)?.name === 'videos.delete' && isSuccess(exchange)) deleted.add(id);
+    return !deleted.has(id);
+  });
+}
+
+/** Uploads that no other one to the same address preceded, but for such as were refused too. The program did not know the video as deleted. */
+export function firstUploads(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
+  const gone = new Set(exchanges.filter(isMissing).map(videoOf));
+  const mayHaveArrived = new Set<string>();
+  return beforeDeletion(exchanges).filter((exchange) => {
+    if (operationOf(exchange)?.name !== 'uploads.put') return false;
+    const isFirst = !mayHaveArrived.has(exchange.target);
+    const status = exchange.broken === undefined ? (exchange.answer?.status ?? 0) : 0;
+    if (![403, 404, 410, 429].includes(status)) mayHaveArrived.add(exchange.target);
+    return isFirst && !gone.has(videoOf(exchange));
+  });
+}
+
+/** Somebody else had deleted the video. */
+function isMissing(exchange: RecordedExchange): boolean {
+  return operationOf(exchange)?.name === 'videos.get' && exchange.answer?.status === 404;
+}
+
+/** The id of the video that the request names in its path. */
+export function videoOf(exchange: RecordedExchange): string | undefined {
+  return pathOf(exchange.target)
+    .split('/')
+    .at(operationOf(exchange)?.name === 'uploads.put' ? 2 : 3);
+}
+
+export function isSuccess({ answer }: Pick<RecordedExchange, 'answer'>): boolean {
+  return answer !== undefined && answer.status >= 200 && answer.status < 300;
+}
+
+/** Who has no right, asks too often or finds the service ill, learns nothing about it. */
+export function doesTell(status: number): boolean {
+  return status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+/** Whether the body has fields that the contract does not know, and would be valid without them. */
+export function hasOnlyUnknownFields({ request }: RecordedExchange, { body: expected }: Operation): boolean {
+  if (request.body === undefined || !('json' in request.body)) return false;
+  const schema = expected?.content['application/json']?.schema;
+  const errors = schema === undefined ? [] : schemaErrors(schema, request.body.json);
+  return errors.length > 0 && errors.every(({ keyword }) => /^(?:additional|max)Properties$/.test(keyword));
+}
+
+export function queryOf({ target }: RecordedExchange): URLSearchParams {
+  return new URLSearchParams(target.split('?')[1]);
+}
+
+export type Order = 'newest first' | 'oldest first' | 'no order by time';
+
+/** The order of a list by the times of creation; null if it does not show. */
+export function orderOf(exchange: RecordedExchange): Order | null {
+  const times = timesIn(jsonOf(exchange));
+  const pairs = times.slice(1).map((time, index) => Math.sign(time - (times[index] ?? 0)));
+  if (pairs.every((sign) => sign === 0)) return null;
+  if (pairs.every((sign) => sign <= 0)) return 'newest first';
+  return pairs.every((sign) => sign >= 0) ? 'oldest first' : 'no order by time';
+}
+
+function timesIn(json: unknown): readonly number[] {
+  const list = typeof json === 'object' && json !== null && 'data' in json ? json.data : json;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown) => {
+    const time = typeof item === 'object' && item !== null && 'created_at' in item ? item.created_at : null;
+    const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+    return Number.isNaN(ms) ? [] : [ms];
+  });
+}

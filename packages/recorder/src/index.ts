@@ -1,0 +1,11 @@
+// The public API of the package: record what a program and a service say to each other, compare it with the contract, replay it.
+
+export { compare } from './compare/compare.ts';
+export type { Comparison, Finding } from './compare/compare.ts';
+export type { SettledPoint } from './compare/settled-points.ts';
+export { readRecording, RecordingError } from './recording.ts';
+export type { RecordedExchange, RecordedMessage, Recording } from './recording.ts';
+export { startRecorder } from './recorder.ts';
+export type { Recorder, RecorderOptions } from './recorder.ts';
+export { startReplay } from './replay.ts';
+export type { Replay, ReplayOptions } from './replay.ts';

@@ -1,0 +1,259 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from '@dropcast/sandbox/http/api-error';
+import { lingerThenCut, refuseEarly, type Exchange } from '@dropcast/sandbox/http/exchange';
+import { straightenTarget } from '@dropcast/sandbox/http/request-target';
+import { isLoopbackHost } from '@dropcast/sandbox/loopback';
+import type { CapturedBody } from './passing/body-capture.ts';
+import { cleanMessage, cleanTarget, withoutKnown, type Cleaning } from './cleaning/clean-message.ts';
+import { createForwarder, type Forwarder } from './passing/forward.ts';
+import { KnownSecrets } from './cleaning/known-secrets.ts';
+import { passOn, type Passed } from './passing/pass-on.ts';
+import { recordingVersion, type RecordedExchange } from './recording.ts';
+import { RecordingFile } from './recording-file.ts';
+import { UploadAddresses, type RealAddress } from './upload-addresses.ts';
+
+export interface RecorderOptions {
+  /** Base address of the service with its version; https, or http on this machine. */
+  readonly to: string;
+  /** The recording; must not exist. */
+  readonly file: string;
+  /** 0 (default) = any free port. */
+  readonly port?: number;
+  /** A certificate (PEM) to trust in addition to the system's. */
+  readonly ca?: string;
+  /** Names of JSON fields whose texts are not recorded. Default: none. */
+  readonly redact?: readonly string[];
+  /**
+   * Origins besides the service's that get `Authorization` and cookies with an upload. Default: none, because a program that takes the
+   * recorder for the service sends its key there.
+   */
+  readonly sendKeyTo?: readonly string[];
+  /** Called when an exchange has been written. */
+  readonly onExchange?: (exchange: RecordedExchange) => void;
+  /** Called with the error of the disk when an exchange cannot be written. Requests are then refused. */
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+/** Stands between a program and a service, and records what they say to each other. */
+export interface Recorder extends AsyncDisposable {
+  /** What the program takes for the service, `http://127.0.0.1:PORT/v1`. */
+  readonly baseUrl: string;
+  /** Requests that have no whole answer yet. */
+  readonly underWay: number;
+  /**
+   * Takes no more requests, and ends when the recording is on the disk.
+   * @param withinMs what is under way then, is broken on both sides; 10,000 by default
+   */
+  close(withinMs?: number): Promise<void>;
+}
+
+/**
+ * Starts a recorder on 127.0.0.1. It keeps no key and no signed address on the disk.
+ * @throws TypeError for an address that is neither https nor on this machine; EEXIST for a file that exists; EADDRINUSE for a port that is taken
+ */
+export async function startRecorder(options: RecorderOptions): Promise<Recorder> {
+  const to = serviceAddress(options.to);
+  await using cleanup = new AsyncDisposableStack();
+  const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, highWaterMark: 1 << 20 });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanup.defer(() => void server.close());
+  const head = { kind: 'recording', v: recordingVersion, to: to.href, at: new Date().toISOString() } as const;
+  const file = cleanup.use(await RecordingFile.create(options.file, head));
+  const forwarder = cleanup.use(createForwarder(options.ca));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const recording = new RecordingDesk(options, { to, origin, file, forwarder });
+  server.on('request', (request, response) => recording.take({ request, response, awaitsContinue: false }));
+  server.on('checkContinue', (request, response) => recording.take({ request, response, awaitsContinue: true }));
+  cleanup.defer(() => recording.ended());
+  const resources = cleanup.move();
+  let closing: Promise<void> | undefined;
+  const close = async (withinMs = 10_000): Promise<void> => {
+    server.close();
+    server.closeIdleConnections();
+    const timer = setTimeout(() => recording.breakUp(), withinMs);
+    closing ??= resources.disposeAsync();
+    await closing.finally(() => clearTimeout(timer));
+  };
+  return {
+    baseUrl: `${origin}/v1`,
+    get underWay() {
+      return recording.underWay;
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+interface Around {
+  readonly to: URL;
+  readonly origin: string;
+  readonly file: RecordingFile;
+  readonly forwarder: Forwarder;
+}
+
+class RecordingDesk {
+  readonly #options: RecorderOptions;
+  readonly #around: Around;
+  readonly #cleaning: Cleaning;
+  readonly #addresses: UploadAddresses;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  readonly #trusted: ReadonlySet<string>;
+  #number = 0;
+  #trouble: unknown;
+
+  constructor(options: RecorderOptions, around: Around) {
+    this.#options = options;
+    this.#around = around;
+    const secrets = new KnownSecrets();
+    this.#cleaning = { secrets, redacted: new Set(options.redact) };
+    this.#addresses = new UploadAddresses(secrets, around.origin, around.to);
+    this.#trusted = new Set([around.to.origin, ...(options.sendKeyTo ?? []).map(originOf)]);
+  }
+
+  get underWay(): number {
+    return this.#running.size;
+  }
+
+  breakUp(): void {
+    this.#stop.abort('the recorder was stopped');
+  }
+
+  take(exchange: Exchange): void {
+    const work = this.#pass(exchange)
+      .catch((error: unknown) => {
+        exchange.response.destroy();
+        this.#failed(error);
+      })
+      .finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #pass(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    // A page whose name resolves to 127.0.0.1 must not use the key of a program.
+    if (!straightenTarget(request, isLoopbackHost))
+      return refuse(exchange, 'misdirected_request', 'The Host header must name this machine.');
+    if (this.#trouble !== undefined)
+      return refuse(exchange, 'server_error', 'The recorder cannot write its recording.');
+    const destination = this.#destination(request.url ?? '/');
+    if (destination === undefined)
+      return refuse(exchange, 'not_found', 'The recorder has /v1, and the upload addresses that it gave.');
+    const begun = { number: (this.#number += 1), at: new Date().toISOString(), startedAt: performance.now() };
+    const mayHaveKey = this.#trusted.has(destination.url.origin);
+    const upstream = this.#around.forwarder.open(request, destination.url, mayHaveKey);
+    const rewrite = (body: Buffer): Buffer => this.#addresses.replaceIn(body);
+    const { signal: stop } = this.#stop;
+    const passed = await passOn({ ...exchange, upstream, rewrite, stop });
+    await this.#write(this.#recorded(request, { ...begun, ...destination, mayHaveKey, passed }));
+  }
+
+  #destination(target: string): Destination | undefined {
+    // A backslash is a slash for some.
+    if (!target.startsWith('/') || target.includes('\\')) return undefined;
+    const [path = '', ...query] = target.split('?');
+    const upload = this.#addresses.find(path);
+    if (upload !== undefined) return { ...withQuery(upload, query.join('?')), isUpload: true };
+    if (path !== '/v1' && !path.startsWith('/v1/')) return undefined;
+    const url = new URL(this.#around.to.href.replace(/\/$/, '') + target.slice('/v1'.length));
+    return { url, name: target, isUpload: false };
+  }
+
+  #recorded({ method = 'GET', headersDistinct }: IncomingMessage, done: Done): RecordedExchange {
+    const { answer, broken } = done.passed;
+    const cleaning = { ...this.#cleaning, isUpload: done.isUpload };
+    const request = cleanMessage(headersDistinct, withoutFile(done), cleaning);
+    const exchange = {
+      target: cleanTarget(done.name, cleaning),
+      request,
+      ...(answer && { answer: { status: answer.status, ...cleanMessage(answer.headers, answer.body, cleaning) } }),
+      ...(broken !== undefined && { broken }),
+    };
+    if (!done.mayHaveKey && request.headers['authorization'] !== undefined)
+      request.headers['authorization'] += ` (not sent to ${done.url.origin})`;
+    return {
+      kind: 'exchange',
+      number: done.number,
+      at: done.at,
+      ms: Math.round(performance.now() - done.startedAt),
+      method,
+      ...(withoutKnown(exchange, this.#cleaning.secrets) as typeof exchange),
+    };
+  }
+
+  async #write(exchange: RecordedExchange): Promise<void> {
+    try {
+      await this.#around.file.add(exchange);
+      this.#options.onExchange?.(exchange);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** What cannot be recorded must not happen. */
+  #failed(error: unknown): void {
+    this.#trouble = error;
+    this.#options.onTrouble?.(error);
+  }
+}
+
+interface Destination {
+  readonly url: URL;
+  /** For the recording, where it is still cleaned. */
+  readonly name: string;
+  readonly isUpload: boolean;
+}
+
+interface Done extends Destination {
+  readonly number: number;
+  readonly at: string;
+  readonly startedAt: number;
+  readonly mayHaveKey: boolean;
+  readonly passed: Passed;
+}
+
+/** With what a program adds to the query, such as the number of a part. */
+function withQuery({ url, name }: RealAddress, query: string): RealAddress {
+  if (query === '') return { url, name };
+  const whole = new URL(url);
+  whole.search = url.search === '' ? query : `${url.search}&${query}`;
+  return { url: whole, name: `${name}?${query}` };
+}
+
+/** Size and hash are enough of a file, whatever it looks like. */
+function withoutFile({ isUpload, passed: { request } }: Done): CapturedBody {
+  return isUpload ? { ...request, text: undefined } : request;
+}
+
+function refuse(exchange: Exchange, code: 'misdirected_request' | 'server_error' | 'not_found', why: string): void {
+  refuseEarly(exchange, new ApiError(code, why));
+  lingerThenCut(exchange.request);
+}
+
+/** @throws TypeError for what is no origin */
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new TypeError(`${text} is not the address of an origin, such as https://uploads.example.com`);
+  return url.origin;
+}
+
+function serviceAddress(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new TypeError(`${text} is not a web address`);
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError('the address must not contain a user name or a password');
+  if (url.search !== '' || url.hash !== '') throw new TypeError('the address must not have a query or a fragment');
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new TypeError(
+      'the address must start with https://; http:// is for this machine only, because the key would cross the network',
+    );
+  return url;
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { isLoopbackHost } from '@dropcast/sandbox/loopback';
+import type { KnownSecrets } from './cleaning/known-secrets.ts';
+import { isSecretName } from './cleaning/secret-names.ts';
+
+/** Where an upload really goes. */
+export interface RealAddress {
+  readonly url: URL;
+  /** As recorded: `/uploads/VIDEO/NUMBER`. */
+  readonly name: string;
+}
+
+/**
+ * Stands between the upload addresses of the service and the program: each gets an address of the recorder. The real ones, which are signed,
+ * are in memory alone.
+ */
+export class UploadAddresses {
+  readonly #secrets: KnownSecrets;
+  readonly #origin: string;
+  readonly #isServiceHere: boolean;
+  readonly #real = new Map<string, RealAddress>();
+  readonly #local = new Map<string, string>();
+
+  /**
+   * @param origin of the recorder
+   * @param service its base address
+   */
+  constructor(secrets: KnownSecrets, origin: string, service: URL) {
+    this.#secrets = secrets;
+    this.#isServiceHere = isLoopbackHost(service.hostname);
+    this.#origin = origin;
+  }
+
+  /** The body of an answer with addresses of the recorder in place of the real ones; all other bytes stay as they are. */
+  replaceIn(body: Buffer): Buffer {
+    // Each byte is a character, whatever it means.
+    const text = body.toString('latin1');
+    const replaced = text.replaceAll(
+      /("upload_url"\s*:\s*)("(?:[^"\\]|\\.)*")/g,
+      (found, name: string, address: string) => this.#replaced(body, name, address) ?? found,
+    );
+    return replaced === text ? body : Buffer.from(replaced, 'latin1');
+  }
+
+  /** @param path of a request to the recorder, without query */
+  find(path: string): RealAddress | undefined {
+    return this.#real.get(path);
+  }
+
+  #replaced(body: Buffer, name: string, address: string): string | undefined {
+    const url = URL.parse(String(parsed(Buffer.from(address, 'latin1').toString())));
+    return url === null || !this.#isSafe(url)
+      ? undefined
+      : `${name}${JSON.stringify(this.#origin + this.#localOf(url, videoIdIn(body)))}`;
+  }
+
+  /**
+   * Any other address is for the program to refuse or to follow, as without a recorder: a service elsewhere must not make the recorder
+   * send to this machine.
+   */
+  #isSafe({ protocol, hostname }: URL): boolean {
+    if (isLoopbackHost(hostname)) return this.#isServiceHere && (protocol === 'https:' || protocol === 'http:');
+    return protocol === 'https:';
+  }
+
+  #localOf(url: URL, videoId: string): string {
+    const known = this.#local.get(url.href);
+    if (known !== undefined) return known;
+    const name = `/uploads/${encodeURIComponent(videoId)}/${this.#real.size + 1}`;
+    const path = `${name}-${randomBytes(16).toString('base64url')}`;
+    this.#real.set(path, { url, name });
+    this.#local.set(url.href, path);
+    for (const part of signedPartsOf(url, videoId)) this.#secrets.add('token', part);
+    return path;
+  }
+}
+
+/** Addresses of the recorder as they are recorded: without what only the program knows. */
+export function withoutLocalTokens(text: string): string {
+  return text.replaceAll(/(\/uploads\/[^/\s"]+\/\d+)-[\w-]{22}/g, '$1');
+}
+
+/** Parts of an address that may be what authorises: those that are named so, and long ones with digits, but for the id of the video. */
+function signedPartsOf(url: URL, videoId: string): readonly string[] {
+  const parameters = [...url.searchParams];
+  const named = parameters.flatMap(([name, value]) => (isSecretName(name) && value !== '' ? [value] : []));
+  const parts = [...url.pathname.split('/'), ...parameters.map(([, value]) => value), url.username, url.password];
+  const long = parts.filter((part) => part.length >= 16 && /\d/.test(part) && !isNamedAfter(part, videoId));
+  return [...named, ...long];
+}
+
+function isNamedAfter(part: string, videoId: string): boolean {
+  return part === videoId || (part.startsWith(videoId) && /^\.\w{1,5}$/.test(part.slice(videoId.length)));
+}
+
+/** The id beside the address, bare or in `data`. */
+function videoIdIn(body: Buffer): string {
+  const json = parsed(body.toString()) as
+    | { readonly id?: unknown; readonly data?: { readonly id?: unknown } }
+    | null
+    | undefined;
+  const id = json?.data?.id ?? json?.id;
+  return typeof id === 'string' || typeof id === 'number' ? String(id).toWellFormed() : 'unknown';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

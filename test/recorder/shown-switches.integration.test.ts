@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPoints, profiles, switchNames } from '../../packages/sandbox/src/profiles/switch-table.ts';
+import type { ProfileName, Switches } from '../../packages/sandbox/src/profiles/switch-table.ts';
+import { recognitions } from '../../packages/recorder/src/compare/recognitions.ts';
+import type { Comparison } from '../../packages/recorder/src/compare/compare.ts';
+import { startSandbox, type Sandbox } from '../../packages/sandbox/src/sandbox.ts';
+import { admin } from '../sandbox/admin/admin-side.ts';
+import { randomSwitches } from '../sandbox/profiles/random-switches.ts';
+import { readSample, type Json } from '../sandbox/running-sandbox.ts';
+import { recorded } from './recorded.ts';
+
+let sandbox: Sandbox;
+let clip: Buffer<ArrayBuffer>;
+beforeAll(async () => {
+  sandbox = await startSandbox({ processingMs: { min: 60_000, max: 60_000 } });
+  clip = await readSample('clip.mp4');
+});
+afterAll(() => sandbox.close());
+beforeEach(() => sandbox.reset());
+
+/** All of them take half a minute: `npm run test:profiles`. The profiles have every value that is not a default. */
+const isLong = process.env['DROPCAST_LONG'] === '1';
+
+/** Does everything to a service that shows how it settles a point. */
+async function tryEverything(baseUrl: string): Promise<void> {
+  const ask = async (method: string, path: string, json?: object, more: Record<string, string> = {}): Promise<Json> => {
+    const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json', ...more };
+    const answer = await fetch(baseUrl + path, { method, headers, ...(json && { body: JSON.stringify(json) }) });
+    const text = await answer.text();
+    return text.startsWith('{') ? JSON.parse(text) : null;
+  };
+  const put = (url: string) => fetch(url, { method: 'PUT', body: clip, redirect: 'manual' });
+  const create = async (more?: Record<string, string>): Promise<{ id: string; upload_url: string }> => {
+    const answer = await ask('POST', '/videos', { title: 'T', channel_id: 'ch_news' }, more);
+    return answer.data ?? answer;
+  };
+  const start = Date.now();
+  const late = await create({ 'idempotency-key': 'k1' });
+  await create({ 'idempotency-key': 'k1' });
+  sandbox.setClock(new Date(start + 2_000));
+  const video = await create();
+  await put(video.upload_url);
+  await ask('GET', `/videos/${video.id}`);
+  await ask('HEAD', `/videos/${video.id}`);
+  await ask('GET', '/videos');
+  await put(video.upload_url);
+  sandbox.setClock(new Date(start + 120_000));
+  await ask('GET', `/videos/${video.id}`);
+  await ask('GET', '/videos?per_page=101');
+  await ask('GET', '/videos?colour=red');
+  await ask('GET', '/channels');
+  await ask('GET', `/analytics/videos?video_id=${video.id}`);
+  await ask('POST', '/feeds/feed_news/publish');
+  await ask('PATCH', `/videos/${video.id}`, { title: 'Other' });
+  await ask('PATCH', `/videos/${video.id}`, { title: 'Other', colour: 'red' });
+  await ask('PATCH', '/channels/ch_news', { name: 'Other' });
+  await ask('POST', '/videos', { title: 5 });
+  await ask('GET', '/videos/vid_none');
+  await ask('DELETE', `/videos/${video.id}`);
+  await ask('DELETE', `/videos/${video.id}`);
+  sandbox.setClock(new Date(start + 7_200_000));
+  await put(late.upload_url);
+  await admin({ sandbox }, 'PUT /rate-limit', { requests_per_hour: 1 });
+  for (const _ of [1, 2]) await ask('GET', '/channels');
+}
+
+async function comparisonWith(profile: ProfileName, switches: Partial<Switches> = {}): Promise<Comparison> {
+  await admin({ sandbox }, 'PUT /profile', { profile, switches });
+  const { comparison } = await recorded(sandbox.baseUrl, ({ baseUrl }) => tryEverything(baseUrl));
+  return comparison;
+}
+
+/** What a recording can show of them. */
+function visible(switches: Partial<Switches>): Partial<Switches> {
+  return Object.fromEntries(Object.entries(switches).filter(([name]) => name !== 'webhook_form'));
+}
+
+describe('a comparison names the switches of the service that was recorded', () => {
+  test.each(Object.entries(profiles) as [ProfileName, Partial<Switches>][])('%s', async (profile, switches) => {
+    const comparison = await comparisonWith(profile);
+    expect(comparison.switches).toEqual(visible(switches));
+    expect(comparison.settled.filter(({ values }) => values.length > 1)).toEqual([]);
+  });
+
+  const everyValue = switchNames.flatMap((name) => openPoints[name].values.map((value) => [name, value] as const));
+  test.each(isLong ? everyValue : [])('%s=%s', async (name, value) => {
+    const { switches, settled } = await comparisonWith('default', { [name]: value });
+    const isDefault = openPoints[name].values[0] === value;
+    expect(switches).toEqual(isDefault ? {} : visible({ [name]: value }));
+    if (recognitions[name] === null || (name === 'extra_fields' && isDefault)) return;
+    expect(settled.find((point) => point.name === name)?.values).toMatchObject([{ value }]);
+  });
+
+  test.each(Array.from({ length: isLong ? 100 : 3 }, (_, seed) => seed))('random switches, seed %i', async (seed) => {
+    // Without uploads there is little to see.
+    const switches = randomSwitches(`shown-${seed}`, ['upload_redirect']);
+    expect((await comparisonWith('default', switches)).switches).toEqual(visible(switches));
+  });
+});
