@@ -71,7 +71,7 @@ const homes: Record<string, readonly string[]> = {
   kysely: ['ledger', 'fleet'],
   pg: ['fleet'],
   'pg-boss': ['fleet'],
-  commander: ['cli', 'fleet/commands'],
+  commander: ['cli', 'fleet/commands', 'packages/recorder', 'packages/sandbox'],
   hono: ['daemon', 'status', 'packages/pages', 'packages/sandbox'],
   'prom-client': ['status'],
   '@opentelemetry/api': ['status'],

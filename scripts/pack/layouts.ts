@@ -24,7 +24,7 @@ export const layouts: readonly Layout[] = [
   {
     name: 'sandbox',
     home: 'packages/sandbox',
-    files: ['openapi.yaml'],
+    files: ['bin', 'openapi.yaml'],
     readme: { from: 'docs/sandbox.md', edit: withoutLinks },
   },
   {

@@ -23,11 +23,3 @@ export function duration(text: string): number {
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
-
-/** Appends an origin to those given before. @throws {InvalidArgumentError} for anything else */
-export function collectOrigins(value: string, before: readonly string[] = []): readonly string[] {
-  const url = URL.parse(value);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.origin !== value.replace(/\/$/, ''))
-    throw new InvalidArgumentError('Write an origin like https://uploads.example.com, without a path.');
-  return [...before, url.origin];
-}

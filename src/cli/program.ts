@@ -12,7 +12,7 @@ import { oneScreen } from './one-screen.ts';
 import { addRareCommands } from './act/rare-commands.ts';
 import { createRegistry } from './registry.ts';
 import { addRunCommands } from './run/commands.ts';
-import { addSandboxCommands } from './sandbox/commands.ts';
+import { addSandboxCommands } from './sandbox.ts';
 import { addSetupCommands } from './setup/commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -14,6 +15,7 @@ function loadedWith(...files: readonly string[]): { libraries: readonly string[]
     const text = readFileSync(join(root, file), 'utf8');
     for (const [, from = ''] of text.matchAll(/^(?:import|export) (?!type\b)(?:[^;]*? from )?'([^']+)';/gm)) {
       if (from.startsWith('.')) visit(join(dirname(file), from));
+      else if (from.startsWith('@dropcast/')) visit(relative(root, fileURLToPath(import.meta.resolve(from))));
       else if (!from.startsWith('node:')) libraries.add(from);
     }
   };
@@ -21,20 +23,17 @@ function loadedWith(...files: readonly string[]): { libraries: readonly string[]
   return { libraries: [...libraries].toSorted(), files: [...seen] };
 }
 
-/** A table of ours, which loads nothing else. */
-const ownCharacters = '@dropcast/pages/unsafe-characters';
-
 const inFolder = (folder: string) => (file: string) => file.startsWith(`src/${folder}/`);
 
 test('help loads no library but the one that reads the command line', () => {
   const { libraries, files } = loadedWith('src/main.ts');
-  expect(libraries).toEqual([ownCharacters, 'commander']);
+  expect(libraries).toEqual(['commander']);
   expect(files.filter(inFolder('ledger'))).toEqual([]);
 });
 
 test('status loads neither the daemon’s libraries nor its page', () => {
   const { libraries, files } = loadedWith('src/main.ts', 'src/cli/look/status.ts');
-  expect(libraries).toEqual([ownCharacters, 'commander', 'yaml', 'zod']);
+  expect(libraries).toEqual(['commander', 'yaml', 'zod']);
   expect(files.filter(inFolder('status/page'))).toEqual([]);
 });
 

@@ -225,6 +225,23 @@ test('dropcast runs from the built files', async () => {
   expect(help.stdout).toContain('dropcast sandbox');
 });
 
+test('dropcast-sandbox runs from the built files, and knows its keys', async () => {
+  const command = join(everything, 'node_modules/.bin/dropcast-sandbox');
+  const data = scratch.file('sandbox-data');
+  const child = spawn(process.execPath, [command, '--port', '0', '--data', data, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { base_url: baseUrl, api_key: apiKey } = JSON.parse(line) as { base_url: string; api_key: string };
+  const answer = await fetch(`${baseUrl}/channels`, { headers: { authorization: `Bearer ${apiKey}` } });
+  expect(answer.status).toBe(200);
+  const keys = await run(process.execPath, [command, 'keys', 'list', '--data', data]);
+  expect(keys.stdout).toMatch(/^ID +NAME .*\nkey_1 /);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});
+
 test.each([
   ['of a package', ['-w', 'packages/client']],
   ['of the repository', []],

@@ -1,4 +1,4 @@
-/** Resolves when the signal fires, or at once if it has. Alone in its file: `dropcast sandbox` needs it, and nothing of the daemon. */
+/** Resolves when the signal fires, or at once if it has. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -5,7 +5,7 @@ import type { Place } from './json-shape.ts';
 import { nameOfCall } from './program.ts';
 import type { CompiledProgram } from './program.ts';
 
-/** Command → the functions of `src` whose calls of `printJson` print its documents. */
+/** Command → the functions whose calls of `printJson` print its documents. */
 export const printers: Readonly<Record<string, readonly string[]>> = {
   [`any command that fails`]: ['report'],
   add: ['add'],

@@ -18,7 +18,7 @@ export const root = join(import.meta.dirname, '../../..');
 /** The program as the compiler sees it. Leaving its block ends the compiler. */
 export interface CompiledProgram extends Disposable {
   readonly checker: Checker;
-  /** All nodes below `src`. */
+  /** All nodes below `src` and the commands of packages. */
   readonly nodes: readonly PlacedNode[];
   /**
    * Texts that stand as a member of an object, as in `code: 'disk_full'`, or as the first argument of a call, as in `asking('get video')`.
@@ -49,7 +49,9 @@ export function openProgram(): CompiledProgram {
       .filter((file) => file.startsWith(`${folder}/`))
       .map((file) => program.getSourceFile(file))
       .flatMap((source) => (source === undefined ? [] : nodesIn(source, '')));
-  const nodes = nodesBelow(join(root, 'src'));
+  const nodes = ['src', 'packages/sandbox/src/commands', 'packages/recorder/src/commands'].flatMap((folder) =>
+    nodesBelow(join(root, folder)),
+  );
   const interfaces = [...nodes, ...nodesBelow(import.meta.dirname)]
     .map(({ node }) => node)
     .filter(isInterfaceDeclaration);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../src/cli/program.ts';
-import { fakeShell, type FakeShell } from '../api/fake-shell.ts';
+import { fakeShell, type FakeShell } from '../../cli/api/fake-shell.ts';
 
 /** `dropcast sandbox`, which stops as soon as it runs. */
 async function sandbox(given: readonly string[], env: Record<string, string> = {}): Promise<FakeShell> {

@@ -1,23 +1,17 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { collect, collectOrigins, wholeNumber } from '../argument-types.ts';
+import { collect, wholeNumber } from './argument-types.ts';
 import type { KeysOptions } from './keys.ts';
-import type { RecordOptions } from './record.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
-import type { Shell } from '../shell.ts';
+import type { Tables, Terminal } from './terminal.ts';
 
 /**
- * `dropcast sandbox` and what is below it.
- * @param around.samples the folder of the media that the sandbox can be filled with
- * @param around.exit called with the exit code of the command
+ * Makes a command, such as `dropcast sandbox`, the one that runs the sandbox.
+ *
+ * @param samples folder of the media that the sandbox can be filled with; null: a short clip of the package
  */
-export function addSandboxCommands(
-  program: Command,
-  shell: Shell,
-  { samples, exit }: { readonly samples: string; exit(code: number): void },
-): void {
-  const command = program
-    .command('sandbox')
+export function addSandboxCommand(command: Command, terminal: Terminal, samples: string | null): void {
+  command
     .description('run a video service on this machine, for trials and tests')
     .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
@@ -53,60 +47,17 @@ export function addSandboxCommands(
     )
     .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs; only its owner can read it.')
     .action(async (options: SandboxCommandOptions) =>
-      (await import('./sandbox.ts')).sandbox(shell, { ...options, samples }),
+      (await import('./sandbox.ts')).sandbox(terminal, { ...options, samples }),
     );
-  addRecordCommands(command, shell, exit);
-  addKeyCommands(command.command('keys').description('list, create and revoke the API keys of a sandbox'), shell);
 }
 
-function addRecordCommands(sandbox: Command, shell: Shell, exit: (code: number) => void): void {
-  const port = (command: Command): Command =>
-    command.option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8788);
-  port(sandbox.command('record'))
-    .description(
-      'stand between a program and a real service, and record what they say without keys and signed addresses; at the end, compare the service with openapi.yaml',
-    )
-    .summary('record what a program and a service say, and compare')
-    .requiredOption('--to <url>', 'address of the service, with its version (required)')
-    .option('--out <file>', 'file for the recording; must not exist', 'recording.ndjson')
-    .option(
-      '--redact <field>',
-      'do not record the texts of this JSON field, title for example; can be repeated',
-      collect,
-    )
-    .option(
-      '--send-key-to <origin>',
-      'send the key with uploads to this origin, too, https://uploads.example.com for example; can be repeated',
-      collectOrigins,
-    )
-    .option('--ca <file>', 'further certificate (PEM) to trust')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ dropcast sandbox record --to https://video.example.com/v1 --out today.ndjson',
-    )
-    .action(async (options: RecordOptions) => {
-      exit(await (await import('./record.ts')).record(shell, options));
-    });
-  sandbox
-    .command('compare <recording>')
-    .description(
-      'compare a recorded service with openapi.yaml, point by point; exit code 1 if it is not as the specification says or openapi.yaml assumes',
-    )
-    .summary('compare a recorded service with openapi.yaml')
-    .option('--json', 'print JSON, {"v":1,…}')
-    .action(async (file: string, options: { json?: boolean }) => {
-      exit(await (await import('./record.ts')).compareRecording(shell, file, options));
-    });
-  port(sandbox.command('replay <recording>'))
-    .description('answer a program from a recording, without the service; exit code 1 if it asked for something else')
-    .summary('answer a program from a recording')
-    .option('--strict', 'answer nothing more often than it was recorded')
-    .action(async (file: string, options: { port: number; strict?: boolean }) => {
-      exit(await (await import('./record.ts')).replay(shell, file, options));
-    });
-}
-
-function addKeyCommands(keys: Command, shell: Shell): void {
+/**
+ * Adds `keys`, with which the API keys of a sandbox are managed.
+ *
+ * @param tables loaded for the list
+ */
+export function addKeyCommands(sandbox: Command, terminal: Terminal, tables: () => Promise<Tables>): void {
+  const keys = sandbox.command('keys').description('list, create and revoke the API keys of a sandbox');
   const command = (usage: string, description: string): Command =>
     keys
       .command(usage)
@@ -117,14 +68,19 @@ function addKeyCommands(keys: Command, shell: Shell): void {
       .option('--ca <file>', 'the certificate to trust, printed by the sandbox')
       .option('--json', 'print JSON, {"v":1,…}');
   command('list', 'list the keys and how they are used').action(async (options: KeysOptions) =>
-    (await import('./keys.ts')).listKeys(shell, options),
+    (await import('./keys.ts')).listKeys(terminal, options, tables),
   );
   command('create <name>', 'create a key and print its value, shown only once')
     .option('--read-only', 'let the key read only')
     .action(async (name: string, options: KeysOptions & { readOnly?: boolean }) =>
-      (await import('./keys.ts')).createKey(shell, name, options),
+      (await import('./keys.ts')).createKey(terminal, name, options),
     );
   command('revoke <id>', 'revoke a key at once, for example key_2').action(async (id: string, options: KeysOptions) =>
-    (await import('./keys.ts')).revokeKey(shell, id, options),
+    (await import('./keys.ts')).revokeKey(terminal, id, { ...options, listedBy: `${nameOf(keys)} list` }),
   );
+}
+
+/** As it is typed: `dropcast sandbox keys`. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }

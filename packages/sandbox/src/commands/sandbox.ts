@@ -1,9 +1,12 @@
-import { isLoopbackHost, OptionsError, parseSwitch, profileNamed, startSandbox } from '@dropcast/sandbox';
-import type { OptionProblem, Sandbox, Switches } from '@dropcast/sandbox';
-import { printJson } from '../output/json.ts';
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
-import { whenAborted } from '../run/when-aborted.ts';
+import { isLoopbackHost } from '../loopback.ts';
+import { OptionsError } from '../options.ts';
+import type { OptionProblem } from '../options.ts';
+import { parseSwitch, profileNamed } from '../profiles/switchboard.ts';
+import type { Switches } from '../profiles/switch-table.ts';
+import { startSandbox } from '../sandbox.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { exitCodes, whenAborted } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface SandboxCommandOptions {
   readonly host: string;
@@ -25,27 +28,28 @@ export interface SandboxCommandOptions {
   readonly json?: boolean;
 }
 
-/** `dropcast sandbox`: the local video service, until it is stopped. */
-export async function sandbox(
-  shell: Shell,
-  options: SandboxCommandOptions & { readonly samples: string },
-): Promise<void> {
+type Options = SandboxCommandOptions & {
+  /** Folder of the media that it can be filled with; null: a short clip of the package. */
+  readonly samples: string | null;
+};
+
+/** The local video service, until it is stopped. */
+export async function sandbox(terminal: Terminal, options: Options): Promise<void> {
+  const { shell } = terminal;
   shell.takeOverSignals();
-  await using service = await start(options, shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '');
+  await using service = await start(terminal, options);
   if (options.expose === true) shell.stderr.write(`${exposureWarning(options)}\n`);
-  if (options.json === true) printJson(machineView(service), shell.stdout);
+  if (options.json === true) terminal.printJson(machineView(service), shell.stdout);
   else shell.stdout.write(describe(service));
   await whenAborted(shell.stopping);
 }
 
-/** @param adminToken '' for a random one */
-async function start(
-  options: SandboxCommandOptions & { readonly samples: string },
-  adminToken: string,
-): Promise<Sandbox> {
-  const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples: samplesDir } = options;
-  const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins } = options;
-  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir, exposed, corsOrigins };
+async function start({ shell, failure }: Terminal, options: Options): Promise<Sandbox> {
+  // Empty for a random one.
+  const adminToken = shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '';
+  const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom } = options;
+  const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins, samples: samplesDir } = options;
+  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, exposed, corsOrigins };
   try {
     const switches = Object.assign({}, ...(options.set ?? []).map(parseSwitch)) as Partial<Switches>;
     return await startSandbox({
@@ -53,6 +57,7 @@ async function start(
       profile: profileNamed(options.profile ?? 'default'),
       switches,
       ...(options.now !== undefined && { now: options.now }),
+      ...(samplesDir !== null && { samplesDir }),
       ...(adminToken !== '' && { adminToken }),
       ...(dataDir !== undefined && { dataDir }),
       ...(externalUrl !== undefined && { externalUrl }),
@@ -60,9 +65,9 @@ async function start(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (error instanceof OptionsError)
-      throw new CommandError(error.problems.map(asGiven).join('; '), exitCodes.usage, { cause: error });
-    if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
-    throw new CommandError(`cannot start the sandbox: ${reasonOf(error, options)}`, exitCodes.failed, {
+      throw failure(error.problems.map(asGiven).join('; '), exitCodes.usage, { cause: error });
+    if (error instanceof TypeError) throw failure(error.message, exitCodes.usage, { cause: error });
+    throw failure(`cannot start the sandbox: ${reasonOf(error, options)}`, exitCodes.failed, {
       cause: error,
     });
   }

@@ -1,12 +1,12 @@
 import { compare } from '@dropcast/recorder';
 import { expect, test } from 'vitest';
-import { comparisonText } from '../../../src/cli/sandbox/comparison-text.ts';
-import { exchangesOf, type Said } from '../../recorder/said.ts';
+import { comparisonText } from '../../packages/recorder/src/commands/comparison-text.ts';
+import { exchangesOf, type Said } from './said.ts';
 
 const created = (status: number): Said => ({ method: 'POST', target: '/v1/videos', status, json: { id: 'vid_1' } });
 const got = (json: object): Said => ({ target: '/v1/videos/vid_1', json });
 
-const textOf = (...said: Said[]): string => comparisonText(compare(exchangesOf(said)));
+const textOf = (...said: Said[]): string => comparisonText(compare(exchangesOf(said)), (text) => text);
 
 test('a comparison tells how to make the sandbox do the same', () => {
   const text = textOf(created(200), created(200), got({ id: 'vid_1', status: 'ready' }));

@@ -1,20 +1,24 @@
-import type { Comparison, Finding, SettledPoint } from '@dropcast/recorder';
-import { counted } from '../output/format.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { Comparison, Finding } from '../compare/compare.ts';
+import type { SettledPoint } from '../compare/settled-points.ts';
 
-/** How a service compares with the contract, for a person. */
-export function comparisonText(comparison: Comparison): string {
+/**
+ * How a service compares with the contract, for a person.
+ *
+ * @param escapeControls makes what the service said safe for one line of a terminal
+ */
+export function comparisonText(comparison: Comparison, escapeControls: (text: string) => string): string {
+  const departures = (findings: readonly Finding[]): readonly string[] => findings.map(departure).map(escapeControls);
   const { violated, contradicted, unknown, confirmed, unseen, broken, settled, exchanges } = comparison;
   const same = settled.filter(({ name }) => name in comparison.switches);
   const unclear = settled.filter(({ values }) => values.length > 1);
   const groups: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    ['Not as the specification says', violated.map(departure)],
-    ['Not as openapi.yaml assumes', contradicted.map(departure)],
-    ['Not in openapi.yaml; clients ignore it', unknown.map(departure)],
+    ['Not as the specification says', departures(violated)],
+    ['Not as openapi.yaml assumes', departures(contradicted)],
+    ['Not in openapi.yaml; clients ignore it', departures(unknown)],
     ['Without a whole answer', broken.map(({ exchange, what }) => `${what} (exchange ${exchange})`)],
     ['Switches that make the sandbox do the same', same.map((point) => `--set ${valuesOf(point)}`)],
     ['Not always the same: choose one for the sandbox', unclear.map(valuesOf)],
-    ['As openapi.yaml assumes', confirmed.map(confirmation)],
+    ['As openapi.yaml assumes', confirmed.map(confirmation).map(escapeControls)],
     ['Assumed, and not seen', unseen.map(({ place, says }) => `${place}: ${says}`)],
   ];
   const shown = groups.filter(([, lines]) => lines.length > 0);
@@ -36,15 +40,20 @@ function valuesOf({ name, values }: SettledPoint): string {
 
 function departure({ place, says, what, exchanges }: Finding): string {
   const instead = says === null ? '' : `; expected: ${says}`;
-  return escapeControls(`${place} ${what ?? ''}${instead} (${numbers(exchanges)})`);
+  return `${place} ${what ?? ''}${instead} (${numbers(exchanges)})`;
 }
 
 function confirmation({ place, says, exchanges }: Finding): string {
-  return escapeControls(`${place}: ${says ?? ''} (${numbers(exchanges)})`);
+  return `${place}: ${says ?? ''} (${numbers(exchanges)})`;
 }
 
 /** The first few are enough to look at. */
 function numbers(exchanges: readonly number[]): string {
   const shown = exchanges.slice(0, 3).join(', ');
   return `exchange ${shown}${exchanges.length > 3 ? ` and ${exchanges.length - 3} more` : ''}`;
+}
+
+/** `1 file`, `2 files`. */
+export function counted(n: number, word: string): string {
+  return `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
 }

@@ -1,14 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { compare, readRecording, RecordingError, startRecorder, startReplay } from '@dropcast/recorder';
-import type { Recorder, RecorderOptions, Recording, RecordedExchange } from '@dropcast/recorder';
-import { counted } from '../output/format.ts';
-import { printJson } from '../output/json.ts';
-import { escapeControls } from '../../log/unsafe-characters.ts';
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
-import { whenAborted } from '../run/when-aborted.ts';
-import { comparisonText } from './comparison-text.ts';
+import { exitCodes, whenAborted } from '@dropcast/sandbox/commands/terminal';
+import type { Shell, Terminal } from '@dropcast/sandbox/commands/terminal';
+import { compare } from '../compare/compare.ts';
+import { startRecorder } from '../recorder.ts';
+import type { Recorder, RecorderOptions } from '../recorder.ts';
+import { readRecording, RecordingError } from '../recording.ts';
+import type { RecordedExchange, Recording } from '../recording.ts';
+import { startReplay } from '../replay.ts';
+import { comparisonText, counted } from './comparison-text.ts';
+
+/** The terminal of commands that read and write files, and may be broken off. */
+export type RecordingTerminal = Terminal<RecordingShell>;
+
+interface RecordingShell extends Shell {
+  /** Absolute. */
+  readonly cwd: string;
+  /** Fires at the second request to stop: cut what runs. */
+  readonly hurrying: AbortSignal;
+}
 
 export interface RecordOptions {
   readonly to: string;
@@ -20,10 +30,11 @@ export interface RecordOptions {
 }
 
 /**
- * `dropcast sandbox record`: stands between a program and a service until it is stopped, then compares the service with the contract. Exit code 1
- * if not all could be written.
+ * `record`: stands between a program and a service until it is stopped, then compares the service with the contract.
+ * Exit code 1 if not all could be written.
  */
-export async function record(shell: Shell, options: RecordOptions): Promise<number> {
+export async function record(terminal: RecordingTerminal, options: RecordOptions): Promise<number> {
+  const { shell } = terminal;
   shell.takeOverSignals();
   const file = resolve(shell.cwd, options.out);
   let isWhole = true;
@@ -32,7 +43,7 @@ export async function record(shell: Shell, options: RecordOptions): Promise<numb
     const why = error instanceof Error ? error.message : 'unknown';
     shell.stderr.write(`Cannot write ${options.out}: ${why}. Requests are refused from now on.\n`);
   };
-  await using recorder = await start(shell, options, { file, onTrouble });
+  await using recorder = await start(terminal, options, { file, onTrouble });
   shell.stdout.write(`${recorder.baseUrl}\n`);
   shell.stderr.write(`Records what is said to ${options.to} in ${options.out}.
 Give your program the address above instead, with the same key. Press Ctrl-C to end, and to see how the service compares.
@@ -47,43 +58,45 @@ Give your program the address above instead, with the same key. Press Ctrl-C to 
   const { exchanges } = await readRecording(file);
   shell.stderr.write(`\n${options.out} has ${counted(exchanges.length, 'exchange')}.\n`);
   const comparison = compare(exchanges);
-  shell.stderr.write(comparisonText(comparison));
+  shell.stderr.write(comparisonText(comparison, terminal.escapeControls));
   if (isWhole) return exitCodes.fine;
   shell.stderr.write(`\n${options.out} is not whole, because it could not be written to the end.\n`);
   return exitCodes.failed;
 }
 
-/** `dropcast sandbox compare FILE`: exit code 1 if the service is not as the specification or openapi.yaml says. */
+/** `compare FILE`: exit code 1 if the service is not as the specification or openapi.yaml says. */
 export async function compareRecording(
-  shell: Shell,
+  terminal: RecordingTerminal,
   file: string,
   { json }: { readonly json?: boolean },
 ): Promise<number> {
-  const { exchanges, head, isTorn } = await open(shell, file);
+  const { shell } = terminal;
+  const { exchanges, head, isTorn } = await open(terminal, file);
   const comparison = compare(exchanges);
   if (isTorn)
     shell.stderr.write(
       'Its last line is not whole: the recorder was killed, or the disk was full. Everything before it is compared.\n',
     );
-  if (json === true) printJson({ to: head.to, at: head.at, ...comparison }, shell.stdout);
-  else shell.stdout.write(comparisonText(comparison));
+  if (json === true) terminal.printJson({ to: head.to, at: head.at, ...comparison }, shell.stdout);
+  else shell.stdout.write(comparisonText(comparison, terminal.escapeControls));
   return comparison.violated.length + comparison.contradicted.length === 0 ? exitCodes.fine : exitCodes.failed;
 }
 
-/** `dropcast sandbox replay FILE`: answers from a recording until it is stopped. */
+/** `replay FILE`: answers from a recording until it is stopped. */
 export async function replay(
-  shell: Shell,
+  terminal: RecordingTerminal,
   file: string,
   { port, strict = false }: { readonly port: number; readonly strict?: boolean },
 ): Promise<number> {
-  const { exchanges } = await open(shell, file);
+  const { shell } = terminal;
+  const { exchanges } = await open(terminal, file);
   shell.takeOverSignals();
   let misses = 0;
   const onMiss = (sentence: string): void => {
     misses += 1;
-    shell.stderr.write(`${escapeControls(sentence)}\n`);
+    shell.stderr.write(`${terminal.escapeControls(sentence)}\n`);
   };
-  await using service = await startReplay({ exchanges, port, strict, onMiss }).catch(refusing(port));
+  await using service = await startReplay({ exchanges, port, strict, onMiss }).catch(refusing(terminal, port));
   shell.stdout.write(`${service.baseUrl}\n`);
   shell.stderr.write(
     `Answers with the ${counted(exchanges.length, 'exchange')} of ${file}; any key will do. Press Ctrl-C to end.\n`,
@@ -97,46 +110,47 @@ export async function replay(
 }
 
 async function start(
-  shell: Shell,
+  terminal: RecordingTerminal,
   { to, port, ca, redact, sendKeyTo, out }: RecordOptions,
   writing: Pick<RecorderOptions, 'file' | 'onTrouble'>,
 ): Promise<Recorder> {
-  const trusted = ca === undefined ? {} : { ca: await certificate(resolve(shell.cwd, ca)) };
+  const { shell, escapeControls, failure } = terminal;
+  const trusted = ca === undefined ? {} : { ca: await certificate(terminal, ca) };
   const wanted = { ...(redact && { redact }), ...(sendKeyTo && { sendKeyTo }) };
   const onExchange = ({ number, method, target, answer, broken }: RecordedExchange): void =>
     void shell.stderr.write(`${number} ${method} ${escapeControls(target)} ${broken ?? answer?.status ?? ''}\n`);
   return await startRecorder({ to, port, ...trusted, ...wanted, onExchange, ...writing }).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error instanceof TypeError)
-        throw new CommandError(`--to: ${error.message}`, exitCodes.usage, { cause: error });
+      if (error instanceof TypeError) throw failure(`--to: ${error.message}`, exitCodes.usage, { cause: error });
       if (error.code === 'EEXIST')
-        throw new CommandError(`${out} exists already: choose another file with --out`, exitCodes.usage, {
+        throw failure(`${out} exists already: choose another file with --out`, exitCodes.usage, {
           cause: error,
         });
-      return refusing(port)(error);
+      return refusing(terminal, port)(error);
     },
   );
 }
 
-function refusing(port: number): (error: NodeJS.ErrnoException) => never {
+function refusing({ failure }: RecordingTerminal, port: number): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const why =
       error.code === 'EADDRINUSE'
         ? `port ${port} is in use; choose another with --port, or 0 for any free port`
         : error.message;
-    throw new CommandError(why, exitCodes.failed, { cause: error });
+    throw failure(why, exitCodes.failed, { cause: error });
   };
 }
 
-async function certificate(path: string): Promise<string> {
+async function certificate({ shell, failure }: RecordingTerminal, given: string): Promise<string> {
+  const path = resolve(shell.cwd, given);
   return await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`--ca: cannot read ${path}`, exitCodes.usage, { cause: error });
+    throw failure(`--ca: cannot read ${path}`, exitCodes.usage, { cause: error });
   });
 }
 
-async function open(shell: Shell, file: string): Promise<Recording> {
+async function open({ shell, failure }: RecordingTerminal, file: string): Promise<Recording> {
   return await readRecording(resolve(shell.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof RecordingError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
-    throw new CommandError(`cannot read ${file}: ${error.code ?? error.message}`, exitCodes.failed, { cause: error });
+    if (error instanceof RecordingError) throw failure(error.message, exitCodes.failed, { cause: error });
+    throw failure(`cannot read ${file}: ${error.code ?? error.message}`, exitCodes.failed, { cause: error });
   });
 }

@@ -1,0 +1,44 @@
+import { unsafeCharacters } from '@dropcast/pages/unsafe-characters';
+import type { Column, Terminal } from './terminal.ts';
+
+/** Ends a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** How `dropcast-sandbox` prints and fails. It has no libraries for terminals, so its text is plain. */
+export const plainTerminal: Omit<Terminal, 'shell'> = {
+  printJson: (document, stream) => stream.write(`${escaped(JSON.stringify({ v: 1, ...document }))}\n`),
+  escapeControls: escaped,
+  failure: (message, exitCode, options) => new CommandFailure(message, exitCode, options),
+};
+
+/** Rows under their titles, in columns as wide as their widest cell. */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(escaped))];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  const padded = (cell: string, index: number): string =>
+    columns[index]?.align === 'right' ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0);
+  return lines.map((line) => `${line.map(padded).join('  ').trimEnd()}\n`).join('');
+}
+
+/** A time as the service gives it. */
+export function moment(iso: string | null): string {
+  return iso ?? '-';
+}
+
+/** By its UTF-16 units, as JSON has it. */
+function escaped(text: string): string {
+  return text.replace(unsafeCharacters, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => String.raw`\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}

@@ -1,0 +1,27 @@
+import { addRecordCommands } from '@dropcast/recorder/commands';
+import { addKeyCommands, addSandboxCommand } from '@dropcast/sandbox/commands';
+import type { Command } from 'commander';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { printJson } from './output/json.ts';
+import { CommandError } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/**
+ * `dropcast sandbox` and what is below it: commands of the packages, which print and fail as the others do.
+ *
+ * @param around.samples folder of the media that the sandbox can be filled with
+ * @param around.exit called with the exit code of the command
+ */
+export function addSandboxCommands(
+  program: Command,
+  shell: Shell,
+  { samples, exit }: { readonly samples: string; exit(code: number): void },
+): void {
+  const failure = (message: string, exitCode: number, options?: ErrorOptions): Error =>
+    new CommandError(message, exitCode, options);
+  const terminal = { shell, printJson, escapeControls, failure };
+  const sandbox = program.command('sandbox');
+  addSandboxCommand(sandbox, terminal, samples);
+  addRecordCommands(sandbox, terminal, exit);
+  addKeyCommands(sandbox, terminal, () => import('./output/package-tables.ts'));
+}
