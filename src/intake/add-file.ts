@@ -17,10 +17,7 @@ interface Refusal {
   readonly why: string;
 }
 
-/**
- * Takes in a file as it is now, without waiting until it settled, and regardless of `include` and `exclude`: a person
- * asked for it.
- */
+/** Takes in a file at once, whatever `include` and `exclude` say: a person asked for it. */
 export async function addFile(
   path: string,
   folders: readonly FolderConfig[],

@@ -91,10 +91,7 @@ export class FirstStart {
     return (this.#record = record);
   }
 
-  /**
-   * A directory that was moved into the folder brings files that look old: the move changes only the inode of the
-   * directory.
-   */
+  /** Files of a directory that was moved into the folder look old: the move changes only the directory itself. */
   async #cameWithDirectory(path: string, beganNs: bigint): Promise<boolean> {
     for (let directory = posix.dirname(path); directory !== '.'; directory = posix.dirname(directory)) {
       const stats = await lstat(join(this.#folder.path, directory), { bigint: true }).catch(() => null);

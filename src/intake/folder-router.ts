@@ -32,10 +32,7 @@ export type SidecarReading =
   | { readonly ok: true; readonly sidecar: Sidecar | null; readonly file?: SidecarFile }
   | { readonly ok: false; readonly why: string };
 
-/**
- * Routes the files of one folder by its rules, and reads their sidecars and links from disk. Paths are relative to the
- * folder.
- */
+/** Routes the files of one folder by its rules and sidecars. Paths are relative to the folder. */
 export interface FolderRouter {
   readonly folder: FolderConfig;
   /** The kind of a path; null: not ours. */
@@ -249,10 +246,7 @@ async function readSmallFiles(folder: string, paths: readonly string[]): Promise
   }
 }
 
-/**
- * False: certainly none exists. One promise for all paths: a promise for each, with the stack trace of its error, takes
- * twice as long.
- */
+/** False: none exists. A promise for each path, with the stack trace of its error, would take twice as long. */
 function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let unanswered = paths.length;

@@ -61,10 +61,7 @@ export class Folders implements AsyncDisposable {
     });
   }
 
-  /**
-   * Resolves when it is known which folders are there. Their first full scans, of up to an hour, continue in the
-   * background.
-   */
+  /** Resolves when it is known which folders are there. First scans, of up to an hour, run in the background. */
   async start(): Promise<void> {
     await this.#open(this.#folders);
     this.#held.start();
@@ -96,9 +93,7 @@ export class Folders implements AsyncDisposable {
       .map(({ path }) => path);
   }
 
-  /**
-   * Whether all files have their rows that existed when a folder with `existing: adopt` was watched for the first time.
-   */
+  /** Whether every file that existed before in a folder with `existing: adopt` has its row. */
   isArchiveSeen(): boolean {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
@@ -117,10 +112,7 @@ export class Folders implements AsyncDisposable {
     return this.#all().reduce((sum, folder) => sum + folder.countSettling(), 0);
   }
 
-  /**
-   * Whether files may still come in without further events: a first scan is under way, or files settle, sidecars
-   * included.
-   */
+  /** Whether files may still come in without further events: by a first scan, or because they settle. */
   isSettling(): boolean {
     return this.#background.size > 0 || this.#comparing !== null || this.#all().some((folder) => folder.isSettling());
   }
@@ -136,10 +128,7 @@ export class Folders implements AsyncDisposable {
     return frozen?.isOffLimits === true ? frozen.why : null;
   }
 
-  /**
-   * A row was written. If a path lost its row, because it was given up or its file is elsewhere, its file counts as
-   * new.
-   */
+  /** A row was written. If a path lost its row (given up, or its file moved), the file there counts as new. */
   written({ before, facts, isElsewhere }: RowChange): void {
     if (isElsewhere !== true && isForMark(before, facts)) this.#watched.get(facts.folder)?.watcher.took();
     if (before !== null && !isSamePlace(before, facts)) this.#left(before);
@@ -159,9 +148,7 @@ export class Folders implements AsyncDisposable {
     return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
 
-  /**
-   * Takes in a file as it is now, without waiting until it settled. Accepts only files that the watcher would accept.
-   */
+  /** Takes in a file at once. Accepts only files that the watcher would accept. */
   async add(absolutePath: string): Promise<AddResult> {
     return addFile(absolutePath, this.#folders, this.#watched);
   }
@@ -246,10 +233,7 @@ export class Folders implements AsyncDisposable {
     return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 
-  /**
-   * If one folder cannot begin, none is kept: they would never be scanned, and the next reload would count them as
-   * watched.
-   */
+  /** If one folder cannot begin, none is kept: the next reload would count the others as watched. */
   async #begin(opened: readonly WatchedFolder[]): Promise<void> {
     try {
       await Promise.all(opened.map((folder) => folder.begin()));

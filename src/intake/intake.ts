@@ -372,9 +372,7 @@ function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'fo
   return `${one.folder}/${one.path}` === `${other.folder}/${other.path}`;
 }
 
-/**
- * Whether the file of a row is still at its path. If not, the next file of that name is new, not a change of this one.
- */
+/** Whether the file of a row is still at its path. If not, the next file there is new, not a change. */
 function isOnDisk(facts: Facts): boolean {
   return !isGivenUp(facts) && facts.disposal !== 'deleted';
 }

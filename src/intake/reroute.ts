@@ -170,10 +170,7 @@ function feedsAhead(facts: Facts, after: Pick<Plan, 'publish'>): readonly string
   return [...all].filter((feed) => feed !== missing || after.publish.includes(feed));
 }
 
-/**
- * A file no longer waits for a feed that the service does not have, if the rules no longer name it. It may have been
- * the last feed.
- */
+/** A file stops waiting for an unknown feed once the rules no longer name it. It may have been the last feed. */
 function waitsNoMore(facts: Facts, plan: Plan, now: number): Partial<Facts> {
   const missing = missingFeed(facts);
   if (missing === null || plan.publish.includes(missing)) return {};

@@ -64,10 +64,7 @@ async function continued(
   return { count, readable };
 }
 
-/**
- * Pure: the event that lets a readable file continue; null: the local disk did not stop it, or it is judged as a new
- * file.
- */
+/** Pure: the event that lets a readable file continue; null: it was not stopped, or is judged as a new file. */
 export function onReturn(facts: Facts): FileEvent | null {
   const { end, notBefore, lastFailure } = facts;
   if (lastFailure === null || !isOfLocalFile(lastFailure)) return null;

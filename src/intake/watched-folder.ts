@@ -232,10 +232,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
     return this.watcher.resume();
   }
 
-  /**
-   * An operator says that all files in the folder were uploaded, although the ledger, an older copy, does not know
-   * them.
-   */
+  /** An operator says that all files in the folder were uploaded, although its older ledger does not know them. */
   async adopt(): Promise<Resumed> {
     if (this.frozen?.isBehind !== true) return { ok: false, why: whyNotOlder(this.path) };
     await this.#first.adopt();
@@ -303,10 +300,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       .finally(() => (this.#deciding = null));
   }
 
-  /**
-   * Inserts a row for every file that existed before, without waiting until it settled. Only then the first start is
-   * over.
-   */
+  /** Inserts a row for every file that existed before, settled or not. Only then the first start is over. */
   async #decide(scan: () => Promise<void>): Promise<void> {
     const freezes = this.#freezes;
     await scan();

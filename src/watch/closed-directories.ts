@@ -14,10 +14,7 @@ export interface ClosedDirectoriesOptions {
   readonly sink: WatchSink;
 }
 
-/**
- * Directories that scans could not open. Each is reported once, after it stayed closed: its owner may be about to open
- * it.
- */
+/** Directories that scans could not open. Reported once, after a while: their owner may be about to open them. */
 export class ClosedDirectories {
   readonly #options: ClosedDirectoriesOptions;
   /** Path → since when, by the monotonic clock. */

@@ -9,7 +9,8 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isInnerPath } from '../pipeline/file/inner-path.ts';
 import { isRefusal, whyClosed } from '../read-permission.ts';
 import type { MonotonicClock } from './clock.ts';
-import type { DoneMarkers } from './done-markers.ts';
+import { markerWord } from './done-markers.ts';
+import type { MarkedFolder } from './done-markers.ts';
 import type { OpenWriters } from './open-writers.ts';
 import type { FileKind } from './ports.ts';
 import { graceMs, requiredMs } from './waiting-file.ts';
@@ -34,10 +35,9 @@ export interface Complete {
 export type Verdict = Wait | Complete;
 
 export interface JudgeOptions {
-  readonly folder: { readonly path: string; readonly settleMs: number };
+  readonly folder: MarkedFolder & { readonly settleMs: number };
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
-  readonly markers: DoneMarkers;
   /** Bounds concurrent disk access. */
   readonly limit: LimitFunction;
   /** Whether the folder can be trusted now. */
@@ -50,7 +50,7 @@ export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>
  * Decides whether a file is complete: it stayed unchanged for its settle time or its sender says so, no process writes
  * to it, and its container is whole. Never rejects.
  */
-export function createJudge({ folder, clock, writers, markers, limit, isRootSound }: JudgeOptions): Judge {
+export function createJudge({ folder, clock, writers, limit, isRootSound }: JudgeOptions): Judge {
   const parts = new DownloadParts(folder.path, clock);
   const veto = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
     const now = clock.elapsed();
@@ -66,9 +66,9 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
   };
 
   const unmarked = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
-    const marker = await markers.of(file);
+    const marker = await markerWord(folder, file);
     file.lacksMarker = marker === 'missing';
-    if (marker === 'missing') return wait(SLOW_RECHECK_MS, `waiting for ${markers.nameFor(file)}`);
+    if (marker === 'missing') return wait(SLOW_RECHECK_MS, `waiting for ${basename(folder.markerOf(file.path) ?? '')}`);
     const leftMs = marker === 'proves it' ? 0 : requiredMs(file, folder.settleMs) - unchangedMs;
     return leftMs > 0 ? wait(leftMs, null) : null;
   };
@@ -129,10 +129,7 @@ const LONGEST_VETO_MS = 6 * 3_600_000;
  */
 const QUIET_MS = 5 * 60_000;
 
-/**
- * The check of the bytes of an unchanged file. `moved`: another file is at the path, look again. `doubtful` passes
- * after a quiet time.
- */
+/** The check of the bytes of a file. `moved`: another file is there, look again. `doubtful` passes after a while. */
 export type BytesCheck =
   | { readonly is: 'sound' | 'moved' }
   | { readonly is: 'flawed'; readonly flaw: string }

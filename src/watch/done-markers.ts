@@ -1,77 +1,26 @@
 import { posix } from 'node:path';
-import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
 import type { WatchSettings } from './ports.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
-export interface DoneMarkersOptions {
-  readonly folder: Pick<WatchSettings, 'path' | 'markerOf'>;
-  readonly inventory: Pick<Inventory, 'waiting'>;
-}
+/** A folder whose senders say by done markers that files are complete. */
+export type MarkedFolder = Pick<WatchSettings, 'path' | 'markerOf'>;
 
 /**
  * The verdict of a marker. `older`: the marker existed before the file last changed, so it may belong to an earlier
  * version. The settle time decides then, as without a marker.
  */
-export type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
+type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
 
-/** The files by which senders say that another file is complete. */
-export class DoneMarkers {
-  readonly #options: DoneMarkersOptions;
-  /** Marker in Unicode form NFC → files that waited for it. Some may no longer wait. */
-  readonly #awaited = new Map<string, Set<string>>();
-  #prunedAt = 0;
-
-  constructor(options: DoneMarkersOptions) {
-    this.#options = options;
-  }
-
-  isWantedFor({ path }: Pick<WaitingFile, 'path'>): boolean {
-    return this.#options.folder.markerOf(path) !== null;
-  }
-
-  nameFor({ path }: Pick<WaitingFile, 'path'>): string {
-    return posix.basename(this.#options.folder.markerOf(path) ?? '');
-  }
-
-  /**
-   * A path appeared or changed.
-   * @returns the files to look at: the path if it needs a marker, or those whose marker it is
-   */
-  readyWith(path: string): readonly string[] {
-    const marker = this.#options.folder.markerOf(path);
-    if (marker === null)
-      return [...(this.#awaited.get(path.normalize()) ?? [])].filter((file) => this.#isWaiting(file));
-    const key = marker.normalize();
-    this.#awaited.set(key, (this.#awaited.get(key) ?? new Set()).add(path));
-    this.#prune();
-    return [path];
-  }
-
-  /** Compares inode change times, which no program can set. */
-  async of({ path, version }: Pick<WaitingFile, 'path' | 'version'>): Promise<MarkerWord> {
-    const marker = this.#options.folder.markerOf(path);
-    if (marker === null) return 'not wanted';
-    const entry = await lookAtMarker(this.#options.folder.path, marker);
-    if (entry.is !== 'file') return 'missing';
-    return BigInt(entry.version.ctimeNs) < BigInt(version.ctimeNs) ? 'older' : 'proves it';
-  }
-
-  #isWaiting(path: string): boolean {
-    return this.#options.inventory.waiting.has(path);
-  }
-
-  /** Runs each time the map has doubled. */
-  #prune(): void {
-    if (this.#awaited.size < 2 * this.#prunedAt + LEAST_PRUNED) return;
-    for (const [marker, files] of this.#awaited)
-      if (![...files].some((file) => this.#isWaiting(file))) this.#awaited.delete(marker);
-    this.#prunedAt = this.#awaited.size;
-  }
+/** Compares inode change times, which no program can set. */
+export async function markerWord(folder: MarkedFolder, { path, version }: WaitingFile): Promise<MarkerWord> {
+  const marker = folder.markerOf(path);
+  if (marker === null) return 'not wanted';
+  const entry = await lookAtMarker(folder.path, marker);
+  if (entry.is !== 'file') return 'missing';
+  return BigInt(entry.version.ctimeNs) < BigInt(version.ctimeNs) ? 'older' : 'proves it';
 }
-
-const LEAST_PRUNED = 1000;
 
 /** Looks for a marker in both Unicode forms of its name. */
 export async function lookAtMarker(folder: string, marker: string): Promise<PathEntry> {
@@ -80,3 +29,41 @@ export async function lookAtMarker(folder: string, marker: string): Promise<Path
   const entries = await Promise.all(names.map((name) => lookAt(posix.join(folder, posix.dirname(marker), name))));
   return entries.find(({ is }) => is === 'file') ?? entries[0] ?? { is: 'missing' };
 }
+
+/** The files that wait for their done markers. */
+export class AwaitedMarkers {
+  readonly #folder: MarkedFolder;
+  readonly #waiting: ReadonlyMap<string, WaitingFile>;
+  /** Marker in Unicode form NFC → files that waited for it. Some may no longer wait. */
+  readonly #awaited = new Map<string, Set<string>>();
+  #prunedAt = 0;
+
+  constructor(folder: MarkedFolder, waiting: ReadonlyMap<string, WaitingFile>) {
+    this.#folder = folder;
+    this.#waiting = waiting;
+  }
+
+  /**
+   * A path appeared or changed.
+   * @returns the files to look at: the path if it needs a marker, or those whose marker it is
+   */
+  readyWith(path: string): readonly string[] {
+    const marker = this.#folder.markerOf(path);
+    if (marker === null)
+      return [...(this.#awaited.get(path.normalize()) ?? [])].filter((file) => this.#waiting.has(file));
+    const key = marker.normalize();
+    this.#awaited.set(key, (this.#awaited.get(key) ?? new Set()).add(path));
+    this.#prune();
+    return [path];
+  }
+
+  /** Runs each time the map has doubled. */
+  #prune(): void {
+    if (this.#awaited.size < 2 * this.#prunedAt + LEAST_PRUNED) return;
+    for (const [marker, files] of this.#awaited)
+      if (![...files].some((file) => this.#waiting.has(file))) this.#awaited.delete(marker);
+    this.#prunedAt = this.#awaited.size;
+  }
+}
+
+const LEAST_PRUNED = 1000;

@@ -102,10 +102,7 @@ export class EventProof implements AsyncDisposable {
     }
   }
 
-  /**
-   * Whether an event arrives in time, plus one tick: after a blocked event loop, timers fire before events that arrived
-   * earlier.
-   */
+  /** Whether an event arrives in time. One tick more: after a blocked event loop, timers fire before events. */
   #listen(): Promise<boolean> {
     return new Promise((resolve) => {
       const give = (isHeard: boolean) => (): void => {

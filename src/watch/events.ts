@@ -36,10 +36,7 @@ export interface EventOptions {
   readonly backend: 'auto' | 'native';
   /** True for directories that are never entered. */
   readonly leavesOut: (absolutePath: string) => boolean;
-  /**
-   * True for names that a file of ours may have. The receiver of the event looks at the path, and calls `watch` for a
-   * directory.
-   */
+  /** True for names that a file of ours may have. The receiver looks at the path, and watches a directory. */
   readonly mayBeFile: (absolutePath: string) => boolean;
   /** Something may have happened at the absolute path. */
   readonly onEvent: (absolutePath: string) => void;
@@ -126,10 +123,7 @@ class Events implements FolderEvents {
     return true;
   }
 
-  /**
-   * The kernel names the entry of a watched directory. chokidar handles events without a name, which concern the
-   * directory.
-   */
+  /** The kernel names the entry of a directory. chokidar handles events without a name, about the directory. */
   #happened(name: unknown, details: unknown): void {
     if (typeof name === 'string' && isInDirectory(details)) this.#report(join(details.watchedPath, name));
   }

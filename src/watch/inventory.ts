@@ -28,10 +28,7 @@ export class Inventory {
     if (now !== null) this.taken.setState(path, now);
   }
 
-  /**
-   * The waiting file is gone. If an operator added it, it has a row although it was never offered: the row must be
-   * notified.
-   */
+  /** The waiting file is gone. It may have a row, if an operator added it: that row must be notified. */
   leaves(path: string): void {
     const file = this.waiting.get(path);
     if (file !== undefined && file.state !== null && !this.taken.has(path)) this.took(file);

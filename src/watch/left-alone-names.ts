@@ -2,10 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/**
- * A kind of name that dropcast ignores at any depth of a watched folder. `docs/left-alone-names.md` is generated from
- * these.
- */
+/** A kind of name that dropcast ignores at any depth. `docs/left-alone-names.md` is generated from these. */
 export interface LeftAloneName {
   /** A pattern: `*` is any characters, `?` is one, `EXT` is an extension. Case is ignored. */
   readonly name: string;

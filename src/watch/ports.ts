@@ -29,18 +29,13 @@ export interface WatchSettings {
   readonly rescanMs: number;
   /** `polling` opens no watches and only scans, for shares whose writers are on other machines. */
   readonly watch: 'auto' | 'native' | 'polling';
-  /**
-   * The kind of a file, by its relative path: the caller knows include, exclude and sidecar names. `null`: not ours.
-   */
+  /** The kind of a file, by its relative path; `null`: not ours. The caller knows `include` and `exclude`. */
   readonly accepts: (path: string) => FileKind | null;
   /** The path of the done marker of a file; `null`: it needs none. */
   readonly markerOf: (path: string) => string | null;
   /** Whether `exclude` matches a path. */
   readonly isExcluded: (path: string) => boolean;
-  /**
-   * Whether a directory, relative to the folder, has no files of ours: it is never entered, and counts as one ignored
-   * path.
-   */
+  /** Whether a directory, relative to the folder, has no files of ours. It counts as one ignored path. */
   readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watchers, so this one never enters them. */
   readonly nested: readonly string[];
@@ -98,10 +93,7 @@ export interface FrozenRoot {
   readonly isBehind?: true;
 }
 
-/**
- * Thrown by the sink when it cannot take a file or a report now, and nothing is wrong. The watcher repeats it without a
- * log line.
- */
+/** Thrown by the sink when it cannot take a report now, and nothing is wrong. The watcher repeats it silently. */
 export class NotNowError extends Error {
   override readonly name: string = 'NotNowError';
 }
@@ -114,14 +106,9 @@ export interface WatchSink {
    * rename, the offer of the new path comes first. Repeated only after a rejection.
    */
   gone(path: string): Promise<void>;
-  /**
-   * Reports, in each scan, a private directory of dropcast in which a file is being put away, or was at a crash. Never
-   * rejects.
-   */
+  /** Reports, in each scan, a private directory with a file that is being put away. Never rejects. */
   leftBehind(directory: string): Promise<void>;
-  /**
-   * Reports a directory that stays closed to dropcast. Repeated only after a rejection, or when it was open in between.
-   */
+  /** Reports a closed directory. Repeated only after a rejection, or when it was open in between. */
   closed(directory: ClosedDirectory): Promise<void>;
   /** A scan ended. Must not throw. */
   scanned(): void;
@@ -160,10 +147,7 @@ export interface RootStore {
   /** @returns null when nothing usable was saved */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: RootRecord): Promise<void>;
-  /**
-   * How many of these paths should have a file. Files that dropcast moved or deleted, or is moving or deleting, do not
-   * count.
-   */
+  /** How many of these paths should have a file. Files that dropcast moves or deletes do not count. */
   expected(folder: string, paths: readonly string[], which: Expected): Promise<number>;
 }
 
@@ -193,9 +177,7 @@ export interface KnownFiles {
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
 }
 
-/**
- * Every path seen is in exactly one bucket: `seen` is the sum of the others. An ignored directory counts as one path.
- */
+/** Every path seen is in exactly one bucket; `seen` is their sum. An ignored directory counts as one path. */
 export interface WatchCounts {
   readonly seen: number;
   readonly settling: number;

@@ -241,10 +241,7 @@ function isMarkedAlike(before: FoundRoot, found: FoundRoot): boolean {
   return before.mark !== null && before.mark === found.mark;
 }
 
-/**
- * Without a birth time the inode proves little: the root of every ext4 disk is inode 2, and disks may share a device
- * number over time.
- */
+/** Without a birth time the inode proves little: the root of every ext4 disk is 2, and device numbers recur. */
 export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount' | 'mark'>): boolean {
   if (before.inode !== found.inode || before.born !== found.born || before.kind !== found.kind) return false;
   if (before.born !== '0' || remoteKind(BigInt(before.kind)) !== null) return true;

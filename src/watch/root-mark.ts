@@ -124,10 +124,7 @@ async function replaceText(folder: string, text: string, by: string): Promise<'p
   }
 }
 
-/**
- * A turn file this old belongs to a killed process. If two processes find it at once, the loser notices at its next
- * look.
- */
+/** A turn file this old belongs to a killed process. Of two that find it, one notices later that it lost. */
 const oldTurnMs = 60_000;
 
 /** @param fresh a file that was just written: the clock of its file system may differ from ours */
@@ -254,10 +251,7 @@ async function writeFresh(folder: string, text: string): Promise<string> {
   }
 }
 
-/**
- * For file systems without hard links (FAT, some shares). If two processes rename at once, the loser notices at its
- * next look.
- */
+/** For file systems without hard links. Of two processes that rename at once, one notices later that it lost. */
 async function renameInstead(refusal: unknown, fresh: string, folder: string): Promise<void> {
   if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(errnoOf(refusal))) throw refusal;
   const path = join(folder, markName);

@@ -54,10 +54,7 @@ export async function judge(folder: string, found: FoundMark, us: FolderClaimant
   return foreign(isSameLedger ? `${other}, a copy of ours, watches it` : `${other} watches it`, folder);
 }
 
-/**
- * Every host of a fleet may watch a place. The mark of another place is never taken over: the folder has other files
- * than expected.
- */
+/** Every host of a fleet may watch a place. The mark of another place is never taken over. */
 function judgePlace(folder: string, place: string, fleet: FleetFolders): MarkVerdict {
   const expected = fleet.placeOf(folder);
   if (place === expected) return { is: 'ours' };

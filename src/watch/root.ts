@@ -128,10 +128,7 @@ export class Root {
     return this.#looking;
   }
 
-  /**
-   * Checks the disk from time to time until the work ends: a call that hangs reports nothing, and a hanging scan blocks
-   * the next one.
-   */
+  /** Checks the disk from time to time until the work ends: a call that hangs reports nothing. */
   async watchOver<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.#options;
     let isOver = false;
@@ -272,9 +269,7 @@ export class Root {
     return this.#awayBecause;
   }
 
-  /**
-   * The folder was found away between two scans: the next scan comes soon, and so do further ones while it stays away.
-   */
+  /** The folder was found away between two scans: the next one comes soon, and again while it stays away. */
   #lose(why: string): void {
     this.freeze(why);
     this.#options.scanSoon();

@@ -7,7 +7,7 @@ import type { MonotonicClock } from './clock.ts';
 import { createJudge, SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Complete, Judge, Wait } from './completeness.ts';
 import { Deadlines } from './deadlines.ts';
-import { DoneMarkers } from './done-markers.ts';
+import { AwaitedMarkers } from './done-markers.ts';
 import type { Inventory } from './inventory.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { LOOKS_AT_ONCE, lookAt } from './path-entry.ts';
@@ -43,7 +43,7 @@ export class Settler implements AsyncDisposable {
   readonly #deadlines: Deadlines;
   readonly #looks = pLimit(LOOKS_AT_ONCE);
   readonly #offers = pLimit(OFFERS_AT_ONCE);
-  readonly #markers: DoneMarkers;
+  readonly #markers: AwaitedMarkers;
   readonly #judge: Judge;
   readonly #rejections: Rejections;
   readonly #work = new Set<Promise<void>>();
@@ -56,8 +56,8 @@ export class Settler implements AsyncDisposable {
       (path) => this.#start(path),
       () => MOST_AT_WORK - this.#work.size,
     );
-    this.#markers = new DoneMarkers(options);
-    this.#judge = createJudge({ ...options, markers: this.#markers, limit: this.#looks });
+    this.#markers = new AwaitedMarkers(options.folder, options.inventory.waiting);
+    this.#judge = createJudge({ ...options, limit: this.#looks });
     this.#rejections = new Rejections(options.folder.path, options.logger, ofFiles);
   }
 
@@ -146,7 +146,8 @@ export class Settler implements AsyncDisposable {
     if (file === undefined || !this.#isCurrent(file)) return;
     // Unchanged between two looks: the time until the start of this look counts.
     const unchangedMs = lookedAtMs - file.sinceMs;
-    if (unchangedMs >= this.#requiredMs(file) || this.#markers.isWantedFor(file)) await this.#offer(file, unchangedMs);
+    const isMarked = this.#options.folder.markerOf(path) !== null;
+    if (isMarked || unchangedMs >= this.#requiredMs(file)) await this.#offer(file, unchangedMs);
   }
 
   #note(path: string, entry: PathEntry): void {

@@ -3,7 +3,6 @@ import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { monotonicClock } from './clock.ts';
 import { createJudge } from './completeness.ts';
-import { DoneMarkers } from './done-markers.ts';
 import { OpenWriters } from './open-writers.ts';
 import type { CompleteFile, FileKind, KnownFiles, RefusedPath, WatchSettings } from './ports.ts';
 import { scanFolder } from './scan.ts';
@@ -71,7 +70,6 @@ function judgeOf(folder: WatchSettings): ReturnType<typeof createJudge> {
     folder,
     clock: monotonicClock,
     writers: new OpenWriters(),
-    markers: new DoneMarkers({ folder, inventory: { waiting: new Map() } }),
     limit: pLimit(atOnce),
     isRootSound: () => Promise.resolve(true),
   });

@@ -86,10 +86,7 @@ export function pauseBefore(taken: ContentVersion | undefined, version: FileVers
   return Math.max(0, Number(BigInt(version.ctimeNs) - BigInt(taken.ctimeNs)) / 1e6);
 }
 
-/**
- * How long the file must stay unchanged: `settleMs`, or three times the longest pause of its writer, up to five
- * minutes.
- */
+/** How long the file must stay unchanged: `settleMs`, or three times the longest pause, up to five minutes. */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }

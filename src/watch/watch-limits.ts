@@ -34,9 +34,7 @@ export function readLimits(): Limits {
   };
 }
 
-/**
- * Advice for an error at the limit of watches, with a sufficient number. Other programs of the user need watches too.
- */
+/** Advice for an error at the limit, with a sufficient number. Other programs of the user need watches too. */
 export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number, limits: Limits): string {
   if (code === 'EMFILE' && limits.isOutOfFiles)
     return `the limit of open files of the process is reached (${code}): raise it with \`ulimit -n 65536\` before the start, or LimitNOFILE=65536 in the unit`;

@@ -213,10 +213,7 @@ export class FolderWatcher implements AsyncDisposable {
     if (!this.#isLeftOut(path)) this.#settler.hint(path);
   }
 
-  /**
-   * The caller has just seen the file with this version: from here on its removal is noticed. Paths that are left out
-   * stay so.
-   */
+  /** The caller has just seen this version of the file: from here on its removal is noticed. */
   seen(path: string, version: FileVersion): void {
     const kind = this.#folder.accepts(path);
     if (kind !== null && !this.#isLeftOut(path)) this.#settler.seen(path, kind, version);

@@ -4,7 +4,6 @@ import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { createJudge } from '../../src/watch/completeness.ts';
-import { DoneMarkers } from '../../src/watch/done-markers.ts';
 import { OpenWriters } from '../../src/watch/open-writers.ts';
 import { startWaiting } from '../../src/watch/waiting-file.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -21,7 +20,6 @@ async function judge(bytes: Buffer, unchangedMs: number) {
     folder,
     clock,
     writers: new OpenWriters(),
-    markers: new DoneMarkers({ folder, inventory: { waiting: new Map() } }),
     limit: pLimit(1),
     isRootSound: async () => true,
   });
