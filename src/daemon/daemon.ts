@@ -123,18 +123,16 @@ export async function startDaemon(
   const { ledger } = state;
   const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }), {
     host: config.hostName,
-    keep: createEventKeeper(ledger.news.keepEvents, (err) => logger.debug('Events are not kept yet', { err })),
+    keep: createEventKeeper(ledger.keepEvents, (err) => logger.debug('Events are not kept yet', { err })),
   });
   const events = createEventStream(logger, news.rowOf);
   events.listen(logEvents(logger));
   events.listen(news.tell);
   news.precede(
-    await pastLines(ledger.news, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch(
-      (err: unknown) => {
-        logger.warn('The events of earlier runs cannot be read', { err });
-        return [];
-      },
-    ),
+    await pastLines(ledger, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch((err: unknown) => {
+      logger.warn('The events of earlier runs cannot be read', { err });
+      return [];
+    }),
   );
   ledger.repairs.forEach(repaired);
   const service = stack.use(connectToService(config, { budget: state.budget, events, clock, logger }));
@@ -237,7 +235,7 @@ class RunningDaemon implements Daemon {
     this.turn = world.turn;
     const tellNews = tellExpectation(world);
     this.expectations = createExpectations({
-      rows: world.ledger.news,
+      ledger: world.ledger,
       events: world.events,
       config: () => this.#config,
       logger: world.logger,

@@ -1,11 +1,11 @@
 import { fromPlace, toPlace } from './places.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { withFolder } from '../ledger/expectation-key.ts';
+import { withFolder } from '../pipeline/expectation.ts';
 import type { LedgerSnapshot } from '../ledger/snapshot.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Claim } from '../pipeline/file/ports.ts';
+import type { RowsWanted } from '../pipeline/file/row-groups.ts';
 import type { FileSelection, SelectionStore } from '../pipeline/file/selection.ts';
-import type { NewsRows } from '../ledger/news-rows.ts';
 import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
@@ -25,10 +25,8 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     // Rows and claims
     load: async (id) => found(await ledger.load(id)),
     save: async (facts, note) => here(await ledger.save(there(facts), note)),
-    due: (...asked) => all(ledger.due(...asked)),
-    count: ledger.count,
-    twins: (facts, passing) => all(ledger.twins(there(facts), passing)),
-    stranded: (twin) => all(ledger.stranded(twin)),
+    rows: (wanted) => all(ledger.rows(wantedThere(wanted, places))),
+    count: (states, paused) => ledger.count(states, paused?.map(placeOf)),
     claim: async (id) => {
       const claim = await ledger.claim(id);
       return claim === null ? null : claimHere(claim, here(claim.facts));
@@ -46,14 +44,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     feedsDue: ledger.feedsDue,
     noteFeedDue: ledger.noteFeedDue,
     noteFeedAnswer: ledger.noteFeedAnswer,
-    toAmend: (limit) => all(ledger.toAmend(limit)),
-    toDispose: (limit, seen = visible()) => all(ledger.toDispose(limit, seen)),
-    waitingForDisk: (limit, seen = visible()) => all(ledger.waitingForDisk(limit, seen)),
-    expired: (now, folders, limit) => all(ledger.expired(now, folders.map(placeOf), limit)),
     fullMarks: async (folders) => (await ledger.fullMarks(folders.map(placeOf))).map(named),
-    oldestKept: (mark, limit, without) =>
-      all(ledger.oldestKept({ ...mark, folder: placeOf(mark.folder) }, limit, without)),
-    deletions: ledger.deletions,
 
     // Pauses
     pauses: async () =>
@@ -64,40 +55,38 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     savePause: (pause, event) =>
       ledger.savePause({ ...pause, folder: pause.folder === null ? null : placeOf(pause.folder) }, event),
     dropPause: (folder, event) => ledger.dropPause(folder === null ? null : placeOf(folder), event),
-    countUnfinished: (paused) => ledger.countUnfinished(paused.map(placeOf)),
 
     // What comes in
     atPath: async (folder, path) => found(await ledger.atPath(placeOf(folder), path)),
     atLocation: async (version, seen = visible()) => found(await ledger.atLocation(version, seen)),
     insert: (facts, instead) => ledger.insert(there(facts), instead),
     pathsNamed: (folder, stem) => ledger.pathsNamed(placeOf(folder), stem),
-    unrouted: () => all(ledger.unrouted()),
-    stoppedByDisk: (folder, after, most) => all(ledger.stoppedByDisk(placeOf(folder), after, most)),
     firstStart: (folder) => ledger.firstStart(placeOf(folder)),
     saveFirstStart: (folder, record) => ledger.saveFirstStart(placeOf(folder), record),
 
     // Leftovers and adoption
     unanswered: ledger.unanswered,
-    abandoned: (ends, limit) => all(ledger.abandoned(ends, limit)),
     hasVideo: ledger.hasVideo,
     noteDeletion: ledger.noteDeletion,
     deletionsSince: ledger.deletionsSince,
-    toCompare: (limit) => all(ledger.toCompare(limit)),
-    toAdopt: () => all(ledger.toAdopt()),
-    countToAdopt: ledger.countToAdopt,
     listing: ledger.listing,
     addListed: ledger.addListed,
     listed: ledger.listed,
     forgetListing: ledger.forgetListing,
 
     // Views
-    counts: ledger.counts,
-    waitingSince: ledger.waitingSince,
-    backlog: ledger.backlog,
-    feedsAhead: ledger.feedsAhead,
-    list: (filter) => all(ledger.list(filter)),
+    totals: ledger.totals,
     find: (name) => all(ledger.find(nameThere(name, places))),
     history: ledger.history,
+    lastPassage: ledger.lastPassage,
+    passages: ledger.passages,
+    lastStates: ledger.lastStates,
+    keepEvents: ledger.keepEvents,
+    events: ledger.events,
+    eventsAfter: ledger.eventsAfter,
+    countFile: (expectation, id, at) => ledger.countFile(withFolder(expectation, placeOf), id, at),
+    countedFiles: (expectation, since) => ledger.countedFiles(withFolder(expectation, placeOf), since),
+    forgetCounted: ledger.forgetCounted,
     known: (folder, tell) =>
       ledger.known(placeOf(folder), (file) =>
         tell({ ...file, version: here({ folder: placeOf(folder), version: file.version }).version }),
@@ -113,7 +102,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     roots: rootsIn(ledger.roots, places),
     counter: ledger.counter,
     selection: selectionIn(ledger.selection, places),
-    news: newsIn(ledger.news, places),
+    news: ledger.news,
     id: ledger.id,
     repairs: ledger.repairs,
     verify: ledger.verify,
@@ -121,6 +110,31 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
     [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose](),
   };
 }
+
+/** Every group is named: of a new one somebody has to say which folders it is about. */
+function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
+  const { placeOf, visible } = places;
+  switch (wanted.group) {
+    case 'twins':
+      return { ...wanted, of: toPlace(places)(wanted.of) };
+    case 'to put away':
+    case 'waiting for disk':
+      return { ...wanted, seen: wanted.seen ?? visible() };
+    case 'expired':
+      return { ...wanted, folders: wanted.folders.map(placeOf) };
+    case 'crowding':
+      return { ...wanted, mark: { ...wanted.mark, folder: placeOf(wanted.mark.folder) } };
+    case 'came in':
+    case 'stopped by disk':
+      return { ...wanted, folder: placeOf(wanted.folder) };
+    default:
+      return wanted satisfies RowsWanted<OfNoFolder>;
+  }
+}
+
+type OfNoFolder =
+  | ('in state' | 'retrying' | 'any' | 'by id' | 'stranded')
+  | ('to amend' | 'abandoned' | 'unrouted' | 'to compare' | 'to adopt');
 
 /** Whatever kind of object grants it. */
 function claimHere(claim: Claim, facts: Facts): Claim {
@@ -161,31 +175,6 @@ function selectionIn(selection: SelectionStore, places: Places): SelectionStore 
       return { ...facets, folders };
     },
     ids: (wanted, most, after) => selection.ids(there(wanted), most, after),
-  };
-}
-
-function newsIn(news: NewsRows, places: Places): NewsRows {
-  const here = fromPlace(places);
-  return {
-    recall: news.recall,
-    commit: news.commit,
-    waiting: news.waiting,
-    countWaiting: news.countWaiting,
-    markTried: news.markTried,
-    markRefused: news.markRefused,
-    trim: news.trim,
-    lastPassage: news.lastPassage,
-    passages: news.passages,
-    lastStates: news.lastStates,
-    filesById: async (ids) => (await news.filesById(ids)).map(here),
-    keepEvents: news.keepEvents,
-    events: news.events,
-    eventsAfter: news.eventsAfter,
-    totals: news.totals,
-    cameIn: async (folder, since) => (await news.cameIn(places.placeOf(folder), since)).map(here),
-    countFile: (expectation, id, at) => news.countFile(withFolder(expectation, places.placeOf), id, at),
-    countedFiles: (expectation, since) => news.countedFiles(withFolder(expectation, places.placeOf), since),
-    forgetCounted: news.forgetCounted,
   };
 }
 

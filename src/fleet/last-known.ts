@@ -23,10 +23,7 @@ const mostKept = 300;
 
 /** What views ask for, and what they do without where it was never asked before; `null`: they cannot. */
 const views = {
-  counts: null,
-  waitingSince: null,
-  backlog: null,
-  feedsAhead: null,
+  totals: null,
   waiting: null,
   find: null,
   load: null,
@@ -37,11 +34,8 @@ const views = {
   ended: null,
   latestLines: [],
   latestPublished: {},
-  deletions: null,
-  countToAdopt: null,
   pauses: [],
   unanswered: null,
-  abandoned: null,
   movedBy: [],
 } as const satisfies Partial<Record<keyof Ledger, unknown>>;
 
@@ -55,9 +49,12 @@ const selectionViews = { page: null, count: null, facets: null } as const satisf
  */
 export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
   const memory = new Memory(world);
+  const { rows = ledger.rows } = memory.around(ledger, { rows: null });
   return {
     ...ledger,
     ...memory.around(ledger, views),
+    // Views ask for this group; what other rows say is acted on.
+    rows: (wanted) => (wanted.group === 'abandoned' ? rows(wanted) : ledger.rows(wanted)),
     selection: { ...ledger.selection, ...memory.around(ledger.selection, selectionViews) },
   };
 }

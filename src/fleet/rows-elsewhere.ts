@@ -1,11 +1,12 @@
 import type { FleetView } from '../view/hosts/fleet-view.ts';
-import type { NewsRows, Passage } from '../ledger/news-rows.ts';
+import type { HistoryRows, Passage } from '../ledger/history.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
 import { knownStates } from '../view/files/known-states.ts';
 
 export interface RowsElsewhereWorld {
-  readonly rows: Pick<NewsRows, 'lastPassage' | 'passages' | 'lastStates' | 'filesById'>;
+  readonly ledger: RowStore<'by id'> & HistoryRows;
   readonly fleet: Pick<FleetView, 'self' | 'hostsOf' | 'awaySince'>;
   readonly events: Events;
   readonly logger: Logger;
@@ -25,7 +26,7 @@ const leastMs = 1_000;
 /** Lines of the history that are read at once. */
 const mostLines = 1_000;
 
-export function followRowsElsewhere({ rows, fleet, events, logger }: RowsElsewhereWorld): RowsElsewhere {
+export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsewhereWorld): RowsElsewhere {
   let last: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   let looking: Promise<void> = Promise.resolve();
@@ -37,8 +38,8 @@ export function followRowsElsewhere({ rows, fleet, events, logger }: RowsElsewhe
     const byFile = Map.groupBy(elsewhere, ({ id }) => id);
     const ids = [...byFile.keys()];
     if (ids.length === 0) return;
-    const before = await rows.lastStates(ids, knownStates, after);
-    for (const facts of await rows.filesById(ids)) {
+    const before = await ledger.lastStates(ids, knownStates, after);
+    for (const facts of await ledger.rows({ group: 'by id', ids })) {
       const passed = (byFile.get(facts.id) ?? []).map(({ at, state }) => ({ at, state }));
       events.emit({ type: 'elsewhere', facts, from: before.get(facts.id)?.state ?? null, passed });
     }
@@ -46,17 +47,17 @@ export function followRowsElsewhere({ rows, fleet, events, logger }: RowsElsewhe
 
   const lookOnce = async (): Promise<void> => {
     for (let isMore = true; isMore && !closed.signal.aborted && last !== null && fleet.awaySince() === null;) {
-      const lines = await rows.passages(last, knownStates, mostLines);
+      const lines = await ledger.passages(last, knownStates, mostLines);
       isMore = lines.length === mostLines;
       await tell(lines, last);
       // A database that has lost its last lines gives their numbers again.
-      last = lines.at(-1)?.seq ?? Math.min(last, await rows.lastPassage());
+      last = lines.at(-1)?.seq ?? Math.min(last, await ledger.lastPassage());
     }
   };
 
   return {
     start: async () => {
-      last = await rows.lastPassage();
+      last = await ledger.lastPassage();
     },
     look: () => {
       if (closed.signal.aborted) return;

@@ -57,7 +57,7 @@ async function joined(world: SharingWorld, parts: SharedParts, contents: Content
   const { conductor, events } = parts;
   await using stack = new AsyncDisposableStack();
   stack.use(contents);
-  const rowsElsewhere = stack.use(followRowsElsewhere({ rows: parts.ledger.news, fleet: member, events, logger }));
+  const rowsElsewhere = stack.use(followRowsElsewhere({ ledger: parts.ledger, fleet: member, events, logger }));
   await rowsElsewhere.start();
   world.listen((what) => {
     if (what === 'budget') return parts.gate.changedElsewhere();

@@ -3,7 +3,7 @@ import type { Config, FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import type { IntakeStore } from '../pipeline/file/ports.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
 import { unlessHung } from '../unless-hung.ts';
 import type { Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
@@ -28,7 +28,7 @@ export interface RowChange {
 
 export interface FoldersOptions extends FolderWorld {
   readonly config: Pick<Config, 'folders'>;
-  readonly ledger: FolderWorld['ledger'] & Pick<IntakeStore, 'unrouted'> & Pick<LedgerView, 'movedBy'>;
+  readonly ledger: FolderWorld['ledger'] & RowStore<'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }
 
 /** The watched folders of a configuration. */

@@ -1,10 +1,10 @@
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import type { IntakeStore } from '../pipeline/file/ports.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
 import { isRoutedRegularly } from './reroute.ts';
 
 export interface HeldFilesOptions {
-  readonly store: Pick<IntakeStore, 'unrouted'>;
+  readonly store: RowStore<'unrouted'>;
   readonly logger: Logger;
   /** Asks the rules and the sidecar of one file again. False: not possible now. */
   readonly reroute: (facts: Facts) => Promise<boolean>;
@@ -58,7 +58,7 @@ export class HeldFiles implements AsyncDisposable {
   async #reroute(): Promise<void> {
     const wanted = this.#wanted;
     const isAll = this.#finished < wanted;
-    const rows = await this.#options.store.unrouted();
+    const rows = await this.#options.store.rows({ group: 'unrouted' });
     let areAllRouted = true;
     for (const facts of isAll ? rows : rows.filter(isRoutedRegularly)) {
       if (this.#isClosed) return;

@@ -1,12 +1,12 @@
 import type { Facts } from '../pipeline/file/facts.ts';
 import { isOfLocalFile } from '../pipeline/file/local-trouble.ts';
 import type { FileEvent } from '../pipeline/file/machine.ts';
-import type { IntakeStore } from '../pipeline/file/ports.ts';
 import { isClosedDirectory, isHeldUnread } from '../pipeline/file/reasons.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
 import type { Runner } from '../pipeline/steps/runner.ts';
 
 export interface StoppedFilesWorld {
-  readonly store: Pick<IntakeStore, 'stoppedByDisk'>;
+  readonly store: RowStore<'stopped by disk'>;
   readonly runner: Pick<Runner, 'apply'>;
   /** Whether the file is at its path, unchanged and readable. */
   readonly isReadable: (facts: Facts) => Promise<boolean>;
@@ -29,7 +29,8 @@ export function createStoppedFiles(world: StoppedFilesWorld): StoppedFiles {
   return async (folder) => {
     const readable: string[] = [];
     for (;;) {
-      const files = await world.store.stoppedByDisk(folder, cursors.get(folder) ?? '', mostAtOnce);
+      const after = cursors.get(folder) ?? '';
+      const files = await world.store.rows({ group: 'stopped by disk', folder, after, limit: mostAtOnce });
       const found = await continued(files, world);
       readable.push(...found.readable);
       const last = files.at(-1);

@@ -2,28 +2,13 @@ import { sql } from 'kysely';
 import type { HostedVideo } from '../pipeline/file/failure.ts';
 import type { AdoptionStore, Listing } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { allFacts, factsOf, filesIn } from './row.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Files that existed before the first start, and the service's list of videos. */
-export function createAdoption({ db, words, prepared, write }: Connection): AdoptionStore {
-  // Literal as in the partial index `file_existing`: SQLite does not match bound values with its condition.
-  const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(words.inside.code)} = 'existing'`;
-  const likeness = sql.raw<string | null>(words.inside.likeness);
-  const isNotCompared = sql<boolean>`${likeness} is null`;
-  const toAdopt = () => filesIn(db).where(isLeftFromBefore).orderBy('seq');
-  const toCompare = prepared(toAdopt().where(isNotCompared).limit(0));
+/** The service's list of videos, for files that were there before the first start. */
+export function createAdoption({ db, words, write }: Connection): AdoptionStore {
   return {
-    toCompare: async (limit) => (await toCompare(limit)).map(factsOf),
-    toAdopt: () => allFacts(toAdopt()),
-    countToAdopt: () =>
-      db
-        .selectFrom('file')
-        .select((eb) => [eb.fn.countAll<number>().as('files'), eb.fn.count<number>(likeness).as('compared')])
-        .where(isLeftFromBefore)
-        .executeTakeFirstOrThrow(),
     listing: async () => {
       const row = await db.selectFrom('listing').selectAll().executeTakeFirst();
       return row === undefined ? null : { nextPage: row.next_page, total: row.total, isWhole: row.is_whole === 1 };

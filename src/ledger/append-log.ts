@@ -9,12 +9,12 @@ import { LedgerError, refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 
 /**
- * A file of JSON lines that only grows. It is safe to show on a terminal: control characters in file names and answers are
- * escaped. Closing waits for every line that was appended before.
+ * A file of JSON lines that only grows. It is safe to show on a terminal: control characters in file names and answers
+ * are escaped. Closing waits for every line that was appended before.
  */
 export interface AppendLog extends AsyncDisposable {
   /**
-   * Lines are written in the order of the calls. Those that come while others are on their way to disk go there together.
+   * Lines are written in the order of the calls. Those that come during a write follow together.
    * @returns when the line is on disk; rejects with the error of the file system. A failure does not stop later lines
    */
   append(line: Line): Promise<void>;
@@ -52,9 +52,9 @@ export const ROTATED = '.old';
 const mostBytes = 20 * 1024 * 1024;
 
 /**
- * The same for a rarely written file that logrotate moves: each write opens the file, so the daemon need not be signalled after a
- * rotation, and no line ends up in the rotated file. Without logrotate, a large file is moved to `.old` and replaces the previous one:
- * two files at most.
+ * The same for a rarely written file that logrotate moves: each write opens the file, so the daemon need not be
+ * signalled after a rotation, and no line ends up in the rotated file. Without logrotate, a large file is moved to
+ * `.old` and replaces the previous one: two files at most.
  *
  * A symbolic link in its place is not followed: lines are refused with `LinkedLogError` until it is gone.
  *
@@ -132,7 +132,7 @@ async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: b
   await file.datasync();
 }
 
-/** Lines that come while others are on their way to disk follow together, with one write. A failure does not stop the next. */
+/** Lines that come during a write follow together in the next one. A failure does not stop the next write. */
 function createBatches(write: (lines: readonly Line[]) => Promise<void>): {
   add(line: Line): Promise<void>;
   idle(): Promise<void>;

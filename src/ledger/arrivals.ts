@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { unconfirmedCode, unknownNameCodes } from '../pipeline/file/failure.ts';
-import { localFileCodes } from '../pipeline/file/local-trouble.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { allFacts, filesIn, firstFacts } from './row.ts';
+import { filesIn, firstFacts } from './row.ts';
 import { isSeen } from './words.ts';
 import { insertFacts } from './write-row.ts';
 
@@ -17,11 +15,8 @@ const newest = 1;
 export function createArrivals({ db, words, prepared, write }: Connection): IntakeStore {
   /** Thousands of files may share a size, as the parts of a recording do. */
   const unindexedSize = sql.raw<number>(words.unindexed('size'));
-  const { kind, code } = words.inside;
   const folderKey = sql.raw<string>(words.inside.folder);
   const pathKey = sql.raw<string>(words.inside.path);
-  const isUnrouted = sql<boolean>`case when state = 'held' then plan is null or ${sql.raw(kind)} = 'mismatch'
-    else ${sql.raw(code)} = ${sql.lit(unknownNameCodes.channel)} end`;
   const atPath = prepared(
     filesIn(db)
       .where(folderKey, '=', '')
@@ -55,22 +50,12 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
     },
     pathsNamed: async (folder, stem) => {
       const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
-      // Everything that begins with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the whole folder.
+      // Everything that begins with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the
+      // whole folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       const start = words.keyStart(`${stem}.`);
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);
       return (await paths.where(pathKey, '=', words.key(stem)).union(found).execute()).map(({ path }) => path);
     },
-    stoppedByDisk: (folder, after, most) =>
-      allFacts(
-        filesIn(db)
-          .where('state', 'in', ['failed', 'retrying', 'held'])
-          .where(folderKey, '=', words.key(folder))
-          .where('id', '>', after)
-          .where(sql<boolean>`${sql.raw(words.inside.code)} in ${words.texts([unconfirmedCode, ...localFileCodes])}`)
-          .orderBy('id')
-          .limit(most),
-      ),
-    unrouted: () => allFacts(filesIn(db).where('state', 'in', ['held', 'retrying']).where(isUnrouted).orderBy('seq')),
   };
 }

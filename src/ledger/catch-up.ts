@@ -13,9 +13,9 @@ import type { SqlWords } from './words.ts';
 import { addHistory, restoreFacts } from './write-row.ts';
 
 /**
- * Brings the rows up to date with `receipts.jsonl`. Without it, a ledger restored from a copy would upload again what was uploaded
- * after the copy was made. After a crash between a receipt and its row, one receipt is ahead. A copy may also be older than an
- * upload that has no receipt yet.
+ * Brings the rows up to date with `receipts.jsonl`. Without it, a ledger restored from a copy would upload again what
+ * was uploaded after the copy was made. After a crash between a receipt and its row, one receipt is ahead. A copy may
+ * also be older than an upload that has no receipt yet.
  *
  * @param placed gives the folder of a receipt the name that the rows have for it
  * @returns a sentence if some lines are not receipts
@@ -87,8 +87,8 @@ function* takeOver(
 }
 
 /**
- * The ledger is older than its receipts, or a copy was restored: an upload may have begun that its rows do not show. So the service is
- * asked before anything is sent to their records; a first PUT would skip that question.
+ * The ledger is older than its receipts, or a copy was restored: an upload may have begun that its rows do not show. So
+ * the service is asked before anything is sent to their records; a first PUT would skip that question.
  */
 function* doubtUploads(words: SqlWords): Work<void> {
   const rows = yield* ask(

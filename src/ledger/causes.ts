@@ -32,7 +32,7 @@ const mostCauses = 10;
 
 const mostExamples = 3;
 
-/** Number of rows that need a person, grouped by cause, folder and extension. One index answers, without reading a row. */
+/** Counts rows that need a person by cause, folder and extension. One index answers; no row is read. */
 export function* kindsIn(words: SqlWords): Work<readonly Kind[]> {
   const { cause, code, extension, folder } = words.inside;
   // With the smallest `seq` of each group, SQLite reads every row: 80 ms for 100,000 instead of 7.
@@ -70,12 +70,12 @@ export function* rowsWithoutName(words: SqlWords, kinds: readonly Kind[], limit:
   return yield* eachOf(nameless.slice(0, mostKinds), (kind) => rowsOf(words, kind, 'DESC', limit));
 }
 
-/** Each kind that waits for a name costs one search. */
+/** Each kind costs one search. */
 const mostKinds = 100;
 
 export interface Kind {
   readonly cause: string | null;
-  /** As the index has it. */
+  /** As in the index. */
   readonly folder: string;
   readonly extension: string;
   readonly files: number;

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * The checksum of a row: CRC-32 over its columns, ordered by name, without `seq` and `checksum`. It finds flipped bits inside a
- * column, which `integrity_check` cannot see.
+ * The checksum of a row: CRC-32 over its columns, ordered by name, without `seq` and `checksum`. It finds flipped bits
+ * inside a column, which `integrity_check` cannot see.
  */
 export function checksumOf(row: Readonly<Record<string, unknown>>): number {
   return checksumOfValues(summed(Object.keys(row)).map((name) => wellFormed(row[name])));

@@ -8,8 +8,9 @@ export interface LocalClaims extends Claims {
 }
 
 /**
- * Claims for a ledger that one process opens exclusively: memory is enough, and a crash frees every claim together with the lock of the
- * ledger. Nothing expires: `renew` answers false only after `release` or `clear`, and only `clear` loses claims.
+ * Claims for a ledger that one process opens exclusively: memory is enough, and a crash frees every claim together with
+ * the lock of the ledger. Nothing expires: `renew` answers false only after `release` or `clear`, and only `clear`
+ * loses claims.
  *
  * @param load reads the row; if it throws, `claim` throws the same and the file stays free
  */

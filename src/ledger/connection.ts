@@ -11,7 +11,7 @@ export interface Connection {
   /**
    * Does all of it, or nothing; writes are done in the order of the calls.
    *
-   * @param held a file that this host must hold in the moment in which it is done, where several may hold files
+   * @param held a file that this host must hold when the write is done, where several hosts share the ledger
    * @returns what the work returns, once it is on disk; rejects with what it threw, or with what kept it from the disk
    * @throws {LostClaimError} another host holds it
    */
@@ -21,7 +21,7 @@ export interface Connection {
   /**
    * Builds a query once that runs for every file, or several times a second.
    *
-   * @param query the values that differ from call to call are its last ones; any placeholder value will do
+   * @param query its last values differ from call to call; any placeholder value will do
    * @returns runs the query with those values
    */
   prepared<Row>(query: Compilable<Row>): (...last: readonly Value[]) => Promise<readonly Row[]>;

@@ -5,7 +5,7 @@ import type { Work } from './work.ts';
 
 /** Events that concern no file: pauses, feeds, folders, reloads, starts, outages. */
 export interface EventRows {
-  /** Writes them in one transaction. The table keeps at most 100,000 rows of all hosts: those of 30 days, and the newest 1,000. */
+  /** Writes them in one transaction. The table keeps at most 100,000 rows: of 30 days, and the newest 1,000. */
   keepEvents(events: readonly EventRow[]): Promise<void>;
   /** The newest lines of the 30 days before a time, oldest first. @param host null: of all hosts */
   events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
@@ -28,7 +28,7 @@ export interface KeptEvent {
 const mostEvents = 100_000;
 const keptMs = 30 * 86_400_000;
 
-/** The newest rows are kept at any age, because setting the clock forward briefly makes all rows old. */
+/** The newest rows are kept at any age: setting the clock forward makes all rows look old. */
 const alwaysKept = 1_000;
 
 /** An insert looks only at this many of the oldest rows, so its cost does not grow with the table. */

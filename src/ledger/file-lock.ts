@@ -12,8 +12,9 @@ const patienceMs = 300;
 const betweenMs = 50;
 
 /**
- * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty database, because Node
- * has no file locks. The file is private, so no other user can take the lock, and it is never written.
+ * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty
+ * database, because Node has no file locks. The file is private, so no other user can take the lock, and it is never
+ * written.
  *
  * This process must never open the file with `fs`: closing such a descriptor drops the lock.
  *

@@ -75,7 +75,7 @@ function byPath({ db, words }: Connection, path: string) {
   ];
 }
 
-/** The row of a moved file has only its new path. `after_ready` keeps a file in its folder, with its name or a number added. */
+/** The row of a moved file has only its new path: its old folder, and its name or that name with a number. */
 function wasMovedFrom(words: SqlWords, path: string) {
   const { name, ext } = posix.parse(path);
   return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
@@ -120,7 +120,7 @@ export function printedName(text: string): PrintedName | null {
   };
 }
 
-/** An escape sequence becomes a wildcard. After a cut, up to five characters may belong to a truncated escape sequence. */
+/** Escapes become wildcards. Up to five characters after a cut may be the rest of a truncated escape. */
 function likePiece(piece: string, isCutBefore: boolean): string {
   const plain = piece.replaceAll(/\\(?:x[0-9a-f]{0,2}|u[0-9a-f]{0,4}|[nrt])?/g, '\0');
   return (isCutBefore ? plain.replace(/^[^\0]{1,5}/u, '\0') : plain)

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** Thrown when the ledger or a file next to it cannot be opened: one sentence with the reason and the remedy. Nothing was changed. */
+/** Thrown when the ledger or a file next to it cannot be opened: one sentence, with the remedy. Nothing was changed. */
 export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 }
@@ -59,7 +59,7 @@ async function howToOwn(path: string): Promise<string> {
   return `; give it back with \`sudo chown -R ${ownName() ?? `${directory.uid}:${directory.gid}`} ${dirname(path)}\``;
 }
 
-/** The trailing colon means the user's login group. Null for a user without a name, whose group chown(1) cannot look up. */
+/** The trailing colon means the login group. Null for a user without a name, whose group chown(1) cannot look up. */
 function ownName(): string | null {
   try {
     return `${userInfo().username}:`;

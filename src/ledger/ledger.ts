@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type {
   AdoptionStore,
-  AmendStore,
   Claims,
   FeedStore,
   FileStore,
@@ -11,19 +10,21 @@ import type {
   LeftoverStore,
   PauseStore,
   PublishStore,
-  PutAwayStore,
   QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
+import type { RowStore } from '../pipeline/file/row-groups.ts';
 import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
+import type { EventRows } from './event-rows.ts';
+import type { HistoryRows } from './history.ts';
 import { settleRequests } from './leftovers.ts';
 import type { NewsRows } from './news-rows.ts';
 import { portsOf } from './ports-of.ts';
+import type { LineRows } from './queues.ts';
 import { createBudgetRow, createCounterRow, createRoots } from './records.ts';
-import type { BudgetRow, CounterRow, RootRows } from './records.ts';
-import type { Deletions } from './retention.ts';
+import type { BudgetRow, CounterRow, ExpectedRows, RootRows } from './records.ts';
 import { DamagedRowError } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import type { SnapshotStore } from './snapshot.ts';
@@ -35,34 +36,37 @@ import { explainOpening, isLedgerThere, ledgerPath } from './sqlite/recovery.ts'
 import { repairRows } from './sqlite/repair.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { readLedgerId, requireLedgerHere, writeLedgerId } from './state-notes.ts';
+import type { TotalsStore } from './totals.ts';
 import type { LedgerView } from './view.ts';
 
 /** Every port of the ledger. A write is on disk when its promise resolves. */
 export interface Ledger
   extends
     FileStore,
+    RowStore,
     QueueStore,
     Claims,
     PublishStore,
     FeedStore,
     PauseStore,
-    PutAwayStore,
     RetentionStore,
-    AmendStore,
     IntakeStore,
     LeftoverStore,
     FirstStartStore,
     AdoptionStore,
     LedgerView,
+    LineRows,
+    HistoryRows,
+    EventRows,
+    ExpectedRows,
     SnapshotStore,
+    TotalsStore,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
   readonly counter: CounterRow;
   readonly selection: SelectionStore;
   readonly news: NewsRows;
-  /** Local files that are to be deleted later. */
-  deletions(): Promise<Deletions>;
   /** Identifies the ledger. A copy has the same id. */
   readonly id: string;
   /** A sentence for each damage that was found and repaired when the ledger was opened. The ledger is usable. */
@@ -99,7 +103,7 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
  * @param onRepair receives a sentence for each repair made after opening
  * @param isHasty leaves the check for damage to `verify` if the last process closed the ledger properly
  * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
- * @throws {LedgerError} when it was lost, is damaged, belongs to another program or version, or cannot be read and written
+ * @throws {LedgerError} when it is lost, damaged, of another program or version, or cannot be read and written
  * @throws {LedgerInUseError} when another process keeps it for 5 s
  */
 export async function openLedger(
@@ -109,7 +113,7 @@ export async function openLedger(
 ): Promise<Ledger> {
   await makeStateDirectory(stateDir);
   await requireLedgerHere(stateDir);
-  // Only for what it throws: a lost ledger must not be replaced by an empty one.
+  // Called for its error: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
   const isTrusted = isHasty && (await wasClosed(path));
@@ -127,7 +131,7 @@ export async function openLedger(
     return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await connection.db.destroy();
-    // The cause may be damage that a hasty opening did not check for.
+    // The hasty opening skipped the check for damage, which may be the cause.
     if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
@@ -193,12 +197,12 @@ function compose(connection: SqliteConnection, opened: Opened): Ledger {
   };
 }
 
-/** The calls of a port of the ledger. */
+/** A port of the ledger, as its calls. */
 type Port<T> = { readonly [name in keyof T]: (...args: never[]) => Promise<unknown> };
 
 /**
- * A row may be damaged on disk while the ledger is open. The call that meets it repairs it and runs again: the damage affects at most
- * one file and needs no restart.
+ * A row may be damaged on disk while the ledger is open. The call that meets it repairs it and runs again: the damage
+ * affects at most one file and needs no restart.
  *
  * @param repair repairs every damaged row; several calls may meet the same one
  */

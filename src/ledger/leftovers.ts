@@ -9,13 +9,6 @@ import type { LedgerTables } from './schema.ts';
 import { ask } from './work.ts';
 import type { Work } from './work.ts';
 
-/** Literal as in the partial index `file_empty_record`: SQLite does not match bound values with its condition. */
-const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
-
-/** No other file has the same video. */
-const isOnlyRow = sql<boolean>`not exists (
-  select 1 from file other where other.video_id = file.video_id and other.id != file.id)`;
-
 /** Every record that dropcast may have left on the service without bytes. */
 export function createLeftovers({ db, words, prepared }: Connection): LeftoverStore {
   const requests = prepared(
@@ -24,17 +17,6 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
   return {
     unanswered: async () =>
       (await requests()).map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at })),
-    abandoned: (ends, limit) =>
-      allFacts(
-        filesIn(db)
-          .where(hasEmptyRecord)
-          .where(sql<boolean>`coalesce(remote_status, '') not in ('processing', 'ready', 'failed')`)
-          .where(sql<boolean>`coalesce(${sql.raw(words.inside.kind)}, '') != 'gone'`)
-          .where(isOnlyRow)
-          .where(sql.raw<string>(words.unindexed('"end"')), 'in', [...ends])
-          .orderBy('seq')
-          .limit(limit),
-      ),
     hasVideo: async (videoId) => {
       const row = await db.selectFrom('file').select('id').where('video_id', '=', videoId).executeTakeFirst();
       return row !== undefined;
@@ -57,8 +39,8 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
 }
 
 /**
- * Keeps title and time of each unanswered create request of a row, in the transaction that writes the row: one line for each of its
- * tokens.
+ * Keeps title and time of each unanswered create request of a row, in the transaction that writes the row: one line for
+ * each of its tokens.
  *
  * @param before the row as it was, or null for a new one
  */
@@ -77,8 +59,8 @@ export function* noteRequests(before: Pick<Facts, 'intent' | 'suspects'> | null,
 }
 
 /**
- * Makes those lines match the rows, because a restored row may have other tokens. A line that is added here gets the time at which its
- * file arrived, because nothing else is known.
+ * Makes those lines match the rows, because a restored row may have other tokens. A line that is added here gets the
+ * time at which its file arrived, because nothing else is known.
  */
 export async function settleRequests(db: Kysely<LedgerTables>): Promise<void> {
   const rows = await allFacts(filesIn(db).where(sql<boolean>`intent is not null or suspects != '[]'`));

@@ -1,15 +1,18 @@
 import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Connection } from './connection.ts';
-import { createFeedsDue, createFirstStarts, createPauseRows } from './records.ts';
+import { createEventRows } from './event-rows.ts';
+import { createHistory } from './history.ts';
+import { createExpectedRows, createFeedsDue, createFirstStarts, createPauseRows } from './records.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createNewsRows } from './news-rows.ts';
 import { createQueues } from './queues.ts';
-import { createRetentionRows } from './retention.ts';
+import { createRowGroups } from './row-groups.ts';
 import { createRounds } from './rounds.ts';
 import { createSelection } from './selection.ts';
 import { createSnapshots } from './snapshot.ts';
+import { createTotals } from './totals.ts';
 import { createView } from './view.ts';
 
 /** The ports that are rows and nothing else: the same for every store. */
@@ -18,15 +21,19 @@ export function portsOf(connection: Connection) {
     ...createFiles(connection),
     ...createQueues(connection),
     ...createArrivals(connection),
+    ...createRowGroups(connection),
     ...createRounds(connection),
     ...createFeedsDue(connection),
     ...createPauseRows(connection),
     ...createAdoption(connection),
     ...createFirstStarts(connection),
-    ...createRetentionRows(connection),
     ...createLeftovers(connection),
     ...createView(connection),
+    ...createHistory(connection),
+    ...createEventRows(connection),
+    ...createExpectedRows(connection),
     ...createSnapshots(connection),
+    ...createTotals(connection),
     selection: createSelection(connection),
     news: createNewsRows(connection),
   };

@@ -21,8 +21,22 @@ const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 /** Lines of the history searched for the last starts. */
 const mostLines = 20_000;
 
-/** Rows for the lanes: with 100,000 files in line, each query reads a few rows of every queue, in the order of an index. */
-export function createQueues({ db, words }: Connection): QueueStore {
+/** Where files stand in line. */
+export interface LineRows {
+  /**
+   * Of files in line how many of the same folder, priority and size are before each, by id.
+   *
+   * @param most limit of the count
+   * @param without files that are not counted, by id: those that a step works on
+   */
+  before(ids: readonly string[], most: number, without: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** How many files wait in each line. @param without as above */
+  lines(without: readonly string[]): Promise<readonly Line[]>;
+}
+
+/** Rows for the lanes. Each query reads a few rows of every queue, in the order of an index, however many wait. */
+export function createQueues(store: Connection): QueueStore & LineRows {
+  const { db, words } = store;
   const name = nameIn(words);
   return {
     heads: async (state, each, without) => {
@@ -49,11 +63,12 @@ export function createQueues({ db, words }: Connection): QueueStore {
         join file on id = file_id order by at desc`.execute(db);
       return rows.rows.map(queued);
     },
+    before: (ids, most, without) => placesIn(store, ids, most, without),
+    lines: (without) => linesIn(store, without),
   };
 }
 
-/** See `LedgerView.before`. */
-export async function placesIn(
+async function placesIn(
   { db, words }: Connection,
   ids: readonly string[],
   most: number,
@@ -70,8 +85,7 @@ export async function placesIn(
   return new Map(rows.rows.map(({ id, n }) => [id, n]));
 }
 
-/** See `LedgerView.lines`. */
-export async function linesIn({ db, words }: Connection, without: readonly string[]): Promise<readonly Line[]> {
+async function linesIn({ db, words }: Connection, without: readonly string[]): Promise<readonly Line[]> {
   const name = nameIn(words);
   const rows = await sql<Pick<Line, 'state' | 'folder' | 'files' | 'bytes'> & { readonly queue: string }>`
     select state, ${name} as queue, min(folder) as folder, count(*) as files, sum(size) as bytes from ${sql.raw(words.by('file_queue'))}

@@ -35,8 +35,8 @@ export interface CounterReceipts {
 }
 
 /**
- * `receipts.jsonl`: the only facts that neither the disk nor the service can restore (which file has which video, and where its
- * bytes go), in case the ledger is lost (design 5.9). It is as private as the ledger.
+ * `receipts.jsonl`: the only facts that neither the disk nor the service can restore (which file has which video, and
+ * where its bytes go), in case the ledger is lost (design 5.9). It is as private as the ledger.
  *
  * @returns the receipts, whose `append` rejects with `LedgerUnavailableError` while the disk refuses
  * @throws {LedgerError} when it cannot be opened
@@ -79,7 +79,8 @@ export interface ReadReceipts {
 const underWay = 64;
 
 /**
- * The receipts since a time, in epoch milliseconds. Lines that are none are left out and counted; the file is not changed.
+ * The receipts since a time, in epoch milliseconds. Lines that are none are left out and counted; the file is not
+ * changed.
  *
  * @throws {LedgerError} when the file cannot be used
  */
@@ -88,8 +89,8 @@ export function receiptsSince(stateDir: string, since: number): Promise<ReadRece
 }
 
 /**
- * The last receipt of each file, if it is new. Earlier receipts of a file are obsolete, whatever their revision. Reading stops where no
- * further new receipt can follow.
+ * The last receipt of each file, if it is new. Earlier receipts of a file are obsolete, whatever their revision.
+ * Reading stops where no further new receipt can follow.
  *
  * @throws {LedgerError} when the file cannot be used
  */

@@ -8,7 +8,7 @@ import type { Work } from './work.ts';
 
 /** The requests of the last hour, as the budget keeps them: one JSON value. */
 export interface BudgetRow {
-  /** @returns null when nothing was saved yet or the record is damaged; a 429 of the service then shows that the hour is used up */
+  /** @returns null when nothing was saved yet or the record is damaged; then a 429 shows that the hour is used up */
   load(): Promise<unknown>;
   save(spent: unknown): Promise<void>;
 }
@@ -58,7 +58,7 @@ const expectedFiles: Readonly<Record<Expected, string>> = {
   'also given up': '',
 };
 
-/** The watcher's record of each folder, and its questions about the files of one. */
+/** The watcher's record of each folder, and its query about the files in one. */
 export interface RootRows {
   /** @returns null when nothing was saved yet or the record is damaged; then only known files identify the directory */
   load(folder: string): Promise<unknown>;
@@ -66,7 +66,7 @@ export interface RootRows {
   /**
    * See `RootStore.expected`.
    *
-   * @param inHand ids of rows in work: a file of these that is to be put away is being moved or deleted now, and is not expected
+   * @param inHand ids of rows that a worker holds: such a file is not expected while it is being moved or deleted
    */
   expected(folder: string, paths: readonly string[], which: Expected, inHand?: readonly string[]): Promise<number>;
 }
@@ -147,19 +147,6 @@ export function createPauseRows({ db, words, write }: Connection): PauseStore {
         yield* ask('DELETE FROM pause WHERE folder = ?', [folder ?? '']);
         yield* addEvent(event);
       }),
-    countUnfinished: async (paused) => {
-      const row = await db
-        .selectFrom('file')
-        .select(db.fn.countAll<number>().as('n'))
-        .where('state', 'in', ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'])
-        .where((eb) =>
-          eb.not(
-            eb.and([eb('state', 'in', ['queued', 'awaiting upload', 'retrying']), eb('folder', 'in', [...paused])]),
-          ),
-        )
-        .executeTakeFirst();
-      return row?.n ?? 0;
-    },
   };
 }
 
@@ -169,7 +156,7 @@ export function createFeedsDue({ db, write }: Connection): FeedStore {
     feedsDue: async () =>
       (await db.selectFrom('feed_due').selectAll().orderBy('first_at').orderBy('feed').execute()).map(dueFeedOf),
     noteFeedDue: async (feed, at, isNow) => {
-      // Each note has a time of its own, so that a publish that has begun does not count for one that came after.
+      // Each note gets its own time, so that a publish that has begun does not cover a note that came after.
       const row = await db
         .insertInto('feed_due')
         .values({ feed, first_at: at, last_at: at, is_now: isNow ? 1 : 0 })
@@ -193,4 +180,31 @@ export function createFeedsDue({ db, write }: Connection): FeedStore {
 
 function dueFeedOf({ feed, first_at: firstAt, last_at: lastAt, is_now: isNow }: FeedDueTable): DueFeed {
   return { feed, firstAt, lastAt, isNow: isNow === 1 };
+}
+
+/** Files that count for an expectation although their path no longer says so. */
+export interface ExpectedRows {
+  /** Counts a file for an expectation permanently. */
+  countFile(expectation: string, id: string, at: number): Promise<void>;
+  /** Ids of those that were counted for it since then. */
+  countedFiles(expectation: string, since: number): Promise<readonly string[]>;
+  /** Deletes entries too old by the clock and by the newest entry: setting the clock forward deletes nothing. */
+  forgetCounted(now: number, olderThanMs: number): Promise<void>;
+}
+
+export function createExpectedRows({ db, write }: Connection): ExpectedRows {
+  return {
+    countFile: async (expectation, id, at) => {
+      const text = 'INSERT INTO expected_file (expectation, file_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+      await write(() => ask(text, [expectation, id, at]));
+    },
+    countedFiles: async (expectation, since) => {
+      const rows = db.selectFrom('expected_file').select('file_id').where('expectation', '=', expectation);
+      return (await rows.where('at', '>=', since).execute()).map(({ file_id: id }) => id);
+    },
+    forgetCounted: async (now, olderThanMs) => {
+      const text = 'DELETE FROM expected_file WHERE at < ? AND at < (SELECT max(at) FROM expected_file) - ?';
+      await write(() => ask(text, [now - olderThanMs, olderThanMs]));
+    },
+  };
 }

@@ -3,38 +3,22 @@ import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
 import { missingFeed } from '../pipeline/file/reasons.ts';
-import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
+import type { FeedBatch, PublishStore, RetentionStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
-import { isSeen } from './words.ts';
-import { allFacts, factsOf, filesIn, isWaitingForDisk } from './row.ts';
 import type { FileTable } from './schema.ts';
 
 /** States in which a file is on its way to be ready. */
 const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 
-/** Literal, because SQLite does not match a bound value with the condition of a partial index. */
-const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
-
-/** The columns read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
+/** The only columns read of rows that wait for feeds: the publisher asks every second, and thousands may wait. */
 const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as const;
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
-/** Rows to publish, to put away and to amend, which the rounds query every second. */
-export function createRounds({ db, words, prepared }: Connection): PublishStore & PutAwayStore & AmendStore {
-  const unindexedState = sql.raw<string>(words.unindexed('state'));
-  const toDispose = prepared(
-    filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(0),
-  );
-  const toAmend = prepared(
-    filesIn(db)
-      .where('amendment', 'is not', null)
-      .where('video_id', 'is not', null)
-      .where('dying', '=', 0)
-      .where(unindexedState, 'in', ['processing', 'awaiting publish', 'done'])
-      .orderBy('seq')
-      .limit(0),
-  );
+/** What the rounds ask besides rows. */
+export function createRounds({ db, words }: Connection): PublishStore & RetentionStore {
+  const folder = sql.raw<string>(words.inside.folder);
+  const whenFullOf = sql.raw<number | null>(words.inside.whenFull);
   return {
     waiting: async () => {
       const rows = db.selectFrom('file').select(readyColumns).where('state', '=', 'awaiting publish').orderBy('seq');
@@ -52,23 +36,19 @@ export function createRounds({ db, words, prepared }: Connection): PublishStore 
         .executeTakeFirst();
       return row !== undefined;
     },
-    toDispose: async (limit, seen) =>
-      seen === undefined
-        ? (await toDispose(limit)).map(factsOf)
-        : allFacts(
-            filesIn(db)
-              .where(isToBeDisposed)
-              .where(unindexedState, '=', 'done')
-              .where(isSeen(seen))
-              .orderBy('seq')
-              .limit(limit),
-          ),
-    waitingForDisk: (limit, seen) => {
-      const waiting = filesIn(db).where(isWaitingForDisk);
-      const ours = seen === undefined ? waiting : waiting.where(isSeen(seen));
-      return allFacts(ours.orderBy('seq', 'desc').limit(limit));
+    fullMarks: async (folders) => {
+      const byKey = new Map(folders.map((each) => [words.key(each), each]));
+      const marks = await db
+        .selectFrom('file')
+        .select([folder.as('key'), whenFullOf.$castTo<number>().as('whenFull')])
+        .distinct()
+        // Literal as in the partial index `file_crowding`.
+        .where(sql<boolean>`disposal = 'later'`)
+        .where(folder, 'in', [...byKey.keys()])
+        .where(whenFullOf, 'is not', null)
+        .execute();
+      return marks.map(({ key, whenFull }) => ({ folder: byKey.get(key) ?? key, whenFull }));
     },
-    toAmend: async (limit) => (await toAmend(limit)).map(factsOf),
   };
 }
 

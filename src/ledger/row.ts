@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -17,8 +16,8 @@ export class DamagedRowError extends LedgerUnavailableError {
 }
 
 /**
- * The columns that are read of a row. Named, not `*`: a host with a newer release may add columns while this one runs, and PostgreSQL
- * refuses a prepared statement whose result columns have changed.
+ * The columns that are read of a row. Named, not `*`: a host with a newer release may add columns while this one runs,
+ * and PostgreSQL refuses a prepared statement whose result columns have changed.
  */
 export const fileColumns = [
   'seq',
@@ -64,19 +63,16 @@ export const fileColumns = [
   'checksum',
 ] as const satisfies readonly (keyof FileTable)[];
 
-/** The same in a plain statement. */
+/** Columns as SQL. */
 export const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ');
 
-/** All of them, as SQL. */
+/** All columns of a row, as SQL. */
 export const rowColumns = listed(fileColumns);
 
 /** All files, as the start of a query. */
 export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
   return db.selectFrom('file').select(fileColumns);
 }
-
-/** Literal, because SQLite does not match a bound value with the condition of a partial index. */
-export const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 
 /** The first of the rows, or null. */
 export function firstFacts([row]: readonly Selectable<FileTable>[]): Facts | null {

@@ -54,7 +54,7 @@ export interface HistoryTable {
   state: string;
   note: string | null;
   checksum: number | null;
-  /** What failed, if that is what the line tells: `AttemptFailure` as JSON. */
+  /** The failure that the line reports: `AttemptFailure` as JSON. */
   failure: string | null;
 }
 
@@ -103,7 +103,7 @@ export interface FirstStartTable {
   is_adopted: number;
 }
 
-/** A video of the service, for the files that may be it. */
+/** A video of the service that a file from before the first start may match. */
 export interface ListedVideoTable {
   id: string;
   title: string;
@@ -127,12 +127,12 @@ export interface PauseTable {
   by: string;
 }
 
-/** One row for each feed that is to be published although no file waits for it: its videos have changed, or a person asks for it. */
+/** One row for each feed to publish although no file waits for it: its videos changed, or a person asks for it. */
 export interface FeedDueTable {
   feed: string;
   first_at: number;
   last_at: number;
-  /** 1: at once. */
+  /** 1: it is published at once. */
   is_now: number;
 }
 

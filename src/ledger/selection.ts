@@ -56,7 +56,7 @@ export function createSelection(store: Connection): SelectionStore {
 async function pageOf(store: Connection, selection: FileSelection, range: FileRange): Promise<FilePage> {
   const { after, before, limit, order } = range;
   const isBackward = before !== undefined;
-  // One more says whether there is more.
+  // An extra row tells whether more follow.
   const found = await seqsOf(store, selection, { ...range, limit: limit + 1 });
   const isMore = found.length > limit;
   // Paging back to the first page shows a full page.
@@ -78,7 +78,7 @@ async function pageOf(store: Connection, selection: FileSelection, range: FileRa
   };
 }
 
-/** The numbers of the rows, from the given side on: backwards when it is `before` something. */
+/** The numbers of the rows, from the given edge on; backwards with `before`. */
 async function seqsOf(store: Connection, selection: FileSelection, range: FileRange): Promise<readonly number[]> {
   const { after, before, upTo, limit, order } = range;
   const isRising = (order === 'oldest first') !== (before !== undefined);
@@ -101,7 +101,7 @@ function seqOf(cursor: string): number {
   return Number.isSafeInteger(seq) ? seq : -1;
 }
 
-/** Counts files that are alike in all facets. The index has this order, so nothing is sorted. */
+/** Counts files that are alike in all facets. The index is in this order, so SQLite sorts nothing. */
 async function countAlike(store: Connection, parts: readonly Condition[]): Promise<readonly Alike[]> {
   const { stage, channel, feeds, cause } = insideOf(store);
   const { rows } = await sql<Alike>`
@@ -154,11 +154,11 @@ function isWithin(since: number | null, until: number | null): Condition {
   return sql<boolean>`(${within('discovered_at')} or ${within('ended_at')})`;
 }
 
-/** The partial index of rows that need a person answers this alone. */
+/** Answered by the partial index of rows that need a person. */
 const needsOne = ({ words }: Connection) =>
   sql<boolean>`seq in (select seq from ${sql.raw(words.by('file_cause'))} where ${sql.raw(needsPerson(words.inside.code))})`;
 
-/** No id has other letters: one column less to read for what takes longest. */
+/** Video ids are ASCII. Leaving out their column helps, because a text search is the slowest query. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
@@ -167,7 +167,7 @@ function isRow({ words }: Connection, seqs: readonly number[]): Condition {
   return sql<boolean>`seq in ${words.numbers(seqs)}`;
 }
 
-/** By their unique index. */
+/** Uses the unique index of the ids. */
 function isAmong({ words }: Connection, ids: readonly string[]): Condition {
   return sql<boolean>`seq in (select seq from file where id in ${words.texts(ids)})`;
 }

@@ -10,11 +10,11 @@ import { ask } from './work.ts';
 import type { Value, Work } from './work.ts';
 import type { SqlWords } from './words.ts';
 
-/** Everything that a view of all files shows, at one moment: counts agree with rows. */
+/** Everything that a view of all files shows, read at one moment, so that counts agree with rows. */
 export interface LedgerSnapshot extends CausesFound {
   /**
-   * Number of rows by state, and of rows that need a person: `not put away` (`after_ready` fails), `without channel` and `without feed`
-   * (the service does not have it).
+   * Number of rows by state, and of rows that need a person: `not put away` (`after_ready` fails), `without channel`
+   * and `without feed` (the service does not have it).
    */
   readonly counts: Readonly<Record<string, number>>;
   readonly retrying: Retrying;
@@ -24,7 +24,7 @@ export interface LedgerSnapshot extends CausesFound {
   readonly working: readonly Facts[];
   /** Rows that need a person, newest first. */
   readonly needing: readonly Facts[];
-  /** When the next of those that wait for another try is tried. */
+  /** When the next retrying row is tried. */
   readonly nextTryAt: number | null;
 }
 
@@ -33,7 +33,7 @@ export type Retrying = Readonly<Record<(typeof resumedStages)[number], number>>;
 
 /** Which rows a snapshot has. */
 export interface SnapshotQuery {
-  /** Ids of the rows that a step works on; asked for in the same moment. */
+  /** Ids of the rows that a step works on, read at the same moment. */
   held(): readonly string[];
   /** Rows of each state on the way. */
   readonly working: number;
@@ -41,7 +41,7 @@ export interface SnapshotQuery {
   readonly needing: number;
 }
 
-/** What ended in a stretch of time. */
+/** Files that ended within a period. */
 export interface Ended {
   readonly done: number;
   readonly failed: number;
@@ -52,7 +52,7 @@ export interface Ended {
 
 /** The data behind the views of all files. */
 export interface SnapshotStore {
-  /** Reads in one go, so that no write comes in between. */
+  /** Reads everything in one transaction. */
   snapshot(query: SnapshotQuery): Promise<LedgerSnapshot>;
   /** Counts rows by when they ended: `from` included, `to` excluded (epoch milliseconds). */
   ended(from: number, to: number): Promise<Ended>;
@@ -139,7 +139,7 @@ function* needingIn(words: SqlWords, kinds: readonly Kind[], limit: number): Wor
 
 type Row = Selectable<FileTable>;
 
-/** The state is literal, because SQLite chooses the index by it. */
+/** The state is literal because SQLite chooses the index by it. */
 function inState(words: SqlWords, state: string, order: 'ASC' | 'DESC'): string {
   return `SELECT ${rowColumns} FROM ${words.by('file_state')} WHERE ${words.isIn('state', `'${state}'`)} ORDER BY state ${order}, seq ${order} LIMIT CAST(? AS INTEGER)`;
 }
@@ -152,7 +152,7 @@ function bySeq(one: Row, other: Row): number {
   return one.seq - other.seq;
 }
 
-/** See `LedgerView.counts`. */
+/** See `LedgerSnapshot.counts`. */
 export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>>> {
   const rows = yield* ask('SELECT state, count(*) AS files FROM file GROUP BY state');
   const counts = rows.map(({ state, files }): [string, number] => [String(state), Number(files)]);
@@ -166,7 +166,7 @@ export function* countsOf(words: SqlWords): Work<Readonly<Record<string, number>
 
 const resumedStages = ['queued', 'uploading', 'processing', 'publishing'] as const;
 
-/** Without a GROUP BY, for which SQLite would sort them. */
+/** Without GROUP BY, because SQLite would sort the rows for it. */
 const retryingQuery = `SELECT ${resumedStages.map((stage) => `count(CASE stage WHEN '${stage}' THEN 1 END) AS ${stage}`).join(', ')}
   FROM (SELECT ${resumedStage} AS stage FROM file WHERE not_before IS NOT NULL AND "end" IS NULL) AS retrying`;
 

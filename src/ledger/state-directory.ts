@@ -35,8 +35,8 @@ export async function isUsableDirectory(path: string): Promise<boolean> {
 }
 
 /**
- * Checks that a file can be read and written, without opening it: closing a descriptor of the ledger drops SQLite's locks, and
- * opening a named pipe blocks.
+ * Checks that a file can be read and written, without opening it: closing a descriptor of the ledger drops SQLite's
+ * locks, and opening a named pipe blocks.
  *
  * @returns its size in bytes, or null when nothing is at the path
  * @throws {LedgerError} with the reason when it exists and cannot be used

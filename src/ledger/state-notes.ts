@@ -4,15 +4,15 @@ import { syncPath } from '../disk/sync-path.ts';
 import { errnoOf } from '../errno.ts';
 import { LedgerError } from './ledger-error.ts';
 
-/** Which ledger this is. A file of its own, because another dropcast, which checks the owner of a folder, cannot ask an open ledger. */
+/** Holds the ledger's id: another dropcast that checks a folder's owner cannot read an open ledger. */
 const idFile = 'ledger.id';
 
-/** The database that has the ledger. What lies in `ledger.db` is old from then on: using it would upload again what other hosts have uploaded since. */
+/** Names the database that has the ledger now. `ledger.db` is stale: using it would repeat uploads of other hosts. */
 const elsewhereFile = 'ledger.elsewhere';
 
 /**
- * The id that the folders of this state directory are marked with, or null. A ledger that replaces a lost one keeps it: otherwise
- * its own folders would belong to another ledger, on a machine where nothing shows that the other is gone.
+ * The id that the folders of this state directory are marked with, or null. A ledger that replaces a lost one keeps it:
+ * otherwise its own folders would belong to another ledger, on a machine where nothing shows that the other is gone.
  */
 export async function readLedgerId(stateDir: string): Promise<string | null> {
   const text = await readFile(join(stateDir, idFile), 'utf8').catch(() => '');

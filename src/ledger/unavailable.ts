@@ -8,8 +8,8 @@ import { shellWord } from '../shell-word.ts';
  * The one place that knows result codes of SQLite and errno names of the files next to the ledger.
  *
  * @param path of the ledger or of the file next to it; null: it has none
- * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the error
- *   itself, which is a bug
+ * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the
+ *   error itself, which is a bug
  */
 export function translated(error: unknown, path: string | null): unknown {
   const reason = reasonOf(error);

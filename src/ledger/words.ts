@@ -15,13 +15,13 @@ export interface SqlWords {
   keyStart(text: string): string;
   /** The expression of the unique index on a text column, for texts of any length. */
   unique(column: string): string;
-  /** The table `file`, read by the index of this name where the store lets us say so. */
+  /** The table `file`, read through this index where the store accepts such a hint. */
   by(index: string): string;
   /** A column, kept off its own index. */
   unindexed(column: string): string;
   /** Compares a column with a value so that the index that begins with it also gives the order. */
   isIn(column: string, value: string): string;
-  /** The order of arrival to use with `isIn`. */
+  /** The order of arrival, to be used with `isIn`. */
   orderIn(column: string): string;
   /** A subquery with these values, however many. */
   texts(values: readonly string[]): RawBuilder<unknown>;
@@ -35,7 +35,7 @@ export interface SqlWords {
   names(column: string): string;
   /** Whether one of some columns has a text in it, in upper or lower case. */
   hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean>;
-  /** Whether a path has a name as its last part, up to the two ends of it that something may stand between. */
+  /** Whether the last part of a path is a file name, given as `stem` and `ending`, or a numbered copy of it. */
   isCopyOf(path: string, stem: string, ending: string): RawBuilder<boolean>;
   /** Locks the row that a statement reads, until the write is done. */
   readonly forWrite: string;
@@ -49,17 +49,17 @@ export interface SqlWords {
   beside(facts: Facts, before?: StoredRow): StoredRow;
   /** Joins each row of the table `queue` with the rows of `file` whose numbers a subquery returns. */
   queueWith(numbers: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** Whether a host sent a file, or wrote its row last while it is not sent. */
+  /** Whether a host sent the file or, before it was sent, wrote its row last. */
   isOfHost(name: string): RawBuilder<boolean>;
-  /** Whether no other host holds a row that waits. */
+  /** Whether a waiting row is free: no other host holds it. */
   mayBeTaken(): RawBuilder<boolean>;
   /** Whether this host can read the files of a folder. */
   canRead(folder: string): RawBuilder<boolean>;
 }
 
 /**
- * `folder` and `path`: the text, or a key where the text is too long for an index. `queue`: the number of the priority, whether the
- * file is big (`bigBytes`), the folder. `extension`: `mkv`; empty for a name without one.
+ * `folder` and `path`: the text, or a key where the text is too long for an index. `queue`: the number of the priority,
+ * whether the file is big (`bigBytes`), the folder. `extension`: `mkv`; empty for a name without one.
  */
 type Inside =
   | 'folder'
@@ -92,7 +92,11 @@ export const rowStage = (code: string): string => `(CASE state WHEN 'retrying' T
     WHEN 'awaiting upload' THEN 'queued' WHEN 'awaiting publish' THEN 'publishing'
     WHEN 'skipped' THEN CASE WHEN ${code} = 'ignored' THEN 'ignored' ELSE 'skipped' END ELSE state END)`;
 
-/** Rows that wait for a channel that the service does not have. @param code the expression for the code of their failure */
+/**
+ * Rows that wait for a channel that the service does not have.
+ *
+ * @param code the expression for the code of their failure
+ */
 export const isWithoutChannel = (code: string): string =>
   `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
 
@@ -104,7 +108,7 @@ export const isWithoutFeed = (code: string): string =>
 export const needsPerson = (code: string): string =>
   `(state IN ('failed', 'held') OR disposal = 'waiting' OR ${isWithoutChannel(code)} OR ${isWithoutFeed(code)})`;
 
-/** Whether a row is in a folder that one host can read. Uses no index: the other conditions of the query do. */
+/** Whether a row is in a folder that one host can read. It uses no index; the other conditions of the query do. */
 export function isSeen({ names, below, without }: SeenFolders, column = 'folder'): RawBuilder<boolean> {
   const folder = sql.raw(column);
   const isBelow = sql`substr(${folder}, 1, length(${below})) = ${below}`;

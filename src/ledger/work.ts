@@ -1,20 +1,23 @@
 /** A value of a column, as `schema.ts` types them. */
 export type Value = string | number | null;
 
-/** A row as it is in its table, whatever is wrong with it. */
+/** A row as stored, unchecked. */
 export type StoredRow = Readonly<Record<string, Value>>;
 
 /** One statement: its values replace each `?` of its text. */
 export interface Query {
   readonly text: string;
   readonly values: readonly Value[];
-  /** Returns nothing, and its effect is not read before the end of the transaction: it may run there together with others like it. */
+  /**
+   * Returns nothing and is not read before the end of the transaction, so that it may run there together with others
+   * like it.
+   */
   readonly isLast?: boolean;
 }
 
 /**
- * Statements that belong together, each after the answer to the previous one: the same code for a synchronous store and an asynchronous
- * one. It may run more than once before it commits, so it has no other side effects.
+ * Statements that belong together, each after the answer to the previous one: the same code for a synchronous store and
+ * an asynchronous one. It may run more than once before it commits, so it has no other side effects.
  */
 export type Work<T> = Generator<Query, T, readonly StoredRow[]>;
 

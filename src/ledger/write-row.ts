@@ -11,7 +11,11 @@ import type { SqlWords } from './words.ts';
 
 type RowWords = Pick<SqlWords, 'allColumns' | 'beside' | 'forWrite' | 'kept' | 'beforeInsert'>;
 
-/** Adds the row of a new file, with the first line of its history; see `IntakeStore.insert`. @throws {AlreadyKnownError} */
+/**
+ * Adds the row of a new file, with the first line of its history; see `IntakeStore.insert`.
+ *
+ * @throws {AlreadyKnownError}
+ */
 export function* insertFacts(words: RowWords, given: Facts, instead: string | null): Work<void> {
   const facts = words.kept(given);
   yield* words.beforeInsert(facts, instead);
@@ -76,7 +80,10 @@ function failureOf(failure: Failure | null): string | null {
   return JSON.stringify({ kind, code, status } satisfies AttemptFailure);
 }
 
-/** Writes only the columns that differ: SQLite rewrites every index on a given column, even if the value is the same. */
+/**
+ * Writes only the columns that differ: SQLite rewrites every index on a written column, even if its value stays the
+ * same.
+ */
 function* update(before: StoredRow, after: StoredRow): Work<void> {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);
@@ -93,7 +100,7 @@ function tokensOf(row: StoredRow): Pick<Facts, 'intent' | 'suspects'> {
   };
 }
 
-/** `end` is a word of SQL. */
+/** `end` is an SQL keyword. */
 function quoted(name: string): string {
   return `"${name}"`;
 }

@@ -191,10 +191,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   /** One look at all of them: a file that moves from one state to another must not be missed in between. */
   const countUnfinished = async (): Promise<number> => {
-    if (pauses.all() !== null) return world.store.count('processing', 'awaiting publish');
+    if (pauses.all() !== null) return world.store.count(['processing', 'awaiting publish']);
     const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
-    if (paused.length > 0) return world.store.countUnfinished(paused);
-    return world.store.count('queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish');
+    return world.store.count(['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish'], paused);
   };
 
   return {
@@ -319,7 +318,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     isIdle: async (): Promise<boolean> => {
       const { store } = world;
       if (lanes.size() > 0 || !rounds.isPutAwayUpToDate() || (await countUnfinished()) > 0) return false;
-      const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1), store.feedsDue()]);
+      const groups = ['to put away', 'to amend', 'to compare'] as const;
+      const rows = groups.map((group) => store.rows({ group, limit: 1 }));
+      const left = await Promise.all([...rows, store.feedsDue()]);
       return left.every(({ length }) => length === 0);
     },
   };

@@ -29,3 +29,22 @@ export interface ExpectationView {
   readonly until: 'live' | 'arrived';
   readonly state: ExpectationState;
 }
+
+/**
+ * The key of an expectation is a JSON array that begins with its folder: `["/srv/in","*.mp4",…]`.
+ *
+ * @returns the key with the folder renamed; any other text unchanged
+ */
+export function withFolder(key: string, named: (folder: string) => string): string {
+  const [folder, ...rest] = partsOf(key);
+  return typeof folder === 'string' ? JSON.stringify([named(folder), ...rest]) : key;
+}
+
+function partsOf(key: string): readonly unknown[] {
+  try {
+    const parts = JSON.parse(key) as unknown;
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

@@ -4,6 +4,7 @@ import type { Facts } from './file/facts.ts';
 import { isOfHost, refusedAddressesCode, webPageCode } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Answer, Clock, FileStore } from './file/ports.ts';
+import type { RowStore } from './file/row-groups.ts';
 
 type Upload = Pick<Facts, 'id' | 'uploadUrl'> & Partial<Pick<Facts, 'lastFailure'>>;
 
@@ -71,7 +72,7 @@ export type UploadHosts = ReturnType<typeof createUploadHosts>;
 export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
-  readonly store: Pick<FileStore, 'due' | 'load'>;
+  readonly store: RowStore<'in state' | 'retrying'> & Pick<FileStore, 'load'>;
   isBack(): void;
   /** A host may be tried again at this time of the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
@@ -247,14 +248,15 @@ export function createUploadHosts(world: {
      * @throws what the ledger throws
      */
     recall: async (): Promise<void> => {
-      for (const state of ['retrying', 'awaiting upload'] as const) {
-        for (const facts of await world.store.due(state, Number.MAX_SAFE_INTEGER, mostRecalled)) {
-          const { id, lastFailure } = facts;
-          if (lastFailure === null || !wasRefused(facts)) continue;
-          const host = hostOf(facts);
-          host.failedAt.set(id, clock.elapsed());
-          host.outage ??= newOutage(lastFailure, clock.elapsed());
-        }
+      const limit = mostRecalled;
+      const retrying = await world.store.rows({ group: 'retrying', dueBy: Number.MAX_SAFE_INTEGER, limit });
+      const waiting = await world.store.rows({ group: 'in state', state: 'awaiting upload', limit });
+      for (const facts of [...retrying, ...waiting]) {
+        const { id, lastFailure } = facts;
+        if (lastFailure === null || !wasRefused(facts)) continue;
+        const host = hostOf(facts);
+        host.failedAt.set(id, clock.elapsed());
+        host.outage ??= newOutage(lastFailure, clock.elapsed());
       }
     },
     /** The step of the file has ended. */

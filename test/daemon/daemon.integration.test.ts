@@ -50,7 +50,7 @@ async function makeInbox(): Promise<Scratch> {
   return scratch;
 }
 
-const rows = async (daemon: Daemon) => (await daemon.ledger.list({ limit: 100 })).map((facts) => facts);
+const rows = async (daemon: Daemon) => (await daemon.ledger.rows({ group: 'any', limit: 100 })).map((facts) => facts);
 
 const allDone = (daemon: Daemon, count: number): Promise<unknown> =>
   until(`${count} files are done`, async () => {

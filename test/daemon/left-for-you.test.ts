@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { leftForYou } from '../../src/view/files/left-for-you.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import type { FileFilter } from '../../src/ledger/view.ts';
+import type { RowsWanted } from '../../src/pipeline/file/row-groups.ts';
 import { ready, someFacts } from '../pipeline/some-facts.ts';
 
 const rows: readonly Facts[] = [
@@ -16,8 +16,10 @@ const rows: readonly Facts[] = [
   someFacts({ id: 'this run', path: 'this run', end: 'failed', endedAt: 10 }),
 ];
 const ledger = {
-  list: async ({ states }: FileFilter) => rows.filter((facts) => states?.includes(stateOf(facts))),
-  waitingForDisk: async () => rows.filter(({ disposal }) => disposal === 'waiting'),
+  rows: async (wanted: RowsWanted<'any' | 'waiting for disk'>) =>
+    wanted.group === 'any'
+      ? rows.filter((facts) => wanted.states?.includes(stateOf(facts)))
+      : rows.filter(({ disposal }) => disposal === 'waiting'),
 };
 
 test('what earlier runs left in the folders for a person: failed or held and still there, or not put away', async () => {

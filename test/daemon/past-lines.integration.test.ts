@@ -14,13 +14,13 @@ test('after a restart the events begin with those of earlier runs: files from th
     await using ledger = await openLedger(scratch.path);
     const line = { v: 1, seq: 7, level: 'error', type: 'paused', file: null, folder: null, path: null, state: null };
     for (const at of [now - 31 * day, now - 1_000, now + 1_000])
-      await ledger.news.keepEvents([{ host: 'here', at, line: { ...line, at, text: `Paused at ${at}` } }]);
+      await ledger.keepEvents([{ host: 'here', at, line: { ...line, at, text: `Paused at ${at}` } }]);
     await ledger.insert(someFacts({ id: 'f_1' }));
     const [row] = await ledger.find('f_1');
     await ledger.save({ ...someFacts(created), ...row, end: 'failed', endedAt: now }, 'the service refused it');
   }
   await using ledger = await openLedger(scratch.path);
-  const past = await pastLines(ledger.news, { host: 'here', limit: 1_000, now });
+  const past = await pastLines(ledger, { host: 'here', limit: 1_000, now });
   expect(past.map(({ text }) => text)).toEqual([
     expect.stringMatching(/^Paused/),
     'Waiting for its turn: complete',
@@ -29,10 +29,10 @@ test('after a restart the events begin with those of earlier runs: files from th
   ]);
   expect(past.map(({ seq }) => seq)).toEqual([-3, -2, -1, 0]);
   expect(past[2]).toMatchObject({ level: 'error', file: 'f_1', state: 'failed' });
-  expect(await pastLines(ledger.news, { host: 'another', limit: 1, now })).toMatchObject([{ file: 'f_1' }]);
+  expect(await pastLines(ledger, { host: 'another', limit: 1, now })).toMatchObject([{ file: 'f_1' }]);
   // A container has another host name after each restart.
   expect(
-    await pastLines(ledger.news, { host: shownHost({ ledger: null, hostName: 'another' }), limit: 9, now }),
+    await pastLines(ledger, { host: shownHost({ ledger: null, hostName: 'another' }), limit: 9, now }),
   ).toHaveLength(4);
 
   const news = createNewsLines({ now: () => now }, (error) => expect.fail(String(error)));
@@ -58,7 +58,7 @@ test('all that is kept since a time is read in pages of any size: each line once
       state: null,
       text,
     };
-    return ledger.news.keepEvents([{ host: 'here', at: atMs, line }]);
+    return ledger.keepEvents([{ host: 'here', at: atMs, line }]);
   };
   await keep('too old', at - 60_000);
   for (let n = 0; n < 7; n += 1) {
@@ -71,7 +71,7 @@ test('all that is kept since a time is read in pages of any size: each line once
     const lines: string[] = [];
     let after = '';
     for (;;) {
-      const page = await pastPage(ledger.news, { ...of, after, limit });
+      const page = await pastPage(ledger, { ...of, after, limit });
       expect(whyNoCursor(page.next ?? '')).toBe(null);
       expect(page.lines.length).toBeLessThanOrEqual(limit);
       lines.push(...page.lines.map(({ text, path }) => path ?? text));

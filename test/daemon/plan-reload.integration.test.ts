@@ -122,7 +122,7 @@ test('a configuration that only moves lines changes nothing', async () => {
   const before = { folders: [folder] } as unknown as Config;
   const after = { folders: [{ ...folder, rules: [{ ...rule, line: 9 }] }] } as unknown as Config;
   // No router is needed for no rows.
-  const ledger = { list: async () => [], counts: async () => ({}) };
+  const ledger = { rows: async () => [], totals: async () => ({}) as never };
   const full = (config: Config): Config => ({
     ...config,
     folders: config.folders.map((one) => ({

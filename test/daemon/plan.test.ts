@@ -96,7 +96,7 @@ const pace: PlanWorld['pace'] = {
 async function planned(known: readonly SomeFile[], files: readonly SomeFile[]): Promise<PlanView> {
   const { store, clock } = outside(known.map(({ facts }) => facts));
   const noBacklog = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
-  const ledger = Object.assign(store, { backlog: async () => noBacklog, feedsAhead: async () => [] });
+  const ledger = Object.assign(store, { totals: async (of: string) => (of === 'backlog' ? noBacklog : []) });
   const config = { folders: [] } as unknown as PlanWorld['config'];
   const world = { config, ledger, clock, pace } as unknown as PlanWorld;
   const local = worldOf([...known, ...files]);
@@ -132,8 +132,8 @@ async function happens(known: readonly SomeFile[], files: readonly SomeFile[]) {
     },
   };
   const core = startCore(kept, { local, host });
-  await core.until(() => store.rows.every(({ end }) => end !== null));
-  const states = store.rows.slice(known.length).map(stateOf);
+  await core.until(() => store.all.every(({ end }) => end !== null));
+  const states = store.all.slice(known.length).map(stateOf);
   const count = (state: string): number => states.filter((each) => each === state).length;
   const feeds = new Set(service.asked.filter((request) => request.startsWith('publish ')));
   return {

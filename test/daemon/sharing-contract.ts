@@ -85,7 +85,7 @@ export function sharingContract(openLedger: () => Promise<Pick<Config, 'ledger'>
   test('views show the work of this host', async () => {
     await using host = await opened();
     await using shared = await host.join();
-    expect(await shared.ledger.counts()).toEqual({ queued: 1 });
+    expect(await shared.ledger.totals('by state')).toEqual({ queued: 1 });
     expect([shared.rows.held(), shared.rows.isHeld(host.facts.id)]).toEqual([[], false]);
     expect(shared.conductor.uploads()).toEqual([upload]);
     await until('the turn is its own', () => host.sharing.signal());

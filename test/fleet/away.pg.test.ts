@@ -38,7 +38,7 @@ test('while PostgreSQL is away, what was asked before is answered as it was, eve
     return [answer.status, await answer.text()];
   };
   for (const name of ['a.mp4', 'b.mp4']) await fleet.drop(join(fleet.share, name));
-  await until('both are ready', async () => (await daemon.ledger.counts())['awaiting publish'] === 2);
+  await until('both are ready', async () => (await daemon.ledger.totals('by state'))['awaiting publish'] === 2);
   await until('one waits', async () => (await daemon.ledger.find('waiting.mp4')).length === 1);
   for (const [path, status] of asked) if (status === 200) expect([path, (await ask(path))[0]]).toEqual([path, 200]);
 

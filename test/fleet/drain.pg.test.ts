@@ -29,7 +29,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
     });
   }
   await fleet.drop(join(fleet.share, 'a.mp4'));
-  await until('two brings it to its end', async () => (await two.daemon.ledger.counts())['done'] === 1);
+  await until('two brings it to its end', async () => (await two.daemon.ledger.totals('by state'))['done'] === 1);
   const { files } = await filesOf(two.daemon.ledger, two.daemon, { selection: {}, range: { limit: 9 } });
   expect(files).toMatchObject([{ host: 'two', state: 'done' }]);
 
@@ -47,7 +47,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
     ok: true,
     what: 'one accepts files again',
   });
-  await until('it takes up its file', async () => (await two.daemon.ledger.counts())['done'] === 2);
+  await until('it takes up its file', async () => (await two.daemon.ledger.totals('by state'))['done'] === 2);
 });
 
 test('a host that does not run is drained when it starts; one that nobody knows is refused; with the last one, nothing is taken up any more', async () => {

@@ -86,12 +86,14 @@ test('only files that this host can read come to its lanes, its put-away and its
   expect(idsOf(await fleet.two.heads('queued', 10, []))).toEqual(['f_nas_queued']);
   expect(idsOf(await fleet.one.heads('queued', 10, []))).toEqual(['f_local_queued', 'f_nas_queued']);
   // The first one of the ledger is not theirs: it must not hide the others.
-  expect(idsOf(await fleet.two.toDispose(1))).toEqual(['f_nas_pending']);
-  expect(idsOf(await fleet.two.waitingForDisk(1))).toEqual(['f_nas_waiting']);
-  expect(idsOf(await fleet.one.waitingForDisk(1))).toEqual(['f_nas_waiting']);
-  expect(idsOf(await fleet.two.expired(10, ['/media/n', '/srv/in'], 10))).toEqual(['f_nas_later']);
-  expect(await fleet.two.fullMarks(['/media/n', '/srv/in'])).toEqual([{ folder: '/media/n', whenFull: 80 }]);
-  expect(idsOf(await fleet.two.oldestKept({ folder: '/media/n', whenFull: 80 }, 10))).toEqual(['f_nas_later']);
+  expect(idsOf(await fleet.two.rows({ group: 'to put away', limit: 1 }))).toEqual(['f_nas_pending']);
+  expect(idsOf(await fleet.two.rows({ group: 'waiting for disk', limit: 1 }))).toEqual(['f_nas_waiting']);
+  expect(idsOf(await fleet.one.rows({ group: 'waiting for disk', limit: 1 }))).toEqual(['f_nas_waiting']);
+  const folders = ['/media/n', '/srv/in'];
+  expect(idsOf(await fleet.two.rows({ group: 'expired', now: 10, folders, limit: 10 }))).toEqual(['f_nas_later']);
+  const mark = { folder: '/media/n', whenFull: 80 };
+  expect(await fleet.two.fullMarks(folders)).toEqual([mark]);
+  expect(idsOf(await fleet.two.rows({ group: 'crowding', mark, limit: 10 }))).toEqual(['f_nas_later']);
 });
 
 test('what a person says of a share counts on every host, and what a host remembers of its directory on that one', async () => {
@@ -131,16 +133,16 @@ test('no call lets a path of one host into the ledger, nor the name of a place a
   await using fleet = await openFleet();
   await fleet.one.insert(at('/mnt/nas', 'f_1'));
   await fleet.two.insert(at('/srv/in', 'f_2'));
-  const rows = await fleet.ledger.list({ limit: 10 });
+  const rows = await fleet.ledger.rows({ group: 'any', limit: 10 });
   expect(rows.map(({ folder }) => folder).every(isPlace)).toBe(true);
   const snapshot = await fleet.one.snapshot({ held: () => [], working: 10, needing: 10 });
   const lists = await Promise.all([
-    fleet.one.list({ limit: 10 }),
+    fleet.one.rows({ group: 'any', limit: 10 }),
     fleet.one.lastStarts(10),
     fleet.one.lines([]),
-    fleet.one.news.cameIn('/mnt/nas', 0),
-    fleet.one.news.filesById(['f_1', 'f_2']),
-    fleet.one.twins(await fleet.one.load('f_1').then((facts) => facts ?? someFacts()), []),
+    fleet.one.rows({ group: 'came in', folder: '/mnt/nas', since: 0 }),
+    fleet.one.rows({ group: 'by id', ids: ['f_1', 'f_2'] }),
+    fleet.one.rows({ group: 'twins', of: (await fleet.one.load('f_1')) ?? someFacts(), passing: [] }),
   ]);
   const seen = [snapshot.working, ...lists].flat().map(({ folder }) => folder);
   expect(new Set(seen)).toEqual(new Set(['/mnt/nas', 'two:/srv/in']));
@@ -148,8 +150,8 @@ test('no call lets a path of one host into the ledger, nor the name of a place a
 
 test('files that one host counted for an expectation of a share are counted on the other, whatever its path is there', async () => {
   await using fleet = await openFleet();
-  await fleet.one.news.countFile(JSON.stringify(['/mnt/nas', '*.mp4', null]), 'f_1', 5);
-  expect(await fleet.two.news.countedFiles(JSON.stringify(['/media/n', '*.mp4', null]), 0)).toEqual(['f_1']);
-  await fleet.one.news.countFile(JSON.stringify(['/srv/in', '*.mp4', null]), 'f_2', 5);
-  expect(await fleet.two.news.countedFiles(JSON.stringify(['/srv/in', '*.mp4', null]), 0)).toEqual([]);
+  await fleet.one.countFile(JSON.stringify(['/mnt/nas', '*.mp4', null]), 'f_1', 5);
+  expect(await fleet.two.countedFiles(JSON.stringify(['/media/n', '*.mp4', null]), 0)).toEqual(['f_1']);
+  await fleet.one.countFile(JSON.stringify(['/srv/in', '*.mp4', null]), 'f_2', 5);
+  expect(await fleet.two.countedFiles(JSON.stringify(['/srv/in', '*.mp4', null]), 0)).toEqual([]);
 });

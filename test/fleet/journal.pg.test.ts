@@ -11,7 +11,7 @@ test('of an outage of PostgreSQL, however long, the journal says once that it do
   await using fleet = await startFleet({}, { server: cluster, logger });
   const { daemon, inbox } = await fleet.start('one');
   await fleet.drop(join(inbox, 'a.mp4'));
-  await until('it is published', async () => (await daemon.ledger.counts())['done'] === 1);
+  await until('it is published', async () => (await daemon.ledger.totals('by state'))['done'] === 1);
   const first = logger.lines.length;
 
   await cluster.stop('immediate');
@@ -21,7 +21,7 @@ test('of an outage of PostgreSQL, however long, the journal says once that it do
   await until('what asks regularly has failed again and again', () => failed() > 2);
   await cluster.start();
   await until('it is back', () => daemon.fleet?.awaySince() === null);
-  await until('work goes on', async () => (await daemon.ledger.counts())['done'] === 2);
+  await until('work goes on', async () => (await daemon.ledger.totals('by state'))['done'] === 2);
 
   const said = logger.lines.slice(first).filter(({ level }) => level !== 'debug');
   const ofNoFile = said.filter(({ fields }) => fields['path'] === undefined);

@@ -19,11 +19,12 @@ function open() {
     return state.asked as never;
   };
   const ledger = {
-    counts: ask,
+    totals: ask,
     history: ask,
     before: ask,
     lines: ask,
     snapshot: ask,
+    rows: ask,
     savePause: ask,
     selection: { page: ask, ids: ask },
   };
@@ -41,14 +42,16 @@ test.each(['refuses', 'freezes'] as const)(
   async (reading) => {
     const { state, known } = open();
     const before = [
-      await known.counts(),
+      await known.totals('by state'),
       await known.history('f_1'),
+      await known.rows({ group: 'abandoned', ends: ['failed'], limit: 9 }),
       await known.selection.page({ folder: '/in' }, { limit: 1 }),
     ];
     state.reading = reading;
     const after = [
-      await known.counts(),
+      await known.totals('by state'),
       await known.history('f_1'),
+      await known.rows({ group: 'abandoned', ends: ['failed'], limit: 9 }),
       await known.selection.page({ folder: '/in' }, { limit: 1 }),
     ];
     expect(after).toEqual(before);
@@ -57,20 +60,20 @@ test.each(['refuses', 'freezes'] as const)(
 
 test('one view waits for a frozen database, and no other for some time', async () => {
   const { state, clock, known } = open();
-  await known.counts();
+  await known.totals('by state');
   state.reading = 'freezes';
-  for (let n = 0; n < 10; n += 1) await known.counts();
+  for (let n = 0; n < 10; n += 1) await known.totals('by state');
   expect(state.waits).toBe(1);
   clock.advance(5_000);
   state.reading = 'answers';
-  expect(await known.counts()).toBe(state.asked);
+  expect(await known.totals('by state')).toBe(state.asked);
 });
 
 test('nobody asks while it is known to be away', async () => {
   const { state, known } = open();
-  await known.counts();
+  await known.totals('by state');
   [state.away, state.reading] = ['PostgreSQL is away', 'freezes'];
-  expect([await known.counts(), state.asked, state.waits]).toEqual([1, 1, 0]);
+  expect([await known.totals('by state'), state.asked, state.waits]).toEqual([1, 1, 0]);
 });
 
 test('what was never asked is not guessed: that is said, with the address, the time and the reason', async () => {
@@ -97,13 +100,15 @@ test('a view of files under way is the same whichever of them steps work on now'
 
 test('what changes something, or acts on what it reads, fails as it is; so does a bug', async () => {
   const { state, known } = open();
-  await known.counts();
+  await known.totals('by state');
   await known.selection.ids({}, 1);
+  await known.rows({ group: 'any', limit: 9 });
   state.reading = 'refuses';
   await expect(known.savePause({} as never, null)).rejects.toThrow(LedgerUnavailableError);
   await expect(known.selection.ids({}, 1)).rejects.toThrow(LedgerUnavailableError);
+  await expect(known.rows({ group: 'any', limit: 9 })).rejects.toThrow(LedgerUnavailableError);
   state.reading = 'breaks';
   const fresh = open();
   fresh.state.reading = 'breaks';
-  await expect(fresh.known.counts()).rejects.toThrow('a bug');
+  await expect(fresh.known.totals('by state')).rejects.toThrow('a bug');
 });

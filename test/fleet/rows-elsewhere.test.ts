@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followRowsElsewhere } from '../../src/fleet/rows-elsewhere.ts';
-import type { Passage } from '../../src/ledger/news-rows.ts';
+import type { Passage } from '../../src/ledger/history.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
+import type { RowsWanted } from '../../src/pipeline/file/row-groups.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { FakeFleet, noon, someHost } from './fake-fleet.ts';
@@ -15,7 +16,8 @@ function open() {
   const lines: Passage[] = [];
   const told: unknown[] = [];
   let asked = 0;
-  const rows = {
+  const ledger = {
+    history: async () => [],
     lastPassage: async () => lines.at(-1)?.seq ?? 0,
     passages: async (after: number, _states: readonly string[], limit: number) => {
       asked += 1;
@@ -23,12 +25,12 @@ function open() {
     },
     lastStates: async (ids: readonly string[], _states: readonly string[], until: number) =>
       new Map(lines.filter(({ id, seq }) => ids.includes(id) && seq <= until).map((line) => [line.id, line])),
-    filesById: async (ids: readonly string[]) => ids.map((id) => someFacts({ id })),
+    rows: async ({ ids }: RowsWanted<'by id'>) => ids.map((id) => someFacts({ id })),
   };
   const emit = (event: DropcastEvent): void => {
     if (event.type === 'elsewhere') told.push([event.facts.id, event.from, event.passed.map(({ state }) => state)]);
   };
-  const follower = followRowsElsewhere({ rows, fleet, events: { emit }, logger: silentLogger });
+  const follower = followRowsElsewhere({ ledger, fleet, events: { emit }, logger: silentLogger });
   const write = (host: string, id: string, state: string): void => {
     lines.push({ seq: (lines.at(-1)?.seq ?? 0) + 1, id, at: Date.now(), state, note: null });
     fleet.writers.set(id, host);

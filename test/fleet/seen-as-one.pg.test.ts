@@ -37,7 +37,7 @@ test.each([
   await early?.daemon.fleet?.drain('two', 'test');
   if (early !== null) await said(early.daemon, fleet.share);
   for (const name of ['a.mp4', 'b.mp4']) await fleet.drop(join(fleet.share, name));
-  await until('both are done', async () => (await writer.daemon.ledger.counts())['done'] === 2);
+  await until('both are done', async () => (await writer.daemon.ledger.totals('by state'))['done'] === 2);
   await writer.daemon.pauses.set({ folder: fleet.share, until: null, by: 'test' });
   const { daemon } = early ?? (await fleet.start('two'));
   for (const host of [writer.daemon, daemon])

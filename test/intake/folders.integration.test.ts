@@ -88,12 +88,12 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     ledger: {
       known: async (folder, tell) => {
         await onKnown?.();
-        const rows = store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+        const rows = store.all.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
         for (const facts of rows) tell({ ...facts, state: stateOf(facts) });
       },
       atPath: (folder, path) => store.atPath(folder, path),
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
-      unrouted: () => store.unrouted(),
+      rows: (wanted) => store.rows(wanted),
       movedBy: async () => [],
       firstStart: (folder) => store.firstStart(folder),
       saveFirstStart: (folder, record) => store.saveFirstStart(folder, record),
@@ -103,7 +103,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     broke: (error) => expect(error).toBeUndefined(),
     tookIn: () => undefined,
   });
-  const states = (): readonly string[] => store.rows.map((facts: Facts) => `${facts.path} ${stateOf(facts)}`);
+  const states = (): readonly string[] => store.all.map((facts: Facts) => `${facts.path} ${stateOf(facts)}`);
   return {
     scratch,
     store,
@@ -127,13 +127,13 @@ describe('a complete file is recorded', () => {
     await writeFile(scratch.file('news/b.mp4'), 'content');
     await writeFile(scratch.file('news/b.yaml'), 'chanel: x');
     await folders.start();
-    await eventually('all are taken in', () => expect(store.rows).toHaveLength(3));
+    await eventually('all are taken in', () => expect(store.all).toHaveLength(3));
     expect(states().toSorted()).toEqual(['news/a.mp4 queued', 'news/b.mp4 held', 'other.mp4 held']);
-    const codes = Object.fromEntries(store.rows.map(({ path, lastFailure }) => [path, lastFailure?.code ?? null]));
+    const codes = Object.fromEntries(store.all.map(({ path, lastFailure }) => [path, lastFailure?.code ?? null]));
     expect(codes).toEqual({ 'news/a.mp4': null, 'news/b.mp4': 'sidecar', 'other.mp4': 'no_rule' });
     await rm(scratch.file('news/b.yaml'));
     await eventually('the sidecar is missed', () => expect(states()).toContain('news/b.mp4 queued'));
-    expect(store.rows.find(({ path }) => path === 'news/b.mp4')?.lastFailure).toBeNull();
+    expect(store.all.find(({ path }) => path === 'news/b.mp4')?.lastFailure).toBeNull();
   });
 
   test('once, also when it is added by hand at the same time', async () => {
@@ -145,7 +145,7 @@ describe('a complete file is recorded', () => {
     expect(added.filter(({ ok }) => ok).length).toBeGreaterThan(0);
     await folders.rescan();
     await eventually('nothing settles', () => expect(folders.isSettling()).toBe(false));
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
   });
 
   test.each([
@@ -173,7 +173,7 @@ describe('a complete file is recorded', () => {
     await symlink(scratch.file('key.mp4'), scratch.file('in/news/linked.mp4'));
     await there.folders.start();
     expect(await there.folders.add(`${scratch.file('in')}/${name}`)).toEqual({ ok: false, why });
-    expect(store.rows).toEqual([]);
+    expect(store.all).toEqual([]);
   });
 });
 
@@ -237,7 +237,7 @@ describe('another configuration', () => {
     await rename(scratch.file('away'), scratch.file('news'));
     await folders.rescan();
     await eventually('it is queued', () => expect(states()).toEqual(['a.mp4 queued']));
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
   });
 
   test('leaves no moment in which a missing file of a folder counts as gone', async () => {

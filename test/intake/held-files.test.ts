@@ -22,7 +22,7 @@ function open(reroute: (facts: Facts) => Promise<boolean>) {
   const errors: string[] = [];
   const ignore = (): void => undefined;
   const logger = { error: (message: string) => void errors.push(message), warn: ignore, info: ignore, debug: ignore };
-  const store = { unrouted: () => Promise.resolve(rows) };
+  const store = { rows: () => Promise.resolve(rows) };
   return { errors, held: new HeldFiles({ store, logger, reroute, intervalMs: () => 60_000 }) };
 }
 

@@ -79,7 +79,7 @@ export class Inbox implements AsyncDisposable {
   }
 
   rows(): Promise<readonly Facts[]> {
-    return this.ledger.list({ limit: 100_000 });
+    return this.ledger.rows({ group: 'any', limit: 100_000 });
   }
 
   async start(): Promise<void> {

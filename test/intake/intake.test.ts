@@ -106,7 +106,7 @@ function open(
 }
 
 /** Every row as `path state`. */
-const rowsOf = (store: MemoryStore): string[] => store.rows.map((facts) => `${facts.path} ${stateOf(facts)}`);
+const rowsOf = (store: MemoryStore): string[] => store.all.map((facts) => `${facts.path} ${stateOf(facts)}`);
 
 describe('an arrival', () => {
   test.each<[string, readonly Facts[], Partial<Arrival>, Disk, Accepted, readonly string[]]>([
@@ -501,7 +501,7 @@ describe('a vanished file that comes back', () => {
   const back = async (facts: Facts, other: Partial<Arrival> = {}): Promise<Facts> => {
     const { store, intake } = open([facts]);
     expect(await intake.accept(arrival(other))).toBe('returned');
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
     return store.row();
   };
   const elsewherePlan = { ...somePlan, title: 'Another', channel: 'ch_other' };
@@ -821,7 +821,7 @@ describe('a file that was there before dropcast watched its folder', () => {
   ])('stays %s after a chmod: nobody knows its content', async (_, facts) => {
     const { store, intake } = open([facts]);
     expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
     expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
   });
 
@@ -882,7 +882,7 @@ describe('a file that a person ignores', () => {
     const { intake, store } = open([ignored]);
     expect(await intake.accept(arrival(other))).toBe('known');
     expect(await intake.accept(arrival(other))).toBe('known');
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
     expect(store.row()).toMatchObject({ end: 'skipped', why: 'ignored by anna' });
   });
 

@@ -24,7 +24,7 @@ class SharedStore extends MemoryStore {
   }
 
   override async insert(facts: Facts): Promise<void> {
-    const isThere = this.rows.some(
+    const isThere = this.all.some(
       (row) =>
         row.folder === facts.folder &&
         row.path === facts.path &&
@@ -119,7 +119,7 @@ describe('two hosts that watch one share', () => {
     const store = new SharedStore(rows);
     const hosts = [host(store, [file.path]), host(store, [file.path])];
     await Promise.all(hosts.map((intake) => until(intake, file)));
-    expect(store.rows.map((facts) => `${facts.path} ${stateOf(facts)}`)).toEqual(expected);
+    expect(store.all.map((facts) => `${facts.path} ${stateOf(facts)}`)).toEqual(expected);
   });
 
   test.each<[string, readonly Facts[], string]>([
@@ -129,7 +129,7 @@ describe('two hosts that watch one share', () => {
     const store = new MemoryStore(rows);
     const hosts = [host(store, []), host(store, [])];
     for (const intake of hosts) await intake.gone('/inbox', 'clip.mp4');
-    expect(store.rows.map((facts) => `${facts.path} ${stateOf(facts)}`)).toEqual([expected]);
+    expect(store.all.map((facts) => `${facts.path} ${stateOf(facts)}`)).toEqual([expected]);
     expect(store.history.length).toBeLessThanOrEqual(1);
   });
 
@@ -146,6 +146,6 @@ describe('two hosts that watch one share', () => {
     await claim?.release();
     expect(await other.accept(arrival({ path: 'done/clip.mp4' }))).toBe('known');
     expect(await other.gone('/inbox', 'clip.mp4')).toBe('ignored');
-    expect(store.rows).toHaveLength(1);
+    expect(store.all).toHaveLength(1);
   });
 });

@@ -74,7 +74,7 @@ describe('a damaged row', () => {
     await (await openLedger(scratch.path))[Symbol.asyncDispose]();
     await using ledger = await openLedger(scratch.path);
     expect(ledger.repairs).toEqual([]);
-    expect(await ledger.counts()).toEqual({ held: 1, queued: 1 });
+    expect(await ledger.totals('by state')).toEqual({ held: 1, queued: 1 });
   });
 });
 
@@ -110,15 +110,15 @@ describe('a row that is damaged while the ledger is open', () => {
     await using ledger = await openLedger(scratch.path, (what) => said.push(what));
     await spoil(scratch.path, 'hash of first', by);
     const [, second] = await Promise.all([
-      ledger.list({ limit: 10, states: ['queued'] }),
-      ledger.list({ limit: 10 }),
-      ledger.due('queued', 0, 10),
+      ledger.rows({ group: 'any', limit: 10, states: ['queued'] }),
+      ledger.rows({ group: 'any', limit: 10 }),
+      ledger.rows({ group: 'in state', state: 'queued', limit: 10 }),
     ]);
     expect(second[0]).toMatchObject(facts);
     expect(second[1]).toMatchObject({ path: 'clip 0.mp4', end: null });
     expect(said).toEqual([expect.stringMatching(/neither a copy .* nor a receipt/)]);
     expect(await ledger.claim('f_first')).toMatchObject({ facts });
-    expect(await ledger.count('queued', 'held')).toBe(701);
+    expect(await ledger.count(['queued', 'held'])).toBe(701);
   });
 });
 

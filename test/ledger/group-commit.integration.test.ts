@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { connectTo } from '../../src/ledger/sqlite/connection.ts';
-import { createFiles } from '../../src/ledger/files.ts';
-import { createArrivals } from '../../src/ledger/arrivals.ts';
+import { portsOf } from '../../src/ledger/ports-of.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/sqlite/open-database.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
@@ -19,7 +18,7 @@ async function openStore(files = 0) {
   const connection = connectTo(await openDatabase(scratch.file('ledger.db')));
   const { database, db, sql } = connection;
   stack.defer(() => db.destroy());
-  const store = { ...createFiles(connection), ...createArrivals(connection) };
+  const store = portsOf(connection);
   const rows = Array.from({ length: files }, (_, n) => someFacts({ id: `f_${n}`, path: `${n}.mp4` }));
   for (const facts of rows) await store.insert(facts);
   const transactions = vi.spyOn(sql, 'transaction');
@@ -34,7 +33,7 @@ test('what many files learn in one turn is one transaction', async () => {
   const { store, rows, transactions } = opened;
   const saved = await Promise.all(rows.map((facts) => store.save({ ...facts, ...created })));
   expect(transactions).toHaveBeenCalledTimes(1);
-  expect(await store.due('awaiting upload', 0, 100)).toEqual(saved);
+  expect(await store.rows({ group: 'in state', state: 'awaiting upload', limit: 100 })).toEqual(saved);
   expect(saved.map(({ rev }) => rev)).toEqual(rows.map(() => 1));
 });
 
@@ -93,7 +92,11 @@ test('a write that the disk has no room for does not take those beside it with i
   ]);
   expect(statuses(results)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(results[1]).toMatchObject({ reason: { name: 'LedgerUnavailableError', reason: 'disk full' } });
-  expect((await store.due('queued', 0, 10)).map(({ why }) => why)).toEqual(['small', null, 'small']);
+  expect((await store.rows({ group: 'in state', state: 'queued', limit: 10 })).map(({ why }) => why)).toEqual([
+    'small',
+    null,
+    'small',
+  ]);
 });
 
 test('nobody is told of a write before it is on disk', async () => {
@@ -157,5 +160,5 @@ test('a ledger that is closed while writes wait writes them first', async () => 
   await ledger[Symbol.asyncDispose]();
   expect(new Set(statuses(await written))).toEqual(new Set(['fulfilled']));
   await using again = await openLedger(scratch.path);
-  expect(await again.count('queued')).toBe(ids.length);
+  expect(await again.count(['queued'])).toBe(ids.length);
 });

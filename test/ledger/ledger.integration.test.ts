@@ -118,7 +118,7 @@ describe('what people ask for', () => {
     const { store } = opened;
     for (const facts of [named('a'), named('b'), named('c', uploaded), named('d', uploaded)]) await store.insert(facts);
     const list = async (states: readonly string[], ids: readonly string[]): Promise<string[]> =>
-      (await store.list({ states, also: { ids, states: ['queued'] }, limit: 9 })).map(({ id }) => id);
+      (await store.rows({ group: 'any', states, also: { ids, states: ['queued'] }, limit: 9 })).map(({ id }) => id);
     expect(await list(['processing'], ['b', 'c'])).toEqual(['b', 'c', 'd']);
     expect(await list([], ['a', 'd', 'x'])).toEqual(['a']);
     expect(await list([], [])).toEqual([]);
@@ -129,11 +129,11 @@ describe('what people ask for', () => {
     const { store } = opened;
     for (const facts of [named('a', { suspects: ['1', '2'] }), named('b', uploaded), named('c', { suspects: ['3'] })])
       await store.insert(facts);
-    expect(await store.counts()).toEqual({ queued: 2, processing: 1 });
+    expect(await store.totals('by state')).toEqual({ queued: 2, processing: 1 });
     const ids = (rows: readonly Facts[]): string[] => rows.map(({ id }) => id);
-    expect(ids(await store.list({ limit: 9 }))).toEqual(['a', 'b', 'c']);
-    expect(ids(await store.list({ limit: 2, newestFirst: true }))).toEqual(['c', 'b']);
-    expect(ids(await store.list({ states: ['queued'], limit: 9 }))).toEqual(['a', 'c']);
+    expect(ids(await store.rows({ group: 'any', limit: 9 }))).toEqual(['a', 'b', 'c']);
+    expect(ids(await store.rows({ group: 'any', limit: 2, newestFirst: true }))).toEqual(['c', 'b']);
+    expect(ids(await store.rows({ group: 'any', states: ['queued'], limit: 9 }))).toEqual(['a', 'c']);
     expect((await store.unanswered()).map(({ token }) => token)).toEqual(['1', '2', '3']);
   });
 
@@ -191,8 +191,12 @@ describe('a burst of new files', () => {
     await using opened = await openScratch();
     const rows = Array.from({ length: 1_234 }, (_, n) => named(`f_${n}`));
     await Promise.all(rows.map((facts) => opened.store.insert(facts)));
-    expect(await opened.store.count('queued')).toBe(1_234);
-    expect((await opened.store.due('queued', 0, 3)).map(({ id }) => id)).toEqual(['f_0', 'f_1', 'f_2']);
+    expect(await opened.store.count(['queued'])).toBe(1_234);
+    expect((await opened.store.rows({ group: 'in state', state: 'queued', limit: 3 })).map(({ id }) => id)).toEqual([
+      'f_0',
+      'f_1',
+      'f_2',
+    ]);
   });
 
   test('an id that is taken is refused', async () => {
@@ -365,6 +369,6 @@ describe('a file that is not a ledger', () => {
     await using scratch = await scratchDirectory();
     await writeFile(join(scratch.path, 'ledger.db'), '');
     await using store = await openLedger(scratch.path);
-    expect(await store.counts()).toEqual({});
+    expect(await store.totals('by state')).toEqual({});
   });
 });

@@ -85,10 +85,10 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
           folders.map((folder) => [folder, 90]).toSorted(byText),
         );
         for (const mark of marks)
-          expect((await rows.oldestKept(mark, 5)).map(({ folder, id }) => [folder, id[0]])).toEqual([
-            [mark.folder, 'l'],
-          ]);
-        expect(await rows.expired(9, folders, 5)).toHaveLength(2);
+          expect(
+            (await rows.rows({ group: 'crowding', mark, limit: 5 })).map(({ folder, id }) => [folder, id[0]]),
+          ).toEqual([[mark.folder, 'l']]);
+        expect(await rows.rows({ group: 'expired', now: 9, folders, limit: 5 })).toHaveLength(2);
       });
 
       test('are kept of folders, pauses, expectations and videos', async () => {
@@ -112,12 +112,12 @@ export function longNamesContract(open: () => Promise<OpenedRows>): void {
         expect(await rows.pauses()).toHaveLength(1);
         for (const at of [1, 2]) {
           await rows.noteDeletion(name, at);
-          await rows.news.countFile(name, 'a', at);
+          await rows.countFile(name, 'a', at);
           const video = { id: name, title: name, duration: at, status: 'ready' };
           await rows.addListed([video], { nextPage: 2, total: 1, isWhole: true });
           expect(await rows.listed()).toEqual([video]);
         }
-        expect(await rows.news.countedFiles(name, 0)).toEqual(['a']);
+        expect(await rows.countedFiles(name, 0)).toEqual(['a']);
         expect(await rows.deletionsSince(1, 1_000)).toBe(1);
         await rows.insert(fileAt('/inbox', 'a.mp4', 'v', { ...created, videoId: name }));
         expect(await rows.hasVideo(name)).toBe(true);

@@ -44,18 +44,18 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     await using opened = await open();
     const day = 86_400_000;
     const row = (host: string, at: number) => ({ host, at: at * day, line: { text: `day ${at}` } });
-    await opened.rows.news.keepEvents([1, 2, 3].map((at) => row('ingest1', at)));
-    await opened.rows.news.keepEvents([row('ingest2', 4)]);
-    const { news } = await opened.reopened();
+    await opened.rows.keepEvents([1, 2, 3].map((at) => row('ingest1', at)));
+    await opened.rows.keepEvents([row('ingest2', 4)]);
+    const ledger = await opened.reopened();
     const texts = async (host: string, now: number, limit = 10) =>
-      (await news.events(host, now * day, limit)).map(({ line }) => (line as { text: string }).text);
+      (await ledger.events(host, now * day, limit)).map(({ line }) => (line as { text: string }).text);
     expect(await texts('ingest1', 5)).toEqual(['day 1', 'day 2', 'day 3']);
     expect(await texts('ingest1', 5, 2)).toEqual(['day 2', 'day 3']);
     expect(await texts('ingest1', 33)).toEqual(['day 3']);
     // A clock that is set forward makes all lines old, for a moment.
-    await news.keepEvents([row('ingest2', 33)]);
+    await ledger.keepEvents([row('ingest2', 33)]);
     expect(await texts('ingest1', 5)).toEqual(['day 1', 'day 2', 'day 3']);
-    await news.keepEvents(Array.from({ length: 1_000 }, () => row('ingest2', 33)));
+    await ledger.keepEvents(Array.from({ length: 1_000 }, () => row('ingest2', 33)));
     expect(await texts('ingest1', 5)).toEqual(['day 3']);
   });
 
@@ -75,19 +75,19 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     await rows.dropPause('/inbox', event(2, 'over'));
     await rows.noteFeedAnswer({ feed: 'feed_news', lastAt: 5 }, event(3, 'published'));
     expect([await rows.pauses(), await rows.feedsDue()]).toEqual([[], []]);
-    const lines = (await rows.news.events('here', 5, 10)).map(({ line }) => line);
+    const lines = (await rows.events('here', 5, 10)).map(({ line }) => line);
     expect(lines).toEqual(['set', 'over', 'published']);
   });
 
   test('lines of a host are read in pages, also those of the same millisecond and those before which the clock was set back', async () => {
     await using opened = await open();
-    const { news } = opened.rows;
-    await news.keepEvents([5, 7, 7, 3, 8].map((at, n) => ({ host: 'here', at, line: n })));
-    await news.keepEvents([{ host: 'there', at: 9, line: 9 }]);
+    const { rows: ledger } = opened;
+    await ledger.keepEvents([5, 7, 7, 3, 8].map((at, n) => ({ host: 'here', at, line: n })));
+    await ledger.keepEvents([{ host: 'there', at: 9, line: 9 }]);
     const read: unknown[] = [];
     let after = 0;
     for (;;) {
-      const page = await news.eventsAfter('here', { after, since: 4 }, 1);
+      const page = await ledger.eventsAfter('here', { after, since: 4 }, 1);
       const [first] = page;
       if (first === undefined) break;
       read.push(first.line);
@@ -115,27 +115,27 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
     const { news } = ledger;
     const held = someFacts({ id: 'f_1', discoveredAt: 5, end: 'held', why: 'no rule', endedAt: 6 });
     await ledger.insert(held);
-    const first = await news.lastPassage();
+    const first = await ledger.lastPassage();
     await ledger.insert(someFacts({ id: 'f_2', path: 'b.mp4', discoveredAt: 8 }));
     const [row] = await ledger.find('f_1');
     await ledger.save({ ...(row ?? held), end: 'done', why: null, endedAt: 9 });
-    expect(await news.passages(0, ['held', 'done'], 10)).toMatchObject([
+    expect(await ledger.passages(0, ['held', 'done'], 10)).toMatchObject([
       { id: 'f_1', state: 'held' },
       { id: 'f_1', state: 'done' },
     ]);
-    expect(await news.passages(first, ['held', 'done'], 10)).toMatchObject([{ id: 'f_1', state: 'done' }]);
-    const [last] = await news.passages(first, ['done'], 10);
+    expect(await ledger.passages(first, ['held', 'done'], 10)).toMatchObject([{ id: 'f_1', state: 'done' }]);
+    const [last] = await ledger.passages(first, ['done'], 10);
     const within = { since: last?.at ?? 0, until: last?.seq ?? 0 };
-    expect(await news.passages(0, ['done'], 10, within)).toMatchObject([{ id: 'f_1' }]);
-    expect(await news.passages(0, ['done'], 10, { ...within, until: within.until - 1 })).toEqual([]);
-    expect(await news.passages(0, ['done'], 10, { ...within, since: within.since + 1 })).toEqual([]);
+    expect(await ledger.passages(0, ['done'], 10, within)).toMatchObject([{ id: 'f_1' }]);
+    expect(await ledger.passages(0, ['done'], 10, { ...within, until: within.until - 1 })).toEqual([]);
+    expect(await ledger.passages(0, ['done'], 10, { ...within, since: within.since + 1 })).toEqual([]);
     const states = ['held', 'done'];
-    expect([...(await news.lastStates(['f_1', 'f_2'], states, first))]).toEqual([
+    expect([...(await ledger.lastStates(['f_1', 'f_2'], states, first))]).toEqual([
       ['f_1', { seq: first, state: 'held' }],
     ]);
-    expect((await news.lastStates(['f_1'], states, first + 9)).get('f_1')).toMatchObject({ state: 'done' });
-    expect((await news.lastStates(['f_1'], states, first - 1)).size).toBe(0);
-    expect((await news.filesById(['f_2'])).map(({ path }) => path)).toEqual(['b.mp4']);
+    expect((await ledger.lastStates(['f_1'], states, first + 9)).get('f_1')).toMatchObject({ state: 'done' });
+    expect((await ledger.lastStates(['f_1'], states, first - 1)).size).toBe(0);
+    expect((await ledger.rows({ group: 'by id', ids: ['f_2'] })).map(({ path }) => path)).toEqual(['b.mp4']);
     expect(await news.totals(5, 10)).toEqual({ came: 2, live: 1, bytes: held.version.size });
     expect(await news.totals(6, 9)).toEqual({ came: 1, live: 0, bytes: 0 });
   });
@@ -143,18 +143,19 @@ export function newsContract(open: () => Promise<OpenedRows>): void {
   test('a file counts for an expectation also after it was moved, until it is forgotten', async () => {
     await using opened = await open();
     const { rows: ledger } = opened;
-    const { news } = ledger;
     await ledger.insert(someFacts({ id: 'f_1', discoveredAt: 5 }));
-    await news.countFile('evening', 'f_1', 5);
-    await news.countFile('evening', 'f_1', 6);
-    expect(await news.countedFiles('evening', 5)).toEqual(['f_1']);
-    expect(await news.countedFiles('evening', 6)).toEqual([]);
-    expect((await news.cameIn(someFacts().folder, 5)).map(({ id }) => id)).toEqual(['f_1']);
-    await news.countFile('evening', 'f_2', 20);
+    await ledger.countFile('evening', 'f_1', 5);
+    await ledger.countFile('evening', 'f_1', 6);
+    expect(await ledger.countedFiles('evening', 5)).toEqual(['f_1']);
+    expect(await ledger.countedFiles('evening', 6)).toEqual([]);
+    expect((await ledger.rows({ group: 'came in', folder: someFacts().folder, since: 5 })).map(({ id }) => id)).toEqual(
+      ['f_1'],
+    );
+    await ledger.countFile('evening', 'f_2', 20);
     // A clock that is set forward makes nothing old.
-    await news.forgetCounted(1_000, 20);
-    expect(await news.countedFiles('evening', 0)).toEqual(['f_1', 'f_2']);
-    await news.forgetCounted(1_000, 10);
-    expect(await news.countedFiles('evening', 0)).toEqual(['f_2']);
+    await ledger.forgetCounted(1_000, 20);
+    expect(await ledger.countedFiles('evening', 0)).toEqual(['f_1', 'f_2']);
+    await ledger.forgetCounted(1_000, 10);
+    expect(await ledger.countedFiles('evening', 0)).toEqual(['f_2']);
   });
 }

@@ -48,38 +48,46 @@ function planOf(database: DatabaseSync, { sql, parameters }: Query): string {
 
 /** What the daemon asks every second or for every file, and the index that answers. */
 const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][] = [
-  ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
+  ['rows in a state', ({ rows }) => rows({ group: 'in state', state: 'queued', limit: 10 }), 'file_state'],
   ['the place of a file in line', ({ before }) => before(['f_1'], 9, []), 'file_queue'],
   ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
-  ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
-  ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
-  ['what is left to do', ({ backlog }) => backlog(), 'file_state'],
-  ['feeds of what is left to do', ({ feedsAhead }) => feedsAhead(), 'file_state'],
+  ['rows to try again', ({ rows }) => rows({ group: 'retrying', dueBy: 5, limit: 500 }), 'file_retrying'],
+  ['how many are in a state', ({ count }) => count(['awaiting upload']), 'file_state'],
+  ['what is left to do', ({ totals }) => totals('backlog'), 'file_state'],
+  ['feeds of what is left to do', ({ totals }) => totals('feeds ahead'), 'file_state'],
   ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
   ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
-  ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
+  ['local files to put away', ({ rows }) => rows({ group: 'to put away', limit: 8 }), 'file_disposal'],
   ['the videos of a sidecar', ({ pathsNamed }) => pathsNamed('/inbox', 'a/clip'), 'file_path'],
-  ['local files that wait for the disk', ({ waitingForDisk }) => waitingForDisk(8), 'file_waiting'],
-  ['local files whose time is over', ({ expired }) => expired(5, ['/inbox'], 8), 'file_later'],
-  ['files to compare with the service', ({ toCompare }) => toCompare(1), 'file_existing'],
-  ['how many wait to be adopted', ({ countToAdopt }) => countToAdopt(), 'file_existing'],
+  ['local files that wait for the disk', ({ rows }) => rows({ group: 'waiting for disk', limit: 8 }), 'file_waiting'],
+  [
+    'local files whose time is over',
+    ({ rows }) => rows({ group: 'expired', now: 5, folders: ['/inbox'], limit: 8 }),
+    'file_later',
+  ],
+  ['files to compare with the service', ({ rows }) => rows({ group: 'to compare', limit: 1 }), 'file_existing'],
+  ['how many wait to be adopted', ({ totals }) => totals('adoption'), 'file_existing'],
   ['disks that may be full', ({ fullMarks }) => fullMarks(['/inbox']), 'file_crowding'],
   [
     'local files to delete from a full disk',
-    ({ oldestKept }) => oldestKept({ folder: '/inbox', whenFull: 85 }, 8),
+    ({ rows }) => rows({ group: 'crowding', mark: { folder: '/inbox', whenFull: 85 }, limit: 8 }),
     'file_crowding',
   ],
-  ['metadata to send', ({ toAmend }) => toAmend(8), 'file_amendment'],
-  ['twins of a file', ({ twins }) => twins(someFacts(), ['f_2']), 'file_size'],
-  ['those that were skipped for a file', ({ stranded }) => stranded('f_1'), 'file_twin'],
+  ['metadata to send', ({ rows }) => rows({ group: 'to amend', limit: 8 }), 'file_amendment'],
+  ['twins of a file', ({ rows }) => rows({ group: 'twins', of: someFacts(), passing: ['f_2'] }), 'file_size'],
+  ['those that were skipped for a file', ({ rows }) => rows({ group: 'stranded', twin: 'f_1' }), 'file_twin'],
   ['the file at a path', ({ atPath }) => atPath('/inbox', 'clip.mp4'), 'file_path'],
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
-  ['records that nobody will fill', ({ abandoned }) => abandoned(['superseded', 'vanished'], 4), 'file_empty_record'],
+  [
+    'records that nobody will fill',
+    ({ rows }) => rows({ group: 'abandoned', ends: ['superseded', 'vanished'], limit: 4 }),
+    'file_empty_record',
+  ],
   ['the file of a video', ({ hasVideo }) => hasVideo('vid_1'), 'file_video'],
   ['how many ended in half an hour', ({ ended }) => ended(1, 2), 'file_day'],
   ['when feeds were published last', ({ latestPublished }) => latestPublished(9), 'file_day'],
-  ['rows that nothing routes', ({ unrouted }) => unrouted(), 'file_state'],
+  ['rows that nothing routes', ({ rows }) => rows({ group: 'unrouted' }), 'file_state'],
 ];
 
 // With 100,000 done rows, reading them all stops everything else.
@@ -129,7 +137,7 @@ test('a statement is prepared once, however often it runs', async () => {
   for (let n = 0; n < 3; n += 1) {
     facts = await ports.save({ ...facts, ...created }, 'a note');
     expect(await ports.load(facts.id)).toEqual(facts);
-    expect(await ports.due('awaiting upload', 0, 10)).toEqual([facts]);
+    expect(await ports.rows({ group: 'in state', state: 'awaiting upload', limit: 10 })).toEqual([facts]);
   }
   const texts = prepare.mock.calls.map(([text]) => text);
   expect(texts).toEqual([...new Set(texts)]);
@@ -166,7 +174,7 @@ test.each(questions)('SQLite plans the statement once: %s', async (_name, ask) =
 test('what waits since when and what was done last, however many rows there are', async () => {
   await using opened = await openQueries();
   const { ports } = opened;
-  expect(await ports.waitingSince()).toEqual({ oldest: null, done: null });
+  expect(await ports.totals('waiting since')).toEqual({ oldest: null, done: null });
   const rows: readonly Partial<Facts>[] = [
     { discoveredAt: 10, end: 'done', endedAt: 500 },
     { discoveredAt: 20, end: 'failed', endedAt: 900 },
@@ -176,7 +184,7 @@ test('what waits since when and what was done last, however many rows there are'
     { discoveredAt: 60, end: 'done', endedAt: 400 },
   ];
   for (const [n, row] of rows.entries()) await ports.insert(someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4` }));
-  expect(await ports.waitingSince()).toEqual({ oldest: 30, done: 500 });
+  expect(await ports.totals('waiting since')).toEqual({ oldest: 30, done: 500 });
   const plans = opened.queries
     .filter(({ sql }) => sql.includes('oldest'))
     .map((query) => planOf(opened.database, query));
@@ -196,10 +204,10 @@ test('what is asked for every file, or at every turn of the loop, is built once'
       ports.load('f_1'),
       ports.atPath('/inbox', 'clip.mp4'),
       ports.atLocation(someVersion),
-      ports.due('retrying', 0, 10),
-      ports.toDispose(8),
-      ports.toAmend(8),
-      ports.toCompare(1),
+      ports.rows({ group: 'retrying', dueBy: 0, limit: 10 }),
+      ports.rows({ group: 'to put away', limit: 8 }),
+      ports.rows({ group: 'to amend', limit: 8 }),
+      ports.rows({ group: 'to compare', limit: 1 }),
       ports.unanswered(),
     ]);
   await ask();

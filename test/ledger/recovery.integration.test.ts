@@ -72,7 +72,7 @@ describe('a missing ledger', () => {
     expect(await openExistingLedger(scratch.path)).toBeNull();
     expect(await readdir(scratch.path)).toEqual(['receipts.jsonl']);
     await using ledger = await openLedger(scratch.path);
-    expect(await ledger.counts()).toEqual({});
+    expect(await ledger.totals('by state')).toEqual({});
   });
 
   test('who only looks makes nothing', async () => {
@@ -123,7 +123,7 @@ test('damage is said on one line, with the way back', async () => {
   await Promise.all([path, `${path}-wal`].map((left) => rm(left, { force: true })));
   await copyFile(join(scratch.path, 'backups/ledger.1.db'), path);
   await using ledger = await openLedger(scratch.path);
-  expect(await ledger.counts()).toEqual({ queued: 100 });
+  expect(await ledger.totals('by state')).toEqual({ queued: 100 });
 });
 
 describe('a copy that is put back', () => {
@@ -147,7 +147,9 @@ describe('a copy that is put back', () => {
       ],
     );
     await using ledger = await openLedger(scratch.path);
-    const states = Object.fromEntries((await ledger.list({ limit: 9 })).map((facts) => [facts.id, stateOf(facts)]));
+    const states = Object.fromEntries(
+      (await ledger.rows({ group: 'any', limit: 9 })).map((facts) => [facts.id, stateOf(facts)]),
+    );
     expect(states).toEqual({
       unchanged: 'processing',
       sent: 'processing',
@@ -214,7 +216,7 @@ describe('a copy that is put back', () => {
     );
     await appendFile(join(scratch.path, 'receipts.jsonl'), '{"v":1,"at":"20');
     await using ledger = await openLedger(scratch.path);
-    expect(await ledger.counts()).toEqual({ queued: 1, processing: 400 });
+    expect(await ledger.totals('by state')).toEqual({ queued: 1, processing: 400 });
   });
 });
 
@@ -289,7 +291,9 @@ describe('with a clock that was set back by days', () => {
     }
     await copyFile(join(scratch.path, 'backups/ledger.1.db'), join(scratch.path, 'ledger.db'));
     await using ledger = await openLedger(scratch.path);
-    const states = Object.fromEntries((await ledger.list({ limit: 9 })).map((facts) => [facts.id, stateOf(facts)]));
+    const states = Object.fromEntries(
+      (await ledger.rows({ group: 'any', limit: 9 })).map((facts) => [facts.id, stateOf(facts)]),
+    );
     expect(states).toEqual({ sent: 'processing', created: 'awaiting upload', new: 'processing' });
   });
 

@@ -58,7 +58,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
       (stage, n): Partial<Facts> => ({ ...stage, notBefore: 9, ...('videoId' in stage && { videoId: `vid_${n}` }) }),
     );
     await using opened = await ledgerWith([...rows, {}, { end: 'failed', endedAt: 9 }]);
-    const found = await opened.rows.list({ states: ['retrying'], limit: 99 });
+    const found = await opened.rows.rows({ group: 'any', states: ['retrying'], limit: 99 });
     const meant = Object.groupBy(found, (facts) => stageOf(facts, false));
     const counts = Object.fromEntries(Object.entries(meant).map(([stage, files]) => [stage, files.length]));
     expect(counts).toEqual({ queued: 3, uploading: 1, processing: 1, publishing: 1 });
@@ -90,7 +90,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
     );
     await using opened = await ledgerWith(rows);
     const now = await opened.rows.snapshot({ held: () => [], working: 999, needing: 999 });
-    const all = await opened.rows.list({ limit: 999 });
+    const all = await opened.rows.rows({ group: 'any', limit: 999 });
     const meant = all
       .filter((facts) =>
         needsPerson({ state: stateOf(facts), local: facts.disposal, code: facts.lastFailure?.code ?? null }),

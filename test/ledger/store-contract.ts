@@ -3,10 +3,10 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import type { RowStore } from '../../src/pipeline/file/row-groups.ts';
 import { ignoredBy } from '../../src/pipeline/file/reasons.ts';
 import type {
   AdoptionStore,
-  AmendStore,
   Claims,
   FeedStore,
   FileStore,
@@ -15,23 +15,21 @@ import type {
   LeftoverStore,
   PauseStore,
   PublishStore,
-  PutAwayStore,
   QueueStore,
   RetentionStore,
 } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
 export type Stores = FileStore &
+  RowStore &
   QueueStore &
   Claims &
   PublishStore &
   FeedStore &
   PauseStore &
-  PutAwayStore &
   RetentionStore &
   AdoptionStore &
   FirstStartStore &
-  AmendStore &
   IntakeStore &
   LeftoverStore;
 
@@ -85,7 +83,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         const first = await store.save({ ...someFacts(), ...created });
         expect(first).toEqual(someFacts({ ...created, rev: 1 }));
         expect(await store.load('f_1')).toEqual(first);
-        expect(await store.count('awaiting upload')).toBe(1);
+        expect(await store.count(['awaiting upload'])).toBe(1);
         expect((await store.save({ ...first, why: 'again' })).rev).toBe(2);
       });
     });
@@ -247,23 +245,27 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
   describe('rows that are due', () => {
     test('come oldest first, so many as are asked for', async () => {
       await withRows([named('c'), named('a'), named('b', created), named('d')], async (store) => {
-        expect(idsOf(await store.due('queued', 0, 2))).toEqual(['c', 'a']);
-        expect(idsOf(await store.due('awaiting upload', 0, 9))).toEqual(['b']);
+        expect(idsOf(await store.rows({ group: 'in state', state: 'queued', limit: 2 }))).toEqual(['c', 'a']);
+        expect(idsOf(await store.rows({ group: 'in state', state: 'awaiting upload', limit: 9 }))).toEqual(['b']);
       });
     });
 
     test('come by deadline when they are retrying, and not before it', async () => {
       const rows = [named('a', { notBefore: 30 }), named('b', { notBefore: 10 }), named('c', { notBefore: 20 })];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.due('retrying', 20, 9))).toEqual(['b', 'c']);
-        expect(idsOf(await store.due('retrying', Number.MAX_SAFE_INTEGER, 9))).toEqual(['b', 'c', 'a']);
+        expect(idsOf(await store.rows({ group: 'retrying', dueBy: 20, limit: 9 }))).toEqual(['b', 'c']);
+        expect(idsOf(await store.rows({ group: 'retrying', dueBy: Number.MAX_SAFE_INTEGER, limit: 9 }))).toEqual([
+          'b',
+          'c',
+          'a',
+        ]);
       });
     });
 
     test('are counted by states', async () => {
       await withRows([named('a'), named('b', uploaded), named('c', { end: 'done' })], async (store) => {
-        expect(await store.count('queued', 'processing')).toBe(2);
-        expect(await store.count('held')).toBe(0);
+        expect(await store.count(['queued', 'processing'])).toBe(2);
+        expect(await store.count(['held'])).toBe(0);
       });
     });
   });
@@ -295,7 +297,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('vanished', { end: 'vanished' }),
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.twins(named('self'), ['later, but it passes']))).toEqual([
+        expect(
+          idsOf(await store.rows({ group: 'twins', of: named('self'), passing: ['later, but it passes'] })),
+        ).toEqual([
           'done',
           'processing',
           'unpublished',
@@ -342,9 +346,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ];
       await withRows(rows, async (store) => {
         const stranded = isStranded ? ['b', 'c'] : [];
-        expect(idsOf(await store.stranded('a'))).toEqual(stranded);
-        expect(idsOf(await store.stranded(null))).toEqual(stranded);
-        expect(idsOf(await store.stranded('e'))).toEqual([]);
+        expect(idsOf(await store.rows({ group: 'stranded', twin: 'a' }))).toEqual(stranded);
+        expect(idsOf(await store.rows({ group: 'stranded', twin: null }))).toEqual(stranded);
+        expect(idsOf(await store.rows({ group: 'stranded', twin: 'e' }))).toEqual([]);
       });
     });
   });
@@ -447,9 +451,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('d', { ...finished, disposal: 'waiting' }),
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
-        expect(idsOf(await store.toDispose(1))).toEqual(['a']);
-        expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
+        expect(idsOf(await store.rows({ group: 'to put away', limit: 9 }))).toEqual(['a', 'c']);
+        expect(idsOf(await store.rows({ group: 'to put away', limit: 1 }))).toEqual(['a']);
+        expect(idsOf(await store.rows({ group: 'waiting for disk', limit: 9 }))).toEqual(['d']);
       });
     });
 
@@ -471,17 +475,24 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         { ...later('e', 1, 1, 85), disposal: 'kept' as const },
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.expired(99, ['/inbox', '/other'], 9))).toEqual(['d']);
-        expect(idsOf(await store.expired(100, ['/inbox', '/other'], 9))).toEqual(['d', 'b']);
-        expect(idsOf(await store.expired(150, ['/inbox', '/none'], 9))).toEqual(['b', 'a']);
-        expect(idsOf(await store.expired(150, ['/inbox'], 1))).toEqual(['b']);
-        expect(await store.expired(150, [], 9)).toEqual([]);
-        expect(await store.fullMarks(['/inbox'])).toEqual([{ folder: '/inbox', whenFull: 85 }]);
+        expect(idsOf(await store.rows({ group: 'expired', now: 99, folders: ['/inbox', '/other'], limit: 9 }))).toEqual(
+          ['d'],
+        );
+        expect(
+          idsOf(await store.rows({ group: 'expired', now: 100, folders: ['/inbox', '/other'], limit: 9 })),
+        ).toEqual(['d', 'b']);
+        expect(idsOf(await store.rows({ group: 'expired', now: 150, folders: ['/inbox', '/none'], limit: 9 }))).toEqual(
+          ['b', 'a'],
+        );
+        expect(idsOf(await store.rows({ group: 'expired', now: 150, folders: ['/inbox'], limit: 1 }))).toEqual(['b']);
+        expect(await store.rows({ group: 'expired', now: 150, folders: [], limit: 9 })).toEqual([]);
+        const mark = { folder: '/inbox', whenFull: 85 };
+        expect(await store.fullMarks(['/inbox'])).toEqual([mark]);
         expect(await store.fullMarks(['/inbox', '/other'])).toHaveLength(2);
-        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9))).toEqual(['c', 'b']);
-        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 1))).toEqual(['c']);
-        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9, 1))).toEqual(['b']);
-        expect(await store.toDispose(9)).toEqual([]);
+        expect(idsOf(await store.rows({ group: 'crowding', mark, limit: 9 }))).toEqual(['c', 'b']);
+        expect(idsOf(await store.rows({ group: 'crowding', mark, limit: 1 }))).toEqual(['c']);
+        expect(idsOf(await store.rows({ group: 'crowding', mark, limit: 9, without: 1 }))).toEqual(['b']);
+        expect(await store.rows({ group: 'to put away', limit: 9 })).toEqual([]);
       });
     });
 
@@ -497,9 +508,8 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       ];
       const video = (id: string, title = id) => ({ id, title, duration: 6.5, status: 'ready' });
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.toCompare(9))).toEqual(['a']);
-        expect(idsOf(await store.toAdopt())).toEqual(['a', 'b']);
-        expect(await store.countToAdopt()).toEqual({ files: 2, compared: 1 });
+        expect(idsOf(await store.rows({ group: 'to compare', limit: 9 }))).toEqual(['a']);
+        expect(idsOf(await store.rows({ group: 'to adopt' }))).toEqual(['a', 'b']);
         expect(await store.listing()).toBeNull();
         await store.addListed([video('vid_8'), video('vid_1')], { nextPage: 2, total: 3, isWhole: false });
         await store.addListed([video('vid_8', 'again'), video('vid_9')], { nextPage: 3, total: 3, isWhole: true });
@@ -532,7 +542,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('d', { ...ready, amendment }),
         named('e', ready),
       ];
-      await withRows(rows, async (store) => expect(idsOf(await store.toAmend(9))).toEqual(['a', 'd']));
+      await withRows(rows, async (store) =>
+        expect(idsOf(await store.rows({ group: 'to amend', limit: 9 }))).toEqual(['a', 'd']),
+      );
     });
 
     test('with files that nothing routes, or that differ from their checksum', async () => {
@@ -546,14 +558,16 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('f', { notBefore: 1, lastFailure: failure('suspended', { code: 'unknown_channel' }) }),
         named('g', { notBefore: 1, lastFailure: failure('suspended') }),
       ];
-      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a', 'd', 'f']));
+      await withRows(rows, async (store) =>
+        expect(idsOf(await store.rows({ group: 'unrouted' }))).toEqual(['a', 'd', 'f']),
+      );
     });
   });
 
   test('states are never stored but derived', async () => {
     await withRows([someFacts()], async (store) => {
       const saved = await store.save(someFacts({ ...uploaded }));
-      expect(await store.count('processing')).toBe(1);
+      expect(await store.count(['processing'])).toBe(1);
       expect(stateOf(saved)).toBe('processing');
     });
   });
@@ -603,10 +617,16 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         ended('taken over', { end: 'superseded', videoId: 'vid_1' }),
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.abandoned(['superseded', 'vanished'], 9))).toEqual(['superseded', 'vanished']);
+        expect(idsOf(await store.rows({ group: 'abandoned', ends: ['superseded', 'vanished'], limit: 9 }))).toEqual([
+          'superseded',
+          'vanished',
+        ]);
         const all = ['superseded', 'vanished', 'failed', 'held'] as const;
-        expect(idsOf(await store.abandoned(all, 9))).toEqual(all);
-        expect(idsOf(await store.abandoned(all, 2))).toEqual(['superseded', 'vanished']);
+        expect(idsOf(await store.rows({ group: 'abandoned', ends: all, limit: 9 }))).toEqual(all);
+        expect(idsOf(await store.rows({ group: 'abandoned', ends: all, limit: 2 }))).toEqual([
+          'superseded',
+          'vanished',
+        ]);
       });
     });
 
@@ -665,6 +685,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     test('leave out the files that wait for a step in their folders, and no others', async () => {
       const elsewhere = { folder: '/other' } as const;
+      const unfinished = ['queued', 'awaiting upload', 'retrying', 'processing', 'awaiting publish'] as const;
       const rows = [
         named('queued'),
         named('waiting', created),
@@ -675,9 +696,9 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('other', elsewhere),
       ];
       await withRows(rows, async (store) => {
-        expect(await store.countUnfinished(['/inbox'])).toBe(3);
-        expect(await store.countUnfinished(['/other'])).toBe(5);
-        expect(await store.countUnfinished(['/inbox', '/other'])).toBe(2);
+        expect(await store.count(unfinished, ['/inbox'])).toBe(3);
+        expect(await store.count(unfinished, ['/other'])).toBe(5);
+        expect(await store.count(unfinished, ['/inbox', '/other'])).toBe(2);
       });
     });
   });

@@ -53,7 +53,7 @@ describe('a ledger of another process', () => {
       await expect(openDatabase(join(scratch.path, 'ledger.db'), { timeoutMs: 0 })).rejects.toThrow(LedgerInUseError);
     }
     await using ledger = await openLedger(scratch.path);
-    expect(await ledger.counts()).toEqual({});
+    expect(await ledger.totals('by state')).toEqual({});
   });
 
   test('is awaited while others only read: many at once all get their turn', async () => {
@@ -90,7 +90,7 @@ describe('kill -9', () => {
     expect(acknowledged.size).toBeGreaterThan(kills);
     for (const [id, rev] of acknowledged) expect((await ledger.load(id))?.rev ?? -1).toBeGreaterThanOrEqual(rev);
     // Each write is there with its line of history, or not at all.
-    for (const facts of await ledger.list({ limit: 1_000_000 })) {
+    for (const facts of await ledger.rows({ group: 'any', limit: 1_000_000 })) {
       const states = (await ledger.history(facts.id)).map(({ state }) => state);
       expect(states, facts.id).toEqual(['queued', 'awaiting upload', 'processing'].slice(0, facts.rev + 1));
     }

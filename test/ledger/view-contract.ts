@@ -21,7 +21,7 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
       ready,
       ...(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'] as const).map((end) => ({ end })),
     ];
-    expect(await opened.rows.backlog()).toEqual({
+    expect(await opened.rows.totals('backlog')).toEqual({
       toCreate: 0,
       toSend: 0,
       bytesToSend: 0,
@@ -32,7 +32,7 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
       await opened.rows.insert(
         someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4`, version: { ...someVersion, size: 100 } }),
       );
-    expect(await opened.rows.backlog()).toEqual({
+    expect(await opened.rows.totals('backlog')).toEqual({
       toCreate: 5,
       toSend: 6,
       bytesToSend: 600,
@@ -41,9 +41,24 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
     });
   });
 
+  test('files that wait to be adopted are counted, and those of them that were compared', async () => {
+    await using opened = await open();
+    const reason = failure('permanent', { code: 'existing' });
+    const likeness = { videos: [], isSure: false, doubt: null };
+    const rows: readonly Partial<Facts>[] = [
+      { end: 'held', lastFailure: reason },
+      { end: 'held', lastFailure: { ...reason, likeness } },
+      { end: 'skipped', lastFailure: reason },
+      {},
+    ];
+    for (const [n, row] of rows.entries())
+      await opened.rows.insert(someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4` }));
+    expect(await opened.rows.totals('adoption')).toEqual({ files: 2, compared: 1 });
+  });
+
   test('the feeds of what is left to do are those that it was not published to, and no others', async () => {
     await using opened = await open();
-    expect(await opened.rows.feedsAhead()).toEqual([]);
+    expect(await opened.rows.totals('feeds ahead')).toEqual([]);
     const to = (feed: string, other: Partial<Facts> = {}): Partial<Facts> => ({
       plan: { ...somePlan, publish: [feed] },
       ...other,
@@ -59,7 +74,7 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
     ];
     for (const [n, row] of rows.entries())
       await opened.rows.insert(someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4` }));
-    expect((await opened.rows.feedsAhead()).toSorted()).toEqual(['feed_b', 'feed_queued', 'feed_sent']);
+    expect((await opened.rows.totals('feeds ahead')).toSorted()).toEqual(['feed_b', 'feed_queued', 'feed_sent']);
   });
 
   test('files that a name may mean come in the order in which they came in, whatever was written since', async () => {
@@ -83,7 +98,10 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
       for (const [n, folder] of folders.entries())
         await rows.insert(someFacts({ id: `f_${n}`, folder, ...ready, end: 'done', disposal: 'pending' }));
       const seen = { names: ['/shared'], below, without: [`${below}/out`] };
-      expect((await rows.toDispose(9, seen)).map(({ folder }) => folder)).toEqual([folders[0], '/shared']);
+      expect((await rows.rows({ group: 'to put away', limit: 9, seen })).map(({ folder }) => folder)).toEqual([
+        folders[0],
+        '/shared',
+      ]);
       expect(await rows.atLocation(someVersion, seen)).toMatchObject({ folder: '/shared' });
     });
 

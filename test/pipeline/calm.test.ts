@@ -140,7 +140,7 @@ describe('a file that waits keeps the loop at about a turn a second', () => {
       const rows = rowsOf(outer.store);
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
       if (waiting.isHeld === true) void rows.claim('f_1', () => ended);
-      const turns = vi.spyOn(outer.store, 'due');
+      const turns = vi.spyOn(outer.store, 'rows');
       startCore(outer, { rows, ...waiting.world?.() }, waiting.settings);
       for (let n = 0; n < seconds * 10; n += 1) {
         outer.clock.advance(100);
@@ -148,7 +148,7 @@ describe('a file that waits keeps the loop at about a turn a second', () => {
         for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       }
       end();
-      const ticks = turns.mock.calls.filter(([state, , limit]) => state === 'retrying' && limit === 500).length;
+      const ticks = turns.mock.calls.filter(([wanted]) => wanted.group === 'retrying' && wanted.limit === 500).length;
       expect(ticks).toBeLessThan(seconds * 1.2);
       expect(outer.service.asked.length).toBeLessThanOrEqual(seconds * 2);
     });

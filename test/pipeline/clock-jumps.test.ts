@@ -90,7 +90,7 @@ describe.each(moments)('a clock that is set: $state', ({ facts, before, withinMs
     async ({ jump, when }) => {
       const world = outside([]);
       const { clock, store, service } = world;
-      store.rows.push(someFacts({ ...facts(clock.now()), afterReady: { kind: 'delete' } }));
+      store.all.push(someFacts({ ...facts(clock.now()), afterReady: { kind: 'delete' } }));
       const { videoId, uploadedAt } = store.row();
       const status = uploadedAt === null ? 'pending' : 'processing';
       if (videoId !== null) service.videos.set(videoId, { title: 'Clip', status });

@@ -11,9 +11,9 @@ test('twelve clips are done while four files of 20 GB are sent', async () => {
   const world = outside([...big, ...rowsOf('clip', 12, 1)]);
   const sent = holdBack(world, big);
   const { store, until } = startCore(world);
-  await until(() => store.rows.filter((facts) => stateOf(facts) === 'done').length === 12);
+  await until(() => store.all.filter((facts) => stateOf(facts) === 'done').length === 12);
   sent.resolve();
-  await until(() => store.rows.every((facts) => stateOf(facts) === 'done'));
+  await until(() => store.all.every((facts) => stateOf(facts) === 'done'));
 });
 
 /** So many files of about one size, each of its own. */

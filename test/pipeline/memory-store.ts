@@ -1,15 +1,15 @@
 import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
-import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import type { Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { onReturn } from '../../src/intake/stopped-files.ts';
 import { isHeldUnread, missingFeed } from '../../src/pipeline/file/reasons.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
 import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
+import type { RowStore, RowsWanted } from '../../src/pipeline/file/row-groups.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
-  AmendStore,
   Claim,
   Claims,
   DueFeed,
@@ -24,7 +24,6 @@ import type {
   LeftoverStore,
   PauseStore,
   PublishStore,
-  PutAwayStore,
   QueueStore,
   RetentionStore,
   FullMark,
@@ -33,14 +32,13 @@ import type {
 } from '../../src/pipeline/file/ports.ts';
 
 type Stores = FileStore &
+  RowStore &
   QueueStore &
   Claims &
   PublishStore &
   FeedStore &
   PauseStore &
-  PutAwayStore &
   RetentionStore &
-  AmendStore &
   IntakeStore &
   FirstStartStore &
   AdoptionStore &
@@ -48,7 +46,8 @@ type Stores = FileStore &
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
 export class MemoryStore implements Stores {
-  readonly rows: Facts[] = [];
+  /** Every row, in the order in which they came. */
+  readonly all: Facts[] = [];
   /** Every state a file was saved in, with the note. */
   readonly history: { readonly id: string; readonly state: string; readonly note: string | undefined }[] = [];
 
@@ -68,24 +67,24 @@ export class MemoryStore implements Stores {
   constructor(rows: readonly Facts[] = [], now: () => number = Date.now) {
     this.#now = now;
     for (const facts of rows) {
-      this.rows.push(facts);
+      this.all.push(facts);
       this.#noteRequests(facts);
     }
   }
 
   /** The row of an id that a test knows to be there. */
   row(id = 'f_1'): Facts {
-    const found = this.rows.find((facts) => facts.id === id);
+    const found = this.all.find((facts) => facts.id === id);
     if (found === undefined) throw new Error(`no row ${id}`);
     return found;
   }
 
   states(): string[] {
-    return this.rows.map(stateOf);
+    return this.all.map(stateOf);
   }
 
   load(id: string): Promise<Facts | null> {
-    return Promise.resolve(this.rows.find((facts) => facts.id === id) ?? null);
+    return Promise.resolve(this.all.find((facts) => facts.id === id) ?? null);
   }
 
   async claim(id: string): Promise<Claim | null> {
@@ -106,28 +105,19 @@ export class MemoryStore implements Stores {
   }
 
   async save(facts: Facts, note?: string): Promise<Facts> {
-    const index = this.rows.findIndex(({ id }) => id === facts.id);
-    const before = this.rows[index];
+    const index = this.all.findIndex(({ id }) => id === facts.id);
+    const before = this.all[index];
     if (before?.rev !== facts.rev) throw new StaleRowError(`expected revision ${facts.rev}, found ${before?.rev}`);
     const saved = { ...facts, rev: facts.rev + 1 };
-    this.rows[index] = saved;
+    this.all[index] = saved;
     this.#noteRequests(saved);
     this.history.push({ id: facts.id, state: stateOf(saved), note });
     return saved;
   }
 
-  due(state: FileState, now: number, limit: number): Promise<readonly Facts[]> {
-    const due = this.rows.filter((facts) => stateOf(facts) === state);
-    if (state !== 'retrying') return Promise.resolve(due.slice(0, limit));
-    const byDeadline = due
-      .filter(({ notBefore }) => (notBefore ?? 0) <= now)
-      .toSorted((one, other) => (one.notBefore ?? 0) - (other.notBefore ?? 0));
-    return Promise.resolve(byDeadline.slice(0, limit));
-  }
-
   heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]> {
     const counts = new Map<string, number>();
-    const heads = this.rows.filter((facts) => {
+    const heads = this.all.filter((facts) => {
       if (stateOf(facts) !== state || without.includes(facts.id)) return false;
       const { folder, priority, isBig } = queuedOf(facts);
       const queue = `${folder} ${priority} ${isBig}`;
@@ -143,34 +133,91 @@ export class MemoryStore implements Stores {
     return Promise.resolve(started.slice(0, limit).map(({ id }) => queuedOf(this.row(id))));
   }
 
-  count(...states: readonly FileState[]): Promise<number> {
-    return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
+  async count(states: readonly FileState[], paused: readonly string[] = []): Promise<number> {
+    const waits = (state: FileState): boolean => ['queued', 'awaiting upload', 'retrying'].includes(state);
+    const isCounted = (facts: Facts): boolean =>
+      states.includes(stateOf(facts)) && !(waits(stateOf(facts)) && paused.includes(facts.folder));
+    return this.all.filter(isCounted).length;
   }
 
-  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
-    const found = this.rows.findIndex(({ id }) => id === facts.id);
+  async rows(wanted: RowsWanted): Promise<readonly Facts[]> {
+    const found = this.#inGroup(wanted);
+    return 'limit' in wanted ? found.slice(0, wanted.limit) : found;
+  }
+
+  #inGroup(wanted: RowsWanted): readonly Facts[] {
+    const all = this.all;
+    switch (wanted.group) {
+      case 'in state':
+        return all.filter((facts) => stateOf(facts) === wanted.state);
+      case 'retrying':
+        return all
+          .filter((facts) => stateOf(facts) === 'retrying' && (facts.notBefore ?? 0) <= wanted.dueBy)
+          .toSorted((one, other) => (one.notBefore ?? 0) - (other.notBefore ?? 0));
+      case 'twins':
+        return this.#twins(wanted);
+      case 'stranded':
+        return all.filter(({ end, lastFailure }) => {
+          if (end !== 'skipped' || lastFailure?.twin === undefined) return false;
+          const found = all.find(({ id }) => id === lastFailure.twin);
+          return lastFailure.twin === (wanted.twin ?? lastFailure.twin) && (found === undefined || !stands(found));
+        });
+      case 'to put away':
+        return all.filter((facts) => facts.disposal === 'pending' && isSeen(facts, wanted.seen));
+      case 'waiting for disk':
+        return all.filter((facts) => facts.disposal === 'waiting' && isSeen(facts, wanted.seen)).toReversed();
+      case 'expired':
+        return all
+          .filter(({ disposal, folder }) => disposal === 'later' && wanted.folders.includes(folder))
+          .filter((facts) => dueOf(facts) <= wanted.now)
+          .toSorted((one, other) => dueOf(one) - dueOf(other));
+      case 'crowding':
+        return all
+          .filter(({ disposal, folder }) => disposal === 'later' && folder === wanted.mark.folder)
+          .filter(({ afterReady }) => laterOf(afterReady)?.whenFull === wanted.mark.whenFull)
+          .toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+          .slice(wanted.without);
+      case 'to amend':
+        return all.filter(isToBeAmended);
+      case 'abandoned':
+        return all.filter(
+          (facts) =>
+            facts.end !== null &&
+            wanted.ends.includes(facts.end) &&
+            hasEmptyRecord(facts) &&
+            all.filter(({ videoId }) => videoId === facts.videoId).length === 1,
+        );
+      case 'unrouted':
+        return all.filter(isUnrouted);
+      case 'stopped by disk':
+        return all
+          .filter(({ folder, id }) => folder === wanted.folder && id > wanted.after)
+          .filter((facts) => onReturn(facts) !== null || isHeldUnread(facts))
+          .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      case 'to adopt':
+        return all.filter(isToBeAdopted);
+      case 'to compare':
+        return all.filter((facts) => isToBeAdopted(facts) && facts.lastFailure?.likeness === undefined);
+      case 'by id':
+        return all.filter(({ id }) => wanted.ids.includes(id));
+      default:
+        throw new Error(`the pipeline does not ask for ${wanted.group satisfies 'any' | 'came in'}`);
+    }
+  }
+
+  #twins({ of, passing }: RowsWanted<'twins'>): readonly Facts[] {
+    const found = this.all.findIndex(({ id }) => id === of.id);
     const own = found === -1 ? Infinity : found;
-    const isTwin = (twin: Facts, index: number): boolean => {
-      if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
+    return this.all.filter((twin, index) => {
+      if (twin.id === of.id || twin.version.size !== of.version.size || twin.sourceUrl !== null) return false;
       if (stands(twin)) return true;
       const goesFirst = index < own || (twin.videoId !== null && !twin.dying) || passing.includes(twin.id);
       return goesFirst && ['queued', 'awaiting upload', 'retrying'].includes(stateOf(twin));
-    };
-    return Promise.resolve(this.rows.filter(isTwin));
-  }
-
-  stranded(twin: string | null): Promise<readonly Facts[]> {
-    const isStranded = ({ end, lastFailure }: Facts): boolean => {
-      if (end !== 'skipped' || lastFailure?.twin === undefined || lastFailure.twin !== (twin ?? lastFailure.twin))
-        return false;
-      const found = this.rows.find(({ id }) => id === lastFailure.twin);
-      return found === undefined || !stands(found);
-    };
-    return Promise.resolve(this.rows.filter(isStranded));
+    });
   }
 
   waiting(): Promise<readonly FeedBatch[]> {
-    const waiting = this.rows.filter((facts) => stateOf(facts) === 'awaiting publish');
+    const waiting = this.all.filter((facts) => stateOf(facts) === 'awaiting publish');
     const feeds = new Set(waiting.flatMap(feedsToPublish));
     const batches = [...feeds].map((feed) => {
       const ready = waiting.filter((facts) => feedsToPublish(facts).includes(feed));
@@ -191,7 +238,7 @@ export class MemoryStore implements Stores {
     const underWay = new Set(['queued', 'awaiting upload', 'processing']);
     const isExpected = (facts: Facts): boolean =>
       underWay.has(stateOf(facts)) && (facts.plan?.publish.includes(feed) ?? false);
-    return Promise.resolve(this.rows.some(isExpected));
+    return Promise.resolve(this.all.some(isExpected));
   }
 
   async feedsDue(): Promise<readonly DueFeed[]> {
@@ -226,36 +273,8 @@ export class MemoryStore implements Stores {
     this.#pauses = this.#pauses.filter(({ folder }) => folder !== wanted);
   }
 
-  async countUnfinished(paused: readonly string[]): Promise<number> {
-    const isLeft = (facts: Facts): boolean => {
-      const state = stateOf(facts);
-      if (['processing', 'awaiting publish'].includes(state)) return true;
-      return ['queued', 'awaiting upload', 'retrying'].includes(state) && !paused.includes(facts.folder);
-    };
-    return this.rows.filter(isLeft).length;
-  }
-
-  toDispose(limit: number, seen?: SeenFolders): Promise<readonly Facts[]> {
-    const pending = this.rows.filter((facts) => facts.disposal === 'pending' && isSeen(facts, seen));
-    return Promise.resolve(pending.slice(0, limit));
-  }
-
-  waitingForDisk(limit: number, seen?: SeenFolders): Promise<readonly Facts[]> {
-    const waiting = this.rows.filter((facts) => facts.disposal === 'waiting' && isSeen(facts, seen));
-    return Promise.resolve(waiting.toReversed().slice(0, limit));
-  }
-
-  async expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]> {
-    const dueOf = ({ endedAt, afterReady }: Facts): number =>
-      (endedAt ?? 0) + (laterOf(afterReady)?.afterMs ?? Infinity);
-    return this.rows
-      .filter((facts) => facts.disposal === 'later' && folders.includes(facts.folder) && dueOf(facts) <= now)
-      .toSorted((one, other) => dueOf(one) - dueOf(other))
-      .slice(0, limit);
-  }
-
   async fullMarks(folders: readonly string[]): Promise<readonly FullMark[]> {
-    const marks = this.rows
+    const marks = this.all
       .filter(({ disposal, folder }) => disposal === 'later' && folders.includes(folder))
       .flatMap(({ folder, afterReady }) => {
         const whenFull = laterOf(afterReady)?.whenFull ?? null;
@@ -264,23 +283,8 @@ export class MemoryStore implements Stores {
     return [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
   }
 
-  async oldestKept({ folder, whenFull }: FullMark, limit: number, without = 0): Promise<readonly Facts[]> {
-    return this.rows
-      .filter((facts) => facts.disposal === 'later' && facts.folder === folder)
-      .filter(({ afterReady }) => laterOf(afterReady)?.whenFull === whenFull)
-      .toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
-      .slice(without, without + limit);
-  }
-
-  toAmend(limit: number): Promise<readonly Facts[]> {
-    const states = new Set(['processing', 'awaiting publish', 'done']);
-    const isDue = (facts: Facts): boolean =>
-      facts.amendment !== null && facts.videoId !== null && !facts.dying && states.has(stateOf(facts));
-    return Promise.resolve(this.rows.filter(isDue).slice(0, limit));
-  }
-
   atPath(folder: string, path: string): Promise<Facts | null> {
-    const rows = this.rows.filter((facts) => facts.folder === folder && facts.path === path);
+    const rows = this.all.filter((facts) => facts.folder === folder && facts.path === path);
     const present = rows.filter((facts) => !['superseded', 'vanished'].includes(stateOf(facts)));
     return Promise.resolve(present.at(-1) ?? rows.at(-1) ?? null);
   }
@@ -293,33 +297,21 @@ export class MemoryStore implements Stores {
       facts.version.mtimeNs === version.mtimeNs &&
       stateOf(facts) !== 'superseded' &&
       isSeen(facts, seen);
-    return Promise.resolve(this.rows.findLast(isThere) ?? null);
+    return Promise.resolve(this.all.findLast(isThere) ?? null);
   }
 
   async insert(facts: Facts): Promise<void> {
-    this.rows.push(facts);
+    this.all.push(facts);
     this.#noteRequests(facts);
   }
 
   unanswered(): Promise<readonly UnansweredCreate[]> {
-    const all = this.rows.flatMap(suspectsOf).flatMap((token) => this.#asked.get(token) ?? []);
+    const all = this.all.flatMap(suspectsOf).flatMap((token) => this.#asked.get(token) ?? []);
     return Promise.resolve(all.toSorted((one, other) => one.at - other.at || (one.token < other.token ? -1 : 1)));
   }
 
-  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]> {
-    const isAbandoned = ({ end, videoId, uploadedAt, remoteStatus, lastFailure }: Facts): boolean =>
-      end !== null &&
-      ends.includes(end) &&
-      videoId !== null &&
-      uploadedAt === null &&
-      !['processing', 'ready', 'failed'].includes(remoteStatus ?? '') &&
-      lastFailure?.kind !== 'gone' &&
-      this.rows.filter((other) => other.videoId === videoId).length === 1;
-    return Promise.resolve(this.rows.filter(isAbandoned).slice(0, limit));
-  }
-
   async hasVideo(wanted: string): Promise<boolean> {
-    return this.rows.some(({ videoId }) => videoId === wanted);
+    return this.all.some(({ videoId }) => videoId === wanted);
   }
 
   async noteDeletion(videoId: string, at: number): Promise<void> {
@@ -336,19 +328,6 @@ export class MemoryStore implements Stores {
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
   }
 
-  async toCompare(limit: number): Promise<readonly Facts[]> {
-    return (await this.toAdopt()).filter(({ lastFailure }) => lastFailure?.likeness === undefined).slice(0, limit);
-  }
-
-  async toAdopt(): Promise<readonly Facts[]> {
-    return this.rows.filter(({ end, lastFailure }) => end === 'held' && lastFailure?.code === 'existing');
-  }
-
-  async countToAdopt(): Promise<{ readonly files: number; readonly compared: number }> {
-    const files = await this.toAdopt();
-    return { files: files.length, compared: files.length - (await this.toCompare(files.length)).length };
-  }
-
   async listing(): Promise<Listing | null> {
     return this.#listing;
   }
@@ -359,7 +338,7 @@ export class MemoryStore implements Stores {
   }
 
   async listed(): Promise<readonly HostedVideo[]> {
-    return [...this.#listed.values()].filter(({ id }) => this.rows.every(({ videoId }) => videoId !== id));
+    return [...this.#listed.values()].filter(({ id }) => this.all.every(({ videoId }) => videoId !== id));
   }
 
   async forgetListing(): Promise<void> {
@@ -376,29 +355,48 @@ export class MemoryStore implements Stores {
   }
 
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
-    const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
+    const paths = this.all.filter((facts) => facts.folder === folder).map(({ path }) => path);
     return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
-  }
-
-  stoppedByDisk(folder: string, after: string, most: number): Promise<readonly Facts[]> {
-    const isOne = (facts: Facts): boolean =>
-      facts.folder === folder && facts.id > after && (onReturn(facts) !== null || isHeldUnread(facts));
-    const byId = this.rows.filter(isOne).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-    return Promise.resolve(byId.slice(0, most));
-  }
-
-  unrouted(): Promise<readonly Facts[]> {
-    const isOne = ({ plan, lastFailure }: Facts): boolean => plan === null || lastFailure?.kind === 'mismatch';
-    const waits = ({ lastFailure }: Facts): boolean => lastFailure?.code === 'unknown_channel';
-    const isUnrouted = (facts: Facts): boolean =>
-      stateOf(facts) === 'held' ? isOne(facts) : stateOf(facts) === 'retrying' && waits(facts);
-    return Promise.resolve(this.rows.filter(isUnrouted));
   }
 }
 
 function isSeen({ folder }: Facts, seen: SeenFolders | undefined): boolean {
   if (seen === undefined) return true;
   return seen.names.includes(folder) || (folder.startsWith(seen.below) && !seen.without.includes(folder));
+}
+
+function dueOf({ endedAt, afterReady }: Facts): number {
+  return (endedAt ?? 0) + (laterOf(afterReady)?.afterMs ?? Infinity);
+}
+
+function isToBeAmended(facts: Facts): boolean {
+  const { amendment, videoId, dying } = facts;
+  return (
+    amendment !== null &&
+    videoId !== null &&
+    !dying &&
+    ['processing', 'awaiting publish', 'done'].includes(stateOf(facts))
+  );
+}
+
+function hasEmptyRecord({ videoId, uploadedAt, remoteStatus, lastFailure }: Facts): boolean {
+  return (
+    videoId !== null &&
+    uploadedAt === null &&
+    !['processing', 'ready', 'failed'].includes(remoteStatus ?? '') &&
+    lastFailure?.kind !== 'gone'
+  );
+}
+
+function isUnrouted(facts: Facts): boolean {
+  const { plan, lastFailure } = facts;
+  const state = stateOf(facts);
+  if (state === 'held') return plan === null || lastFailure?.kind === 'mismatch';
+  return state === 'retrying' && lastFailure?.code === 'unknown_channel';
+}
+
+function isToBeAdopted({ end, lastFailure }: Facts): boolean {
+  return end === 'held' && lastFailure?.code === 'existing';
 }
 
 function laterOf(afterReady: Facts['afterReady']) {

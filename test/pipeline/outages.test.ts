@@ -37,8 +37,8 @@ describe('an outage of an hour', () => {
     expect(service.asked.length).toBeLessThan(300);
     service.failing.clear();
     const back = clock.elapsed();
-    const isSent = (): boolean => store.rows.every(({ uploadedAt }) => uploadedAt !== null);
-    await until(() => service.count('send') > 0 && store.rows.some(({ uploadedAt }) => uploadedAt !== null));
+    const isSent = (): boolean => store.all.every(({ uploadedAt }) => uploadedAt !== null);
+    await until(() => service.count('send') > 0 && store.all.some(({ uploadedAt }) => uploadedAt !== null));
     expect(clock.elapsed() - back).toBeLessThanOrEqual(80_000);
     await until(isSent);
     expect(clock.elapsed() - back).toBeLessThanOrEqual(3 * minute);
@@ -51,7 +51,7 @@ describe('an outage of an hour', () => {
     const { store, service, pass } = open(files(20));
     service.failing.set('all', deaths['resets'] ?? failure('bug'));
     await pass(hour);
-    expect(store.rows.flatMap(({ suspects }) => suspects).length).toBeLessThanOrEqual(4);
+    expect(store.all.flatMap(({ suspects }) => suspects).length).toBeLessThanOrEqual(4);
   });
 
   test('of an upload host lets all else go on', async () => {
@@ -124,7 +124,7 @@ describe('an outage of an hour', () => {
         .slice(4)
         .every((state) => state === 'done'),
     );
-    expect(store.rows.slice(0, 4).every(({ attempts }) => attempts === 0)).toBe(true);
+    expect(store.all.slice(0, 4).every(({ attempts }) => attempts === 0)).toBe(true);
   });
 });
 
@@ -140,7 +140,7 @@ describe('a failure of one file alone', () => {
     expect(stateOf(store.row('f_3'))).not.toBe('done');
     // Each further file that the host takes proves that it is not the host.
     for (let n = 0; n < 30 && stateOf(store.row('f_3')) !== 'failed'; n += 1) {
-      store.rows.push(someFacts({ id: `g_${n}`, path: `g${n}.mp4`, version: { ...someVersion, size: 100 + n } }));
+      store.all.push(someFacts({ id: `g_${n}`, path: `g${n}.mp4`, version: { ...someVersion, size: 100 + n } }));
       await until(() => stateOf(store.row(`g_${n}`)) === 'done');
       await pass(10 * minute);
     }

@@ -65,7 +65,7 @@ test('a 429 with Retry-After 1800 on a create while 20 uploads run: no request b
     await turns();
   }
   expect(service.asked.slice(before).filter((name) => name !== 'send')).toEqual([]);
-  expect(core.store.rows.filter(({ uploadedAt }) => uploadedAt !== null).length).toBeGreaterThanOrEqual(20);
+  expect(core.store.all.filter(({ uploadedAt }) => uploadedAt !== null).length).toBeGreaterThanOrEqual(20);
   clock.advance(2 * minute);
   gate.setLimit(1_000);
   await turns();

@@ -41,7 +41,7 @@ test('a host that refuses every new address costs a few requests an hour, howeve
   expect(service.count('remove')).toBeLessThanOrEqual(6);
   expect(service.count('refused')).toBeLessThan(80);
   expect(told.filter(({ type }) => type === 'paused')).toHaveLength(1);
-  expect(store.rows.every(({ end, replacements }) => end === null && replacements === 0)).toBe(true);
+  expect(store.all.every(({ end, replacements }) => end === null && replacements === 0)).toBe(true);
 });
 
 test('a host that takes files again is found out although all addresses have expired', async () => {
@@ -51,12 +51,12 @@ test('a host that takes files again is found out although all addresses have exp
     'paused',
     'resumed',
   ]);
-  await until(() => store.rows.every(({ end }) => end === 'done'), 1_000);
+  await until(() => store.all.every(({ end }) => end === 'done'), 1_000);
 });
 
 test('a host that takes files again within a minute or two gets them with the records that they have', async () => {
   const { until, service, store } = start(4, (sinceMs) => sinceMs < 50_000, false);
-  await until(() => store.rows.every(({ end }) => end === 'done'), 1_000);
+  await until(() => store.all.every(({ end }) => end === 'done'), 1_000);
   // One file was refused before the second showed that it was the host.
   expect([service.count('create'), service.count('remove')]).toEqual([4, 0]);
 });
@@ -75,7 +75,7 @@ test('a restart does not make a file pay for a host that refuses every new addre
     expect(service.count('remove') - removed).toBeLessThanOrEqual(2);
     expect(service.count('create') - made).toBeLessThanOrEqual(4);
   }
-  expect(store.rows.every(({ end, replacements }) => end === null && replacements <= 1)).toBe(true);
+  expect(store.all.every(({ end, replacements }) => end === null && replacements <= 1)).toBe(true);
 });
 
 test('after a restart one file tries a host that refused every new address, and no other pays for it', async () => {
@@ -85,7 +85,7 @@ test('after a restart one file tries a host that refused every new address, and 
   await before.pass(90_000);
   await before.stop();
   // These have records whose addresses are old and were never used.
-  const unused = store.rows.filter(({ uploadStartedAt, videoId }) => uploadStartedAt === null && videoId !== null);
+  const unused = store.all.filter(({ uploadStartedAt, videoId }) => uploadStartedAt === null && videoId !== null);
   expect(unused.length).toBeGreaterThan(0);
   const tried = service.count('refused');
   const { pass, told } = startCore(world);
@@ -96,7 +96,7 @@ test('after a restart one file tries a host that refused every new address, and 
   ]);
   await pass(3 * minute);
   const ids = new Set(unused.map(({ id }) => id));
-  expect(store.rows.filter(({ id, addressDeadAt, dying }) => ids.has(id) && (addressDeadAt !== null || dying))).toEqual(
+  expect(store.all.filter(({ id, addressDeadAt, dying }) => ids.has(id) && (addressDeadAt !== null || dying))).toEqual(
     [],
   );
 });
@@ -109,5 +109,5 @@ test('a paused file whose host refused every new address before a restart keeps 
   ]);
   await world.store.savePause({ folder: '/paused', since: 0, until: null, by: 'ann' });
   const { until } = startCore(world);
-  await until(() => world.store.rows.some(({ id, end }) => id === 'f_2' && end === 'done'), 1_000);
+  await until(() => world.store.all.some(({ id, end }) => id === 'f_2' && end === 'done'), 1_000);
 });

@@ -95,6 +95,6 @@ export function startCore(
     const end = clock.elapsed() + ms;
     await until(() => clock.elapsed() >= end, 1_000);
   };
-  const paid = (): number => Math.max(...store.rows.map(({ attempts }) => attempts));
+  const paid = (): number => Math.max(...store.all.map(({ attempts }) => attempts));
   return { conductor, clock, store, service, told, until, pass, paid, stop: () => conductor.stop(AbortSignal.abort()) };
 }

@@ -22,7 +22,7 @@ test('files of a channel that was deleted wait as a group: one refusal, one list
     { type: 'name', kind: 'channel', name: 'ch_main', isKnown: false },
   ]);
   expect(core.told.filter(({ type }) => type === 'failure')).toEqual([]);
-  expect(core.store.rows[0]?.lastFailure?.message).toContain('the service has no channel "ch_main"');
+  expect(core.store.all[0]?.lastFailure?.message).toContain('the service has no channel "ch_main"');
   expect(core.conductor.names.unknown()).toMatchObject([{ kind: 'channel', name: 'ch_main' }]);
   expect(core.paid()).toBe(0);
 });
@@ -54,9 +54,9 @@ test('files of other channels go on meanwhile', async () => {
   world.service.failing.set('create in ch_main', noChannel);
   const core = startCore(world);
   expect((await core.conductor.names.ask(used, live)).ok).toBe(true);
-  await core.until(() => core.store.rows.some(({ videoId }) => videoId !== null));
+  await core.until(() => core.store.all.some(({ videoId }) => videoId !== null));
   await core.pass(5_000);
-  expect(core.store.rows.map(({ id, videoId }) => [id, videoId !== null])).toEqual([
+  expect(core.store.all.map(({ id, videoId }) => [id, videoId !== null])).toEqual([
     ['f_0', false],
     ['f_1', true],
   ]);
@@ -80,7 +80,7 @@ test('videos wait for a feed that was deleted, and are published when it is ther
   expect(core.store.states()).toEqual(['awaiting publish']);
   expect(core.conductor.feedsWaiting()[0]?.failure?.message).toContain('the service has no feed "feed_news"');
   expect(world.service.count('publish feed_news')).toBeLessThanOrEqual(2);
-  expect(core.store.rows.map(({ lastFailure }) => lastFailure)).toMatchObject([
+  expect(core.store.all.map(({ lastFailure }) => lastFailure)).toMatchObject([
     { code: 'unknown_feed', feed: 'feed_news' },
   ]);
   expect(core.told.filter(({ type }) => type === 'feed' || type === 'failure')).toEqual([]);
@@ -95,7 +95,7 @@ test('a feed that somebody makes and publishes by hand is looked for at once', a
   world.service.names.feed = [];
   world.service.failing.set('publish feed_news', failure('gone', { status: 404 }));
   const core = startCore(world);
-  await core.until(() => core.store.rows[0]?.lastFailure?.code === 'unknown_feed');
+  await core.until(() => core.store.all[0]?.lastFailure?.code === 'unknown_feed');
   world.service.names.feed = ['feed_news'];
   world.service.failing.clear();
   const { answer } = await core.conductor.publishNow('feed_news');
@@ -110,7 +110,7 @@ test('lists that could not be asked for because the service was away are asked f
   expect((await core.conductor.names.ask(used, live)).ok).toBe(false);
   await core.pass(hour);
   expect(world.service.count('channels')).toBe(1);
-  world.store.rows.push(...files(1));
+  world.store.all.push(...files(1));
   core.conductor.wake();
   await core.until(() => core.conductor.pause() !== null);
   world.service.names.channel = ['ch_else'];
@@ -160,7 +160,7 @@ test('a refusal in a channel that works counts against its file, whatever the li
   await core.conductor.names.ask(used, live);
   await core.until(() => core.store.states().every((state) => state === 'done'));
   world.service.failing.set('create', noChannel);
-  world.store.rows.push(...files(3).slice(2));
+  world.store.all.push(...files(3).slice(2));
   core.conductor.wake();
   await core.until(() => core.store.states().includes('failed'));
 });

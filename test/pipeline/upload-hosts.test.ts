@@ -57,7 +57,7 @@ test('an outage ends once no file needs the host, and is reported to be over', a
   for (let turns = 0; turns < 3; turns += 1) await tidy();
   expect(pause()).not.toBeNull();
   // Its only file was deleted, or the service had its bytes all along.
-  Object.assign(store.rows, [{ ...at('one'), end: 'vanished' }]);
+  Object.assign(store.all, [{ ...at('one'), end: 'vanished' }]);
   await tidy();
   await tidy();
   expect([pause(), types()]).toEqual([null, ['paused', 'resumed']]);

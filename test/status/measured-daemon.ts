@@ -42,7 +42,7 @@ export function measuredDaemon(fleet: Fleet | null = null) {
       return { counts: { ...state.counts, uploading: 1 }, settling: 2, stages, needs_you: { files: 3 } };
     },
     ledger: {
-      waitingSince: async () => state.since,
+      totals: async () => state.since,
       news: {
         countWaiting: async () => {
           if (state.isLedgerBroken) throw new Error('the disk is gone');

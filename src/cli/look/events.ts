@@ -52,9 +52,7 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
     const following = new Following(shell, options);
     await following.read(config, signal).catch(async (error: unknown) => {
       if (isFollowing) throw error;
-      await readLedgerInstead(shell, config, error, async (ledger) =>
-        following.readNewest(ledger?.news ?? null, shownHost(config)),
-      );
+      await readLedgerInstead(shell, config, error, async (ledger) => following.readNewest(ledger, shownHost(config)));
     });
     if (isFollowing) await readAgain(following, config, signal);
   }
@@ -117,7 +115,7 @@ async function readPast(
   await read(ofDaemon).catch((error: unknown) =>
     readLedgerInstead(shell, config, error, async (ledger) => {
       if (ledger === null) return;
-      await read((cursor) => pastPage(ledger.news, { host: shownHost(config), since, after: cursor }));
+      await read((cursor) => pastPage(ledger, { host: shownHost(config), since, after: cursor }));
     }),
   );
 }
@@ -165,11 +163,11 @@ class Following {
     });
   }
 
-  /** What the daemon would show. @param rows of its ledger; null: it has none */
-  async readNewest(rows: PastRows | null, host: string | null): Promise<void> {
-    if (rows === null) return;
+  /** What the daemon would show. @param ledger null: it has none */
+  async readNewest(ledger: PastRows | null, host: string | null): Promise<void> {
+    if (ledger === null) return;
     const { lines: limit = usualLines } = this.#options;
-    const past = await pastLines(rows, { host, limit: MOST_LINES, now: Date.now() });
+    const past = await pastLines(ledger, { host, limit: MOST_LINES, now: Date.now() });
     for (const line of past.filter(selectedBy(this.#shell, this.#options)).slice(-limit)) this.#print(line);
   }
 

@@ -32,13 +32,13 @@ export async function once(
   const daemon = await startDaemonOrExplain(config, { shell, logger });
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
-  const rows = await daemon.ledger.list({ since, limit: 100_000 });
+  const rows = await daemon.ledger.rows({ group: 'any', since, limit: 100_000 });
   const files = await viewsOf(daemon.ledger, daemon, rows);
   const settling = daemon.folders.settling().map(settlingView);
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files];
   const waits = daemon.waits().filter(({ cause }) => cause === 'paused' || cause === 'folder');
-  const adoption = await daemon.ledger.countToAdopt();
+  const adoption = await daemon.ledger.totals('adoption');
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));

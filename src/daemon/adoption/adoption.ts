@@ -1,7 +1,7 @@
 import type { HostedVideo } from '../../pipeline/file/failure.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileEvent } from '../../pipeline/file/machine.ts';
-import type { AdoptionStore } from '../../pipeline/file/ports.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 
@@ -30,11 +30,8 @@ export interface AdoptionView {
 }
 
 /** What `existing: adopt` would do with each file that was there before. */
-export async function adoptionOf(
-  store: Pick<AdoptionStore, 'toAdopt'>,
-  comparing: Comparison | null,
-): Promise<AdoptionView> {
-  const files = await store.toAdopt();
+export async function adoptionOf(store: RowStore<'to adopt'>, comparing: Comparison | null): Promise<AdoptionView> {
+  const files = await store.rows({ group: 'to adopt' });
   const verdictOf = verdictsOn(files);
   return { v: 1, comparing, files: files.map((facts) => viewOf(facts, verdictOf(facts))) };
 }
@@ -83,10 +80,10 @@ export interface Confirmed {
 
 /** Carries out the report. A repeated call, also after a crash, continues where the last one ended. */
 export async function confirmAdoption(
-  store: Pick<AdoptionStore, 'toAdopt'>,
+  store: RowStore<'to adopt'>,
   apply: (id: string, event: FileEvent) => Promise<Applied>,
 ): Promise<Confirmed> {
-  const files = await store.toAdopt();
+  const files = await store.rows({ group: 'to adopt' });
   const verdictOf = verdictsOn(files);
   const done = { adopted: 0, uploading: 0, unclear: 0, waiting: 0 };
   done.waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;

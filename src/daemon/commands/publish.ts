@@ -93,7 +93,7 @@ function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {
 /** Those of the rules, and those of the sidecars of files that wait. */
 async function knownFeeds(daemon: Pick<Daemon, 'config' | 'ledger'>): Promise<readonly string[]> {
   const ruled = daemon.config().folders.flatMap(({ rules }) => rules.flatMap(({ publish: feeds }) => feeds));
-  return [...new Set([...ruled, ...(await daemon.ledger.feedsAhead())])].toSorted();
+  return [...new Set([...ruled, ...(await daemon.ledger.totals('feeds ahead'))])].toSorted();
 }
 
 /** Pure: a feed that no rule names, and which ones there are. */

@@ -68,7 +68,8 @@ async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answe
   yield* wantedFiles(daemon, wanted, answers.refuse);
   // These also continue automatically, like files that are `retrying`.
   if (wanted.selection?.states?.includes('retrying') === true || wanted.selection?.stages !== undefined)
-    for (const facts of await daemon.ledger.waitingForDisk(100_000)) yield { facts, name: null };
+    for (const facts of await daemon.ledger.rows({ group: 'waiting for disk', limit: 100_000 }))
+      yield { facts, name: null };
 }
 
 /**

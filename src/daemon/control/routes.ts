@@ -20,7 +20,7 @@ import { overviewView, statusView } from '../../view/picture/documents.ts';
 import { mostOfAll } from '../../view/picture/take-picture.ts';
 import type { LivePicture } from '../../view/picture/picture.ts';
 import { nothingChanged } from '../../view/words/unavailable-words.ts';
-import type { HistoryLine } from '../../ledger/view.ts';
+import type { HistoryLine } from '../../ledger/history.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { drain, forget, hostsOf } from '../commands/hosts.ts';
 import type { DrainWanted } from '../commands/hosts.ts';
@@ -176,7 +176,7 @@ const mostFiles = 200;
 
 /** `GET /facts`: the rows of the newest files that need a person, as the machine sees them. Addresses that let anybody send stay here. */
 async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
-  const rows = await ledger.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+  const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
   const files = await Promise.all(
     rows.map(async (facts) => ({
       facts: { ...facts, uploadUrl: facts.uploadUrl === null ? null : 'https://redacted.invalid/' },

@@ -1,10 +1,11 @@
 import type { Config, Expectation } from '../../config/config.ts';
-import type { NewsRows } from '../../ledger/news-rows.ts';
+import type { ExpectedRows } from '../../ledger/records.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 import { isGivenUp } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { compileMatch } from '../../routing/match.ts';
 import type { EventStream } from '../events.ts';
 import { periodAt } from './period.ts';
@@ -22,7 +23,7 @@ export interface Expectations extends Disposable {
 }
 
 export interface ExpectationsWorld {
-  readonly rows: Pick<NewsRows, 'cameIn' | 'countedFiles' | 'filesById' | 'countFile' | 'forgetCounted'>;
+  readonly ledger: RowStore<'came in' | 'by id'> & ExpectedRows;
   readonly events: Pick<EventStream, 'listen'>;
   readonly config: () => Config;
   readonly logger: Logger;
@@ -57,7 +58,7 @@ interface Watched {
 }
 
 export function createExpectations(world: ExpectationsWorld): Expectations {
-  const { rows, config, now, logger } = world;
+  const { ledger, config, now, logger } = world;
   let folders: Config['folders'] | null = null;
   let watched: readonly Watched[] = [];
   let running: Promise<void> | null = null;
@@ -65,8 +66,9 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   const begin = async (each: Watched, period: Period): Promise<void> => {
     const meanwhile: Facts[] = (each.meanwhile = []);
     try {
-      const came = await rows.cameIn(each.folder, period.from);
-      const moved = await rows.filesById(await rows.countedFiles(each.key, period.from));
+      const came = await ledger.rows({ group: 'came in', folder: each.folder, since: period.from });
+      const ids = await ledger.countedFiles(each.key, period.from);
+      const moved = await ledger.rows({ group: 'by id', ids });
       // A file that came in while the clock was ahead would count for every day until then.
       const latest = now() + setBackMs;
       const isPast = ({ discoveredAt }: Facts): boolean => discoveredAt <= latest;
@@ -80,7 +82,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     } finally {
       each.meanwhile = null;
     }
-    await rows.forgetCounted(now(), forgottenAfterMs);
+    await ledger.forgetCounted(now(), forgottenAfterMs);
   };
 
   const refresh = async (): Promise<void> => {
@@ -113,7 +115,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     note(each.files, facts);
     // Its path changes, and with it what it could be found by.
     if (!isKnown && facts.afterReady.kind === 'move')
-      rows
+      ledger
         .countFile(each.key, facts.id, facts.discoveredAt)
         .catch((error: unknown) => logger.debug('An expected file is not remembered', { file: facts.id, err: error }));
   };

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
-import type { KeptEvent } from '../../ledger/event-rows.ts';
-import type { NewsRows, Passage } from '../../ledger/news-rows.ts';
+import type { EventRows, KeptEvent } from '../../ledger/event-rows.ts';
+import type { HistoryRows, Passage } from '../../ledger/history.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { capitalised } from '../../view/words/capitalised.ts';
 import { stateWords } from '../../view/words/events.ts';
 import type { KeptLine, NewsLine } from './lines.ts';
@@ -12,7 +13,7 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
   return ledger === null ? null : hostName;
 }
 
-export type PastRows = Pick<NewsRows, 'lastPassage' | 'passages' | 'filesById' | 'events' | 'eventsAfter'>;
+export type PastRows = RowStore<'by id'> & EventRows & HistoryRows;
 
 /**
  * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30 days.
@@ -22,12 +23,12 @@ export type PastRows = Pick<NewsRows, 'lastPassage' | 'passages' | 'filesById' |
  * @returns oldest first; their numbers end with 0, because a run counts from 1
  */
 export async function pastLines(
-  rows: PastRows,
+  ledger: PastRows,
   { host, limit, now }: { readonly host: string | null; readonly limit: number; readonly now: number },
 ): Promise<readonly NewsLine[]> {
-  const kept = await rows.events(host, now, limit);
-  const passages = await rows.passages((await rows.lastPassage()) - limit, Object.keys(stateWords), limit);
-  const lines = await linesOf(rows, merged(kept, passages, start).slice(-limit));
+  const kept = await ledger.events(host, now, limit);
+  const passages = await ledger.passages((await ledger.lastPassage()) - limit, Object.keys(stateWords), limit);
+  const lines = await linesOf(ledger, merged(kept, passages, start).slice(-limit));
   return lines.map((each, index) => {
     const { cursor: _, ...line } = each;
     return { ...line, seq: index + 1 - lines.length };
@@ -67,7 +68,7 @@ const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
  * @param of.limit 1 to 500
  */
 export async function pastPage(
-  rows: PastRows,
+  ledger: PastRows,
   of: {
     readonly host: string | null;
     readonly since: number;
@@ -77,13 +78,13 @@ export async function pastPage(
 ): Promise<PastPage> {
   const { limit = mostInPage } = of;
   const from = positionOf(of.after);
-  const kept = await rows.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
-  const last = await rows.lastPassage();
-  const passages = await passagesSince(rows, { after: from.passage, since: of.since, last }, limit);
+  const kept = await ledger.eventsAfter(of.host, { after: from.event, since: of.since }, limit);
+  const last = await ledger.lastPassage();
+  const passages = await passagesSince(ledger, { after: from.passage, since: of.since, last }, limit);
   const all = merged(kept, passages, from);
   const page = all.slice(0, limit);
   const isLast = kept.length < limit && passages.length < limit && all.length <= limit;
-  const lines = await linesOf(rows, page);
+  const lines = await linesOf(ledger, page);
   const end = page.at(-1)?.position;
   if (isLast || end === undefined) return { v: 1, lines, next: null };
   // The rest of a long history is looked at once, not for each page.
@@ -95,14 +96,14 @@ export async function pastPage(
 const mostLookedAt = 10_000;
 
 async function passagesSince(
-  rows: PastRows,
+  ledger: PastRows,
   { after, since, last }: { readonly after: number; readonly since: number; readonly last: number },
   limit: number,
 ): Promise<readonly Passage[]> {
   const found: Passage[] = [];
   for (let from = after; from < last && found.length < limit; from += mostLookedAt) {
     const within = { since, until: Math.min(last, from + mostLookedAt) };
-    found.push(...(await rows.passages(from, Object.keys(stateWords), limit - found.length, within)));
+    found.push(...(await ledger.passages(from, Object.keys(stateWords), limit - found.length, within)));
     await setImmediate();
   }
   return found;
@@ -150,9 +151,9 @@ function merged(events: readonly KeptEvent[], passages: readonly Passage[], from
 }
 
 /** Leaves out damaged lines, and those of files that were removed from the ledger. */
-async function linesOf(rows: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
+async function linesOf(ledger: PastRows, past: readonly Past[]): Promise<readonly PastLine[]> {
   const ids = new Set(past.flatMap(({ passage }) => passage?.id ?? []));
-  const files = new Map((await rows.filesById([...ids])).map((each) => [each.id, each]));
+  const files = new Map((await ledger.rows({ group: 'by id', ids: [...ids] })).map((each) => [each.id, each]));
   return past.flatMap((each) => {
     const line = each.passage === undefined ? (each.event.line as KeptLine | null) : lineOf(files, each.passage);
     return line === null ? [] : [{ ...line, cursor: cursorOf(each.position) }];

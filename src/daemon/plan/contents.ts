@@ -1,11 +1,10 @@
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import type { Answer, FileStore } from '../../pipeline/file/ports.ts';
+import type { Answer } from '../../pipeline/file/ports.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { compareChecksums } from '../../pipeline/file/checksums.ts';
 import type { Checksum, Digests } from '../../pipeline/file/checksums.ts';
 import { differentFrom } from '../../pipeline/file/failure.ts';
-
-export type TwinLedger = Pick<FileStore, 'twins'>;
 
 /** What reading the new files says about them. */
 export interface Contents {
@@ -26,7 +25,7 @@ export interface Contents {
  */
 export async function judgeContents(
   rows: readonly Facts[],
-  ledger: TwinLedger | null,
+  ledger: RowStore<'twins'> | null,
   read: MismatchWorld | null,
 ): Promise<Contents> {
   const judge = new Judge(rows, ledger, read);
@@ -46,11 +45,11 @@ class Judge implements Contents {
   readonly #rows: ReadonlyMap<string, Facts>;
   /** Those that were looked at. */
   readonly #bySize = new Map<number, Facts[]>();
-  readonly #ledger: TwinLedger | null;
+  readonly #ledger: RowStore<'twins'> | null;
   readonly #read: MismatchWorld | null;
   readonly #hashes = new Map<string, string | null>();
 
-  constructor(rows: readonly Facts[], ledger: TwinLedger | null, read: MismatchWorld | null) {
+  constructor(rows: readonly Facts[], ledger: RowStore<'twins'> | null, read: MismatchWorld | null) {
     this.#rows = new Map(rows.map((facts) => [facts.id, facts]));
     this.#ledger = ledger;
     this.#read = read;
@@ -68,7 +67,9 @@ class Judge implements Contents {
   }
 
   async #twinOf(facts: Facts): Promise<Facts | null> {
-    const known = ((await this.#ledger?.twins(facts, [])) ?? []).filter((twin) => !this.#isGivenUp(twin));
+    const known = ((await this.#ledger?.rows({ group: 'twins', of: facts, passing: [] })) ?? []).filter(
+      (twin) => !this.#isGivenUp(twin),
+    );
     const earlier = [...known, ...(this.#bySize.get(facts.version.size) ?? [])];
     if (earlier.length === 0) return null;
     if (this.#read === null) this.possible.add(facts.id);

@@ -75,8 +75,8 @@ interface Planned {
 export async function summarize(world: PlanWorld, { path, folders, contents, rows }: Planned): Promise<PlanView> {
   const { config, ledger, pace, clock } = world;
   const { duplicates, mismatches, possible } = contents;
-  const before = path === null ? ((await ledger?.backlog()) ?? nothing) : nothing;
-  const feedsAhead = path === null ? ((await ledger?.feedsAhead()) ?? []) : [];
+  const before = path === null ? ((await ledger?.totals('backlog')) ?? nothing) : nothing;
+  const feedsAhead = path === null ? ((await ledger?.totals('feeds ahead')) ?? []) : [];
   const wereKnown = await knownOf(rows, ledger);
   const created = rows.filter(({ id }) => wereKnown.get(id)?.end !== null);
   const begun = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.has(facts.id));

@@ -4,9 +4,11 @@ import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, roomOf, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
+import type { TotalsStore } from '../../ledger/totals.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import type { Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { whyFrozenAtStart } from '../../watch/root.ts';
 import { systemClock } from '../daemon.ts';
@@ -14,7 +16,6 @@ import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../../view/outlook/pace.ts';
 import { laterFrom } from '../upload-times.ts';
 import type { LedgerToRead } from '../state/ledger-to-read.ts';
-import type { TwinLedger } from './contents.ts';
 
 /** Everything that a plan is made from. */
 export interface PlanWorld {
@@ -22,8 +23,9 @@ export interface PlanWorld {
   /** The ledger; null before anything was written. */
   readonly ledger:
     | (RehearsalLedger &
-        TwinLedger &
-        Pick<LedgerView, 'known' | 'movedBy' | 'backlog' | 'feedsAhead'> &
+        RowStore<'twins'> &
+        TotalsStore &
+        Pick<LedgerView, 'known' | 'movedBy'> &
         Pick<FirstStartStore, 'firstStart'>)
     | null;
   readonly clock: Clock;

@@ -2,9 +2,10 @@ import type { Config, FolderConfig } from '../../config/config.ts';
 import { routeOf } from '../../intake/arrival.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import { rerouted, wasSent } from '../../intake/reroute.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { TotalsStore } from '../../ledger/totals.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Plan } from '../../routing/plan.ts';
 import { Patience } from '../commands/patience.ts';
 import { asksAgain } from '../commands/reapply.ts';
@@ -56,12 +57,12 @@ const mostLooked = 20_000;
  * @param now epoch milliseconds
  */
 export async function planReload(
-  ledger: Pick<Ledger, 'list' | 'counts'>,
+  ledger: RowStore<'any'> & TotalsStore,
   { before, after, now }: { readonly before: Config; readonly after: Config; readonly now: number },
 ): Promise<ReloadPlan> {
   const routers = new Map(after.folders.map((folder) => [folder.path, createRouter(folder)]));
   const waiting: PlannedChange[] = [];
-  const rows = await ledger.list({ states: stillThere, limit: mostLooked, newestFirst: true });
+  const rows = await ledger.rows({ group: 'any', states: stillThere, limit: mostLooked, newestFirst: true });
   for (const facts of rows.filter((one) => !wasSent(one))) {
     const router = routers.get(facts.folder);
     const route = router === undefined ? null : await routeOf(router, facts);
@@ -79,7 +80,7 @@ export async function planReload(
     if (change.isSent) patches += 1;
     for (const feed of change.publishes) publishes.add(feed);
   }
-  const counts = await ledger.counts();
+  const counts = await ledger.totals('by state');
   const all = stillThere.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   return {
     folders: foldersOf(before, after),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { withFolder } from '../../ledger/expectation-key.ts';
+import { withFolder } from '../../pipeline/expectation.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { storable, withoutNul } from '../postgres/statement.ts';
 import type { StoredRow, Value } from '../../ledger/work.ts';

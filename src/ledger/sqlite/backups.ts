@@ -9,11 +9,12 @@ import { translated } from '../unavailable.ts';
 const ages = [1, 2, 3, 4] as const;
 
 /**
- * Copies the ledger to `backups/` with SQLite's own backup, which is consistent at any moment, and shifts the older copies.
- * A copy is on disk before it gets its name, so a crash leaves the older ones intact.
+ * Copies the ledger to `backups/` with SQLite's own backup, which is consistent at any moment, and shifts the older
+ * copies. A copy is on disk before it gets its name, so a crash leaves the older ones intact.
  *
  * @returns the work, which does nothing when nothing was written since the last copy. It rejects with
- *   `LedgerUnavailableError` when the disk refuses, and with the error of the file system when `backups/` cannot be written
+ *   `LedgerUnavailableError` when the disk refuses, and with the error of the file system when `backups/` cannot be
+ *   written
  */
 export function createBackups(database: DatabaseSync, stateDir: string): () => Promise<void> {
   const directory = join(stateDir, 'backups');

@@ -29,8 +29,8 @@ export function connectTo(database: DatabaseSync, sql: Statements = openStatemen
     db: new Kysely<LedgerTables>({ dialect: dialectOf(sql) }),
     write: (work) => commits.write((sql) => doWork(sql, work())),
     read: async (work) => doWork(sql, work()),
-    // Building a query and running it through Kysely took longer than SQLite took to answer: 15 against 9 µs for a row, 25 against
-    // 0.4 µs for an empty answer.
+    // Building a query and running it through Kysely took longer than SQLite took to answer: 15 against 9 µs for a row,
+    // 25 against 0.4 µs for an empty answer.
     prepared: <Row>(query: Compilable<Row>) => {
       const { sql: text, parameters } = query.compile();
       return async (...last: readonly Value[]) => {

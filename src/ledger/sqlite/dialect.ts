@@ -26,8 +26,9 @@ class LedgerDialect extends SqliteDialect {
 }
 
 /**
- * SQLite plans a statement again at each run if its plan depends on a bound value: in a LIMIT, or compared with a column that the
- * condition of a partial index names. A `+` in front hides the value from the planner. A query without results took 15 µs, now 0.5.
+ * SQLite plans a statement again at each run if its plan depends on a bound value: in a LIMIT, or compared with a
+ * column that the condition of a partial index names. A `+` in front hides the value from the planner. A query without
+ * results took 15 µs, now 0.5.
  */
 class LedgerCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {
@@ -44,8 +45,8 @@ class LedgerDriver extends SqliteDriver {
   }
 
   /**
-   * When the disk is full or fails, SQLite has already rolled back (sqlite.org/lang_transaction.html, section 4). A second
-   * ROLLBACK fails, and its error would hide the reason.
+   * When the disk is full or fails, SQLite has already rolled back (sqlite.org/lang_transaction.html, section 4). A
+   * second ROLLBACK fails, and its error would hide the reason.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#statements.isInTransaction()) await super.rollbackTransaction(connection);

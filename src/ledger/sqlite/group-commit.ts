@@ -1,13 +1,14 @@
 import type { Statements } from './statements.ts';
 
-/** A write to the ledger: all of it, or nothing. It may be done more than once before it counts, so it changes nothing else. */
+/** A write to the ledger: all of it or nothing. It may run more than once before it counts: no other side effects. */
 export type Write<T> = (sql: Statements) => T;
 
 /** Collects the writes of one turn of the event loop into one transaction, and so into one wait for the disk. */
 export interface GroupCommit {
   /**
    * Writes are done in the order of the calls.
-   * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the disk
+   * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the
+   *   disk
    */
   write<T>(write: Write<T>): Promise<T>;
   /** Commits waiting writes at once. */
@@ -18,8 +19,8 @@ export interface GroupCommit {
 const mostInGroup = 500;
 
 /**
- * After a commit the next one waits as long as it took, up to this: the slower the disk, the larger the groups, and steps progress in
- * between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a hard disk.
+ * After a commit the next one waits as long as it took, up to this: the slower the disk, the larger the groups, and
+ * steps progress in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a hard disk.
  */
 const longestRestMs = 10;
 
@@ -30,8 +31,8 @@ interface Member {
 }
 
 /**
- * Simultaneous changes of many files cost one durable write. A refused write does not affect others: a group that fails is rolled back,
- * and each of its writes is tried alone.
+ * Simultaneous changes of many files cost one durable write. A refused write does not affect others: a group that fails
+ * is rolled back, and each of its writes is tried alone.
  */
 export function createGroupCommit(sql: Statements): GroupCommit {
   let waiting: Member[] = [];

@@ -15,12 +15,14 @@ const betweenMs = 100;
 
 /**
  * Opens the ledger with the settings that durability needs, and reads each one back: a binding that silently keeps
- * `synchronous=NORMAL` loses acknowledged rows in a power cut (measured: 14,183 of 30,050), and each becomes a duplicate video.
+ * `synchronous=NORMAL` loses acknowledged rows in a power cut (measured: 14,183 of 30,050), and each becomes a
+ * duplicate video.
  *
  * This process never opens the file with `fs`: closing such a descriptor drops SQLite's locks.
  *
  * @param options.timeoutMs how long another process may keep it
- * @param options.isTrusted leaves out what takes half a second with 100,000 files: call `verify` before anything is done with it
+ * @param options.isTrusted leaves out what takes half a second with 100,000 files: call `verify` before anything is
+ *   done with it
  * @throws {LedgerError} when it cannot be used, is damaged, belongs to another program or to a newer version
  * @throws {LedgerInUseError} when another process keeps it for that long
  */
@@ -32,7 +34,8 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
       return await openOnce(path, isTrusted);
     } catch (error) {
       if (!(error instanceof LedgerInUseError) || performance.now() >= end) throw error;
-      // SQLite's own busy timeout keeps the shared lock, so two processes that use it wait for each other. Closing releases it.
+      // SQLite's own busy timeout keeps the shared lock, so two processes that use it wait for each other. Closing
+      // releases it.
       await sleep(Math.random() * betweenMs);
     }
   }
@@ -88,7 +91,7 @@ function require(database: DatabaseSync, name: string, value: string, expected: 
     throw new LedgerError(`SQLite refused to set ${name} to ${value}; it stays at ${String(actual)}`);
 }
 
-/** An index that does not fit its table, or a value that does not fit its column: indexes are rebuilt, rows repaired by their checksums. */
+/** Damage that can be repaired: an index that does not fit its table, or a value that does not fit its column. */
 const curable =
   /^(?:row \d+ missing from index|wrong # of entries in index|non-unique entry in index|CHECK constraint failed in file|(?:NULL|non-\w+) value in file|\w+ value in file)/;
 
@@ -123,13 +126,13 @@ export async function requireSound(database: DatabaseSync, path: string): Promis
   if (found !== undefined) throw await damaged(path, found);
 }
 
-/** Without the lines that only name the database, which is always `main`. @throws {LedgerError} when SQLite cannot check */
+/** Leaves out the lines that only name the database. @throws {LedgerError} when SQLite cannot check */
 async function complaints(database: DatabaseSync, path: string): Promise<readonly string[]> {
   const lines = (await integrityOf(database, path)).flatMap((row) => String(Object.values(row)[0]).split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
 }
 
-/** A flipped bit in the JSON of a row that an index looks into ends the whole check. */
+/** The check itself ends at broken JSON that an index reads. */
 async function integrityOf(
   database: DatabaseSync,
   path: string,

@@ -12,7 +12,8 @@ export function ledgerPath(stateDir: string): string {
 }
 
 /**
- * Whether a ledger exists, without opening it. An empty file counts as none: a first start that was interrupted leaves one.
+ * Whether a ledger exists, without opening it. An empty file counts as none: a first start that was interrupted leaves
+ * one.
  *
  * @returns false when nothing was ever written
  * @throws {LedgerError} when there was one: starting from nothing would upload everything again

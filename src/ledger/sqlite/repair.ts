@@ -16,8 +16,8 @@ import type { SqliteConnection } from './connection.ts';
 import { doWork } from './statements.ts';
 
 /**
- * Repairs every row whose checksum does not match: from the newest copy of the ledger and the receipts since, else from the receipts alone.
- * A file that neither has is held.
+ * Repairs every row whose checksum does not match: from the newest copy of the ledger and the receipts since, else from
+ * the receipts alone. A file that neither has is held.
  *
  * @returns a sentence for each row
  */
@@ -102,12 +102,12 @@ function copyOf(path: string, row: Damaged): Facts | null {
   return factsOf(found);
 }
 
-/** One of the two may be what is damaged. */
+/** Either of the two may be damaged. */
 function isAbout(receipt: Receipt, row: Damaged): boolean {
   return receipt.id === row['id'] || (receipt.video_id !== null && receipt.video_id === row['video_id']);
 }
 
-/** The readable rest of a row that no source has: enough to name the file. Nothing was sent, or there would be a receipt. */
+/** What can be read of a row that no source has: enough to name the file. Without a receipt, nothing was sent. */
 function held(row: Damaged): Facts {
   const text = (name: string): string => (typeof row[name] === 'string' ? row[name] : '');
   const version = {

@@ -4,7 +4,8 @@ import { longestText } from '../../pipeline/file/selection.ts';
 
 /**
  * Whether one of some columns has a text in it, in upper or lower case. SQLite's LIKE knows the cases of ASCII alone
- * (sqlite.org/lang_expr.html). GLOB with both cases of a letter knows all, and takes four times as long: it looks at what LIKE leaves.
+ * (sqlite.org/lang_expr.html). GLOB matches every letter when given both of its cases, but takes four times as long, so
+ * it only checks what LIKE finds.
  */
 export function hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
   // SQLite ends a pattern at the first NUL, so that it would find something else; no file name has one.
@@ -23,7 +24,8 @@ function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown
   const like = sql`${column} like ${`%${letters.map(likeLetter).join('')}%`} escape '\\'`;
   if (!letters.some(isBeyondLike)) return like;
   const glob = sql`${column} glob ${`*${letters.map(globLetter).join('')}*`}`;
-  // Without a letter of its own LIKE leaves everything; the first letter leaves little, and is found in a third of the time of GLOB.
+  // LIKE finds every row when the text has no ASCII letter. Searching the first letter narrows that down in a third of
+  // GLOB's time.
   return letters.every(isBeyondLike) ? sql`(${hasOneOf(column, letters[0])} and ${glob})` : sql`(${like} and ${glob})`;
 }
 
@@ -34,7 +36,7 @@ function hasOneOf(column: RawBuilder<unknown>, cases: readonly string[] = []): R
   )})`;
 }
 
-/** The letter itself first. `ß` in upper case is two, and left out. */
+/** The letter itself comes first. The upper case of `ß` is two letters and is left out. */
 function casesOf(letter: string): readonly string[] {
   const cases = [letter, letter.toLowerCase(), letter.toUpperCase()];
   return [...new Set(cases)].filter((one) => Array.from(one).length === 1);

@@ -9,7 +9,7 @@ export interface Statement {
   run(values: readonly Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
 }
 
-/** The one connection, at the level of SQL. A refusal of the machine is thrown as `LedgerUnavailableError`. */
+/** The one connection, as SQL statements. A refusal of the machine is thrown as `LedgerUnavailableError`. */
 export interface Statements {
   /** Prepares each text once and caches it. */
   prepare(text: string): Statement;
@@ -38,7 +38,8 @@ export function openStatements(database: DatabaseSync): Statements {
   };
   const run = (text: string, values: readonly Value[] = []): void => void prepare(text).run(values);
   const rollBack = (): void => {
-    // When SQLite has rolled back already (sqlite.org/lang_transaction.html, section 4), a second ROLLBACK fails and hides the reason.
+    // When SQLite has rolled back already (sqlite.org/lang_transaction.html, section 4), a second ROLLBACK fails and
+    // hides the reason.
     if (database.isTransaction) run('ROLLBACK');
   };
   return {

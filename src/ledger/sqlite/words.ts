@@ -6,7 +6,7 @@ import { rowStage } from '../words.ts';
 import type { SqlWords } from '../words.ts';
 import { hasText } from './search-text.ts';
 
-/** JSON of a row that may be damaged: broken JSON must neither keep the ledger from being opened nor the row from being repaired. */
+/** JSON of a row that may be damaged: it must prevent neither the opening of the ledger nor the repair of the row. */
 const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
 /** The queue in which a row waits: the number of its priority, whether it is big (`bigBytes`), its folder. */

@@ -1,7 +1,7 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, End, Facts, FileState } from './facts.ts';
+import type { Amendment, Facts, FileState } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
@@ -41,21 +41,12 @@ export interface FileStore {
    * @throws {StaleRowError} when `facts.rev` is not the row's
    */
   save(facts: Facts, note?: string): Promise<Facts>;
-  /** Rows in a state, oldest first; of `retrying` only those whose deadline is before `now`. */
-  due(state: FileState, now: number, limit: number): Promise<readonly Facts[]>;
-  /** How many are in any of these states, all at one moment. */
-  count(...states: readonly FileState[]): Promise<number>;
   /**
-   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record, or are
-   * among `passing`. Oldest first.
-   */
-  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]>;
-  /**
-   * Files that were skipped for one that failed in processing or was deleted since.
+   * How many are in any of these states, all at one moment.
    *
-   * @param twin id of that file; null for all of them, which reads every skipped row
+   * @param paused without files that wait for a step in one of these folders
    */
-  stranded(twin: string | null): Promise<readonly Facts[]>;
+  count(states: readonly FileState[], paused?: readonly string[]): Promise<number>;
 }
 
 /** Whose turn it may be. Files of one folder, priority and size are a queue. */
@@ -227,8 +218,6 @@ export interface PauseStore {
   savePause(pause: OperatorPause, event: EventRow | null): Promise<void>;
   /** @param event reports its end; written in the same transaction */
   dropPause(folder: string | null, event: EventRow | null): Promise<void>;
-  /** Files that have not ended, without those that wait for a step in one of these folders, all at one moment. */
-  countUnfinished(paused: readonly string[]): Promise<number>;
 }
 
 export interface FeedBatch {
@@ -240,32 +229,15 @@ export interface FeedBatch {
   readonly lastReadyAt: number;
 }
 
-/** Rows whose local file is still to be put away. */
-export interface PutAwayStore {
-  /** `done`, and `after_ready` was not tried yet. @param seen in these folders only */
-  toDispose(limit: number, seen?: SeenFolders): Promise<readonly Facts[]>;
-  /** Those whose `after_ready` failed and is tried again, newest first. @param seen in these folders only */
-  waitingForDisk(limit: number, seen?: SeenFolders): Promise<readonly Facts[]>;
-}
-
-/** Rows whose local file is to be deleted later (`disposal` is `later`). */
-export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
-  /** In these folders, those whose `after` is over at `now` (epoch milliseconds), the one that is due longest first. */
-  expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
+/** Local files that are to be deleted later (`disposal` is `later`) once their disk is full. */
+export interface RetentionStore {
   /** Each folder of these and each `when_full` (per cent) that files of it have. */
   fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
-  /** Those of a folder and a `when_full`, the one that is done longest first, without so many of them. */
-  oldestKept(mark: FullMark, limit: number, without?: number): Promise<readonly Facts[]>;
 }
 
 export interface FullMark {
   readonly folder: string;
   readonly whenFull: number;
-}
-
-/** Rows whose video gets new metadata. */
-export interface AmendStore {
-  toAmend(limit: number): Promise<readonly Facts[]>;
 }
 
 /** A create request that has no usable answer, or none yet: the service may hold a record without bytes for it. */
@@ -282,8 +254,6 @@ export interface UnansweredCreate {
 export interface LeftoverStore {
   /** Oldest first, those under way included. */
   unanswered(): Promise<readonly UnansweredCreate[]>;
-  /** Files that ended like this while their record had no bytes yet, oldest first. */
-  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]>;
   /** Whether a file has this video. */
   hasVideo(videoId: string): Promise<boolean>;
   /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
@@ -311,16 +281,6 @@ export interface IntakeStore {
   insert(facts: Facts, instead?: string): Promise<void>;
   /** Paths of rows that are this path, or this path with an extension. */
   pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
-  /**
-   * Rows that are held because nothing says where they go, or because they differ from a checksum beside them, and those that wait for a
-   * channel that the service does not have.
-   */
-  unrouted(): Promise<readonly Facts[]>;
-  /**
-   * Rows of a folder that failed, wait or are held because their file was away or could not be read, as of `isOfLocalFile`; perhaps a few others.
-   * In the order of their ids, so many, and only those after this id.
-   */
-  stoppedByDisk(folder: string, after: string, most: number): Promise<readonly Facts[]>;
 }
 
 /** How far the first start of a folder is. Times are nanoseconds since the epoch. */
@@ -353,11 +313,6 @@ export interface Listing {
 
 /** Rows of files that were there before and wait to be compared with what the service has, and its list as far as it was read. */
 export interface AdoptionStore {
-  /** Those that were not compared yet, oldest first. */
-  toCompare(limit: number): Promise<readonly Facts[]>;
-  /** Those that were, or were not yet, oldest first. */
-  toAdopt(): Promise<readonly Facts[]>;
-  countToAdopt(): Promise<{ readonly files: number; readonly compared: number }>;
   listing(): Promise<Listing | null>;
   /** Adds a page, and notes how far the list is read, at once. */
   addListed(videos: readonly HostedVideo[], listing: Listing): Promise<void>;

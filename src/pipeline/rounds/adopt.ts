@@ -1,13 +1,14 @@
 import type { Facts } from '../file/facts.ts';
 import type { Failure, HostedVideo, Likeness } from '../file/failure.ts';
 import type { AdoptionStore, Clock, Listing, RemoteVideo, VideoLibrary } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import { likenesses, titlesOf } from './likeness.ts';
 
 export interface AdoptWorld {
-  readonly store: AdoptionStore;
+  readonly store: RowStore<'to compare'> & AdoptionStore;
   readonly rows: Pick<Rows, 'claim'>;
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
@@ -68,7 +69,7 @@ export function createAdopt(world: AdoptWorld) {
   };
 
   const compare = async (signal: AbortSignal): Promise<void> => {
-    const waiting = await store.toCompare(mostFiles);
+    const waiting = await store.rows({ group: 'to compare', limit: mostFiles });
     const files = await mapped(waiting, async (facts) => {
       const duration = signal.aborted ? null : await world.durationOf(facts);
       return { id: facts.id, titles: titlesOf(facts), duration };
@@ -80,6 +81,8 @@ export function createAdopt(world: AdoptWorld) {
       if (likeness !== undefined) await note(id, likeness);
     }
   };
+
+  const isAnyLeft = async (): Promise<boolean> => (await store.rows({ group: 'to compare', limit: 1 })).length > 0;
 
   const note = async (id: string, likeness: Likeness): Promise<void> => {
     await rows.claim(id, async (row) => {
@@ -93,14 +96,14 @@ export function createAdopt(world: AdoptWorld) {
   return {
     run: async (signal: AbortSignal): Promise<void> => {
       if (backoffs.isBackingOff(theList) || !world.isArchiveSeen()) return;
-      if ((await store.toCompare(1)).length === 0) {
+      if (!(await isAnyLeft())) {
         progress = null;
         return;
       }
       if ((await readList(signal)) === null) return;
       await compare(signal);
       // A row that a step has is compared with the same list, once it is given back.
-      if ((await store.toCompare(1)).length > 0) return;
+      if (await isAnyLeft()) return;
       await store.forgetListing();
       progress = null;
     },

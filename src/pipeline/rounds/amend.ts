@@ -1,12 +1,13 @@
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Amendment, Facts } from '../file/facts.ts';
-import type { AmendStore, Clock, FeedStore, VideoHost } from '../file/ports.ts';
+import type { Clock, FeedStore, VideoHost } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Events } from '../events.ts';
 
 export interface AmendWorld {
-  readonly store: AmendStore & Pick<FeedStore, 'noteFeedDue'>;
+  readonly store: RowStore<'to amend'> & Pick<FeedStore, 'noteFeedDue'>;
   readonly rows: Pick<Rows, 'claim' | 'isHeld'>;
   readonly host: Pick<VideoHost, 'amend'>;
   readonly clock: Clock;
@@ -55,7 +56,7 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
 
   return {
     run: async (signal: AbortSignal): Promise<void> => {
-      for (const facts of await store.toAmend(atOnce + backoffs.size())) {
+      for (const facts of await store.rows({ group: 'to amend', limit: atOnce + backoffs.size() })) {
         if (signal.aborted) return;
         // While a step holds the row it cannot be cleared, and the same metadata would be sent again and again.
         if (!backoffs.isBackingOff(facts.id) && !rows.isHeld(facts.id)) await send(facts, signal);

@@ -1,8 +1,8 @@
-import type { FileStore } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface DuplicatesWorld {
-  readonly store: Pick<FileStore, 'stranded'>;
+  readonly store: RowStore<'stranded'>;
   readonly runner: Pick<Runner, 'apply'>;
 }
 
@@ -15,7 +15,7 @@ export function createDuplicates({ store, runner }: DuplicatesWorld) {
   /** Those of one file, or of all. */
   const awaken = async (id: string | null): Promise<number> => {
     let awakened = 0;
-    for (const { id: duplicate, lastFailure } of await store.stranded(id)) {
+    for (const { id: duplicate, lastFailure } of await store.rows({ group: 'stranded', twin: id })) {
       const applied = await runner.apply(duplicate, { type: 'TWIN_FELL', twin: lastFailure?.twin ?? '' });
       if (applied === 'applied') awakened += 1;
     }

@@ -1,13 +1,14 @@
 import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { End, Facts } from '../file/facts.ts';
 import type { Clock, LeftoverStore, Receipts, VideoHost } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
 import { bury, isUnsure } from '../steps/bury.ts';
 import { addressGraceMs } from '../steps/upload.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface GiveBackWorld {
-  readonly store: Pick<LeftoverStore, 'abandoned' | 'noteDeletion' | 'deletionsSince'>;
+  readonly store: RowStore<'abandoned'> & Pick<LeftoverStore, 'noteDeletion' | 'deletionsSince'>;
   readonly rows: Pick<Rows, 'claim'>;
   readonly host: Pick<VideoHost, 'status' | 'remove'>;
   readonly receipts: Receipts;
@@ -52,7 +53,8 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   /** What is left to a person must not keep others from their turn. */
   const dueNow = async (): Promise<readonly Facts[]> => {
     for (;;) {
-      const abandoned = await store.abandoned(givenUp, 2 * (atOnce + restsUntil.size));
+      const limit = 2 * (atOnce + restsUntil.size);
+      const abandoned = await store.rows({ group: 'abandoned', ends: givenUp, limit });
       const forPerson = abandoned.filter((facts) => isForPerson(facts, clock.now()) && !restsUntil.has(facts.id));
       if (forPerson.length === 0) return abandoned.filter(isDue).slice(0, atOnce);
       for (const { id } of forPerson) restsUntil.set(id, 0);

@@ -3,13 +3,14 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import { mustAskFirst } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Clock, FileAt, LocalFiles, PutAwayStore } from '../file/ports.ts';
+import type { Clock, FileAt, LocalFiles } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
 import { WaitingFiles } from './waiting-files.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface PutAwayWorld {
-  readonly store: PutAwayStore;
+  readonly store: RowStore<'to put away' | 'waiting for disk'>;
   readonly rows: Pick<Rows, 'claim'>;
   readonly local: Pick<LocalFiles, 'dispose'>;
   readonly clock: Clock;
@@ -34,7 +35,7 @@ export function createPutAway(world: PutAwayWorld) {
 
   const rememberWaiting = async (): Promise<void> => {
     if (!isStart) return;
-    for (const facts of await store.waitingForDisk(mostWaiting)) waiting.remember(facts);
+    for (const facts of await store.rows({ group: 'waiting for disk', limit: mostWaiting })) waiting.remember(facts);
     isStart = false;
   };
 
@@ -79,7 +80,7 @@ export function createPutAway(world: PutAwayWorld) {
     /** @returns how many files are dealt with, one way or the other */
     run: async (signal: AbortSignal): Promise<number> => {
       await rememberWaiting();
-      const fresh = (await store.toDispose(atOnce)).map(({ id }) => id);
+      const fresh = (await store.rows({ group: 'to put away', limit: atOnce })).map(({ id }) => id);
       let dealtWith = 0;
       for (const id of [...fresh, ...waiting.due(atOnce)]) {
         if (signal.aborted) return dealtWith;

@@ -3,6 +3,7 @@ import type { Facts } from '../file/facts.ts';
 import { isOfHost } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FullMark, LocalFiles, RetentionStore, VideoHost } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
 
 /** A file system in bytes. `size` is what can be in use, without what is reserved for root. */
@@ -12,7 +13,7 @@ export interface Disk {
 }
 
 export interface RetentionWorld {
-  readonly store: RetentionStore;
+  readonly store: RowStore<'expired' | 'crowding' | 'to put away'> & RetentionStore;
   readonly rows: Pick<Rows, 'claim'>;
   readonly host: Pick<VideoHost, 'status'>;
   readonly local: Pick<LocalFiles, 'check'>;
@@ -59,7 +60,7 @@ export function createRetention(world: RetentionWorld) {
     const name = `${mark.folder} ${mark.whenFull}`;
     let left = isResting(name) ? 0 : tooMuch;
     for (let seen = 0; left > 0 && due.size < atOnce; seen += pageSize) {
-      const files = await store.oldestKept(mark, pageSize, seen);
+      const files = await store.rows({ group: 'crowding', mark, limit: pageSize, without: seen });
       for (const facts of files) {
         if (left <= 0 || due.size >= atOnce) return;
         if (isResting(facts.id)) continue;
@@ -103,9 +104,11 @@ export function createRetention(world: RetentionWorld) {
     if (clock.elapsed() < lookAt || due.size > 0) return;
     const folders = world.deletesIn().filter((folder) => !isResting(folder));
     lookAt = clock.elapsed() + lookEveryMs;
-    for (const facts of await store.expired(now(), folders, atOnce + resting.size))
+    const limit = atOnce + resting.size;
+    for (const facts of await store.rows({ group: 'expired', now: now(), folders, limit }))
       if (!isResting(facts.id)) due.set(facts.id, `${daysOf(facts)} after it was done, its local file is deleted`);
-    if (due.size === 0 && (await store.toDispose(1)).length === 0) await findCrowding(folders);
+    if (due.size === 0 && (await store.rows({ group: 'to put away', limit: 1 })).length === 0)
+      await findCrowding(folders);
     else if (due.size === 0) lookAt = clock.elapsed() + recheckMs;
     hasLooked = true;
   };

@@ -2,11 +2,12 @@ import { folderAway } from '../pause.ts';
 import { longestWaitMs } from '../file/backoff.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
-import type { Clock, FileStore } from '../file/ports.ts';
+import type { Clock } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import { believed } from '../ages.ts';
 
 export interface RetriesWorld {
-  readonly store: Pick<FileStore, 'due'>;
+  readonly store: RowStore<'retrying'>;
   readonly clock: Clock;
   /** Lets one file go on. */
   release(id: string): Promise<void>;
@@ -32,8 +33,10 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   /** At a start too: a new key that is a systemd credential arrives by a restart, and should not take five minutes to work. */
   let isServiceBack = true;
 
+  const waiting = (dueBy: number, limit: number) => store.rows({ group: 'retrying', dueBy, limit });
+
   const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
-    const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, mostRows);
+    const rows = await waiting(Number.MAX_SAFE_INTEGER, mostRows);
     for (const facts of rows) if (isReleased(facts)) await release(facts.id);
   };
 
@@ -76,10 +79,10 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   };
 
   const releaseDue = async (now: number): Promise<void> => {
-    const due = await store.due('retrying', now, mostAtOnce);
+    const due = await waiting(now, mostAtOnce);
     for (const { id } of due) await release(id);
     if (nextAt > now) return;
-    const [next] = await store.due('retrying', Number.MAX_SAFE_INTEGER, 1);
+    const [next] = await waiting(Number.MAX_SAFE_INTEGER, 1);
     const notBefore = next?.notBefore ?? Infinity;
     // Another worker has it: ringing at once would keep a processor busy until that ends. The next tick looks again.
     const isHeld = notBefore <= now && due.length < mostAtOnce;

@@ -3,7 +3,6 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type {
   AdoptionStore,
-  AmendStore,
   Budget,
   Clock,
   FeedStore,
@@ -11,12 +10,12 @@ import type {
   LeftoverStore,
   LocalFiles,
   PublishStore,
-  PutAwayStore,
   RetentionStore,
   Receipts,
   VideoHost,
   VideoLibrary,
 } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAdopt } from './adopt.ts';
@@ -45,14 +44,7 @@ export interface RoundSettings {
 
 export interface RoundsWorld
   extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
-  readonly store: FileStore &
-    PublishStore &
-    FeedStore &
-    PutAwayStore &
-    RetentionStore &
-    AdoptionStore &
-    AmendStore &
-    LeftoverStore;
+  readonly store: RowStore & FileStore & PublishStore & FeedStore & RetentionStore & AdoptionStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -87,7 +79,7 @@ export function createRounds(world: RoundsWorld) {
   const jobs = createJobs(clock, world.broke);
   const room = () => world.budget.room();
   const wanted = async (): Promise<Wanted> => ({
-    creates: Math.min(await world.store.count('queued'), mostCreates(world.filesPerHour())),
+    creates: Math.min(await world.store.count(['queued']), mostCreates(world.filesPerHour())),
     publishes: publish.waits().length,
   });
   const publish = createPublish({

@@ -4,7 +4,8 @@ import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';
 import { deletedOnService, isBeingAdopted } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
+import type { Clock, Receipts, VideoLibrary } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Wanted, PollPace } from '../request-shares.ts';
 import type { Runner } from '../steps/runner.ts';
 import { sideBySide } from './jobs.ts';
@@ -14,7 +15,7 @@ import type { SweepAllowance, SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface SweepWorld {
-  readonly store: Pick<FileStore, 'due'>;
+  readonly store: RowStore<'in state'>;
   readonly library: Pick<VideoLibrary, 'list' | 'get'>;
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
@@ -107,8 +108,10 @@ export function createSweep(world: SweepWorld) {
   const isRung = (processing: readonly Facts[]): boolean =>
     bell.isRinging() && bell.isAbout(Math.min(...processing.map(ages.of)));
 
+  const processing = (limit: number) => store.rows({ group: 'in state', state: 'processing', limit });
+
   const areManyLikelyReady = async (): Promise<boolean> => {
-    const oldest = await store.due('processing', clock.now(), worthAsking);
+    const oldest = await processing(worthAsking);
     const youngest = oldest.at(-1);
     return (
       oldest.length >= worthAsking &&
@@ -119,7 +122,7 @@ export function createSweep(world: SweepWorld) {
 
   /** How much may be asked now; null when it is not time to. */
   const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
-    const [oldest] = await store.due('processing', clock.now(), 1);
+    const [oldest] = await processing(1);
     if (oldest === undefined) {
       lateness = null;
       nextAt = null;
@@ -142,11 +145,11 @@ export function createSweep(world: SweepWorld) {
     if (clock.elapsed() < lookAt && !bell.isRinging()) return;
     const due = await allowance();
     if (due === null && !bell.isRinging()) return;
-    const processing = await store.due('processing', clock.now(), mostSwept);
-    if (processing.length === 0 || (due === null && !isRung(processing))) return;
+    const files = await processing(mostSwept);
+    if (files.length === 0 || (due === null && !isRung(files))) return;
     bell.answer();
-    ages.keepOnly(processing);
-    const result = await requests.ask(processing, signal, due ?? (await paceOf('rung')));
+    ages.keepOnly(files);
+    const result = await requests.ask(files, signal, due ?? (await paceOf('rung')));
     if (signal.aborted) return;
     // Before the answers are handed on: should that break, the next sweep still waits its time.
     lastAt = clock.elapsed();
@@ -156,7 +159,7 @@ export function createSweep(world: SweepWorld) {
     bell.rest((await paceOf('rung')).everyMs);
     noteList(result);
     const verdict = await judge(result, signal);
-    await sideBySide(processing, (facts) => hand(facts, result, verdict));
+    await sideBySide(files, (facts) => hand(facts, result, verdict));
   };
 
   /** Said when it begins and when it ends, not with every sweep. */

@@ -2,10 +2,11 @@ import { mayHaveArrived } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
 import { twinCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Answer, FileStore, LocalFiles } from '../file/ports.ts';
+import type { Answer, LocalFiles } from '../file/ports.ts';
+import type { RowStore } from '../file/row-groups.ts';
 
 export interface TwinWorld {
-  readonly store: Pick<FileStore, 'twins'>;
+  readonly store: RowStore<'twins'>;
   readonly local: Pick<LocalFiles, 'hash'>;
   /** Files that were found to have no twin and have no record yet. Files in it go first; the step removes its file when it ends. */
   readonly passing: Set<string>;
@@ -27,7 +28,7 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
   const hashOf = (twin: Facts): string | null | undefined => twin.sha256 ?? read.get(twin.id);
   let own: string | null = null;
   for (;;) {
-    const twins = await store.twins(facts, [...passing]);
+    const twins = await store.rows({ group: 'twins', of: facts, passing: [...passing] });
     const same = twins.filter((twin) => own !== null && hashOf(twin) === own);
     // The uploaded ones first: they end the question.
     const twin = same.find(isUploaded) ?? same[0];

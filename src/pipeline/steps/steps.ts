@@ -1,14 +1,6 @@
-import type {
-  Budget,
-  Elsewhere,
-  FileStore,
-  LeftoverStore,
-  LocalFiles,
-  Receipts,
-  VideoHost,
-  Clock,
-} from '../file/ports.ts';
+import type { Budget, Elsewhere, LeftoverStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
 import type { Facts } from '../file/facts.ts';
+import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
 import { createAges } from '../ages.ts';
@@ -22,7 +14,7 @@ import type { UploadWorld } from './upload.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface StepsWorld {
-  readonly store: Pick<FileStore, 'twins'> & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
+  readonly store: RowStore<'twins'> & Pick<LeftoverStore, 'hasVideo'> & RecordedStore;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly elsewhere: Pick<Elsewhere, 'hashOf'> | null;

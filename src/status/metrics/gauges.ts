@@ -63,7 +63,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
     try {
       if (daemon.fleet !== null && daemon.fleet.awaySince() !== null) throw new Error('the database is away');
       const picture = await daemon.picture({ isFresh: true });
-      const since = await daemon.ledger.waitingSince();
+      const since = await daemon.ledger.totals('waiting since');
       const { counts, settling, stages } = picture;
       const shown: Readonly<Record<string, number>> = { ...counts, settling, queued: filesIn(stages, 'queued') };
       for (const state of fileStates) states.set({ state }, shown[state] ?? 0);

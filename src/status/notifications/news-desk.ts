@@ -79,7 +79,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
 
   const load = async (): Promise<NonNullable<typeof state>> => {
     const known = (await rows.recall(memory.cursor)) as Cursor | null;
-    const last = await rows.lastPassage();
+    const last = await daemon.ledger.lastPassage();
     const cursor = known ?? { from: last, read: last };
     if (known === null) await rows.commit({ remember: { [memory.cursor]: cursor } });
     const conditions = ((await rows.recall(memory.conditions)) ?? {}) as Conditions;
@@ -94,7 +94,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     if (since === null || (at - since < batchMs && at >= since)) return [];
     changedAt = null;
     try {
-      const { news, cursor, isAll } = await newsOfFiles(rows, current.cursor);
+      const { news, cursor, isAll } = await newsOfFiles(daemon.ledger, current.cursor);
       // After a flood the rest is told a minute later.
       if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
@@ -135,7 +135,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
     const names = isNews
       ? await post(outbox, targets, {
-          messages: withWaitingFiles(next.messages, await daemon.ledger.counts()),
+          messages: withWaitingFiles(next.messages, await daemon.ledger.totals('by state')),
           remember: { [memory.conditions]: next.conditions },
           now: at,
         })
@@ -163,7 +163,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
   };
 
   const receiptOf = async (target: MessageTarget, since: number, until: number) => {
-    const counts = await daemon.ledger.counts();
+    const counts = await daemon.ledger.totals('by state');
     const expected = [...daemon.expectations.list(), ...sightsNow(daemon).flatMap((sight) => sight.expected)];
     const missing = new Map(expectationTroubles(expected, until).map(({ cause, title }) => [cause, title]));
     const needsYou = needsYouIn(counts);

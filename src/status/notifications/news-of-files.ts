@@ -1,6 +1,7 @@
-import type { NewsRows } from '../../ledger/news-rows.ts';
+import type { HistoryRows } from '../../ledger/history.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import type { FileNews } from './file-news.ts';
 
@@ -24,19 +25,19 @@ const told = ['done', ...needing];
  * @returns `isAll` false: there is more to read
  */
 export async function newsOfFiles(
-  rows: NewsRows,
+  ledger: RowStore<'by id'> & HistoryRows,
   cursor: Cursor,
 ): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
   // A ledger that was put back from a copy is behind.
-  const last = await rows.lastPassage();
+  const last = await ledger.lastPassage();
   const read = Math.min(cursor.read, last);
   const from = Math.min(cursor.from, last);
-  const passages = await rows.passages(read, told, mostLines);
+  const passages = await ledger.passages(read, told, mostLines);
   const isAll = passages.length < mostLines;
   const end = isAll ? last : (passages.at(-1)?.seq ?? last);
   const ids = [...new Set(passages.map(({ id }) => id))];
-  const files = ids.length === 0 ? [] : await rows.filesById(ids);
-  const before = ids.length === 0 ? new Map<string, never>() : await rows.lastStates(ids, told, read);
+  const files = ids.length === 0 ? [] : await ledger.rows({ group: 'by id', ids });
+  const before = ids.length === 0 ? new Map<string, never>() : await ledger.lastStates(ids, told, read);
   const stateBefore = (id: string): string | null => {
     const line = before.get(id);
     // What was wrong before anybody was told of anything is nothing that they know of.

@@ -6,7 +6,7 @@ import type { Message } from './message.ts';
 /**
  * Pure: a message that all work waits also says how many files do.
  *
- * @param counts of `LedgerView.counts`
+ * @param counts of `LedgerSnapshot.counts`
  */
 export function withWaitingFiles(
   messages: readonly Message[],

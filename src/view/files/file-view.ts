@@ -1,4 +1,4 @@
-import type { LedgerView } from '../../ledger/view.ts';
+import type { LineRows } from '../../ledger/queues.ts';
 import type { Facts, FileState } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
@@ -225,7 +225,7 @@ export interface OfFleet {
 
 /** With what each file in line waits for. */
 export async function viewsOf(
-  ledger: Pick<LedgerView, 'before' | 'lines'> & OfFleet,
+  ledger: LineRows & OfFleet,
   daemon: LiveDaemon | null,
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {

@@ -1,4 +1,4 @@
-import type { LedgerView } from '../../ledger/view.ts';
+import type { LineRows } from '../../ledger/queues.ts';
 import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
 import type { SettlingFile } from '../../watch/ports.ts';
 import type { Folders } from '../../intake/folders.ts';
@@ -33,7 +33,7 @@ export interface FilesView {
   readonly counts?: FileFacets;
 }
 
-export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> &
+export type FilesLedger = LineRows &
   OfFleet & {
     readonly selection: Pick<SelectionStore, 'page' | 'count' | 'facets'>;
   };

@@ -1,4 +1,4 @@
-import type { LedgerView } from '../../ledger/view.ts';
+import type { LineRows } from '../../ledger/queues.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import { bigBytes, queuedOf } from '../../pipeline/file/queue.ts';
@@ -32,11 +32,7 @@ const mostPlaces = 100;
 /** More are not counted. */
 const mostBefore = 1_000;
 
-export async function placesOf(
-  daemon: LineWorld,
-  ledger: Pick<LedgerView, 'before' | 'lines'>,
-  files: readonly Facts[],
-): Promise<Places> {
+export async function placesOf(daemon: LineWorld, ledger: LineRows, files: readonly Facts[]): Promise<Places> {
   const held = daemon.rows.held();
   const inLine = files.filter((facts) => isInLine(facts) && !held.includes(facts.id)).slice(0, mostPlaces);
   if (inLine.length === 0) return new Map();

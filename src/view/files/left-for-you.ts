@@ -1,6 +1,5 @@
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { LedgerView } from '../../ledger/view.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 
@@ -15,15 +14,15 @@ const mostRows = 1_000_000;
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'> & Pick<Ledger, 'waitingForDisk'>,
+  ledger: RowStore<'any' | 'waiting for disk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {
   const isEarlier = ({ endedAt, folder }: Facts): boolean =>
     (endedAt ?? 0) < still.before && still.folders.includes(folder);
-  const rows = await ledger.list({ states: ['failed', 'held'], limit: mostRows });
+  const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostRows });
   const left: Facts[] = [];
   for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
-  const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
-  return [...left, ...waiting].map((facts) => viewOf(null, facts));
+  const waiting = await ledger.rows({ group: 'waiting for disk', limit: mostRows });
+  return [...left, ...waiting.filter(isEarlier).toReversed()].map((facts) => viewOf(null, facts));
 }

@@ -1,5 +1,7 @@
 import { printedName } from '../../ledger/find.ts';
-import type { HistoryLine, LedgerView } from '../../ledger/view.ts';
+import type { HistoryLine, HistoryRows } from '../../ledger/history.ts';
+import type { LineRows } from '../../ledger/queues.ts';
+import type { LedgerView } from '../../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { viewsOf } from './file-view.ts';
@@ -27,7 +29,7 @@ export interface FoundView {
 }
 
 export async function foundOf(
-  ledger: Pick<LedgerView, 'find' | 'history' | 'before' | 'lines'> & OfFleet,
+  ledger: Pick<LedgerView, 'find'> & LineRows & Pick<HistoryRows, 'history'> & OfFleet,
   daemon: ListedDaemon | null,
   name: string,
 ): Promise<FoundView> {
@@ -36,7 +38,7 @@ export async function foundOf(
 }
 
 export async function showAll(
-  ledger: Pick<LedgerView, 'history' | 'before' | 'lines'> & OfFleet,
+  ledger: LineRows & Pick<HistoryRows, 'history'> & OfFleet,
   daemon: ListedDaemon | null,
   files: readonly Facts[],
 ): Promise<readonly ShowView[]> {

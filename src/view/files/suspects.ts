@@ -2,6 +2,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { mayHaveArrived, videoOfSuspect } from '../../pipeline/file/facts.ts';
 import type { End, Facts } from '../../pipeline/file/facts.ts';
 import { isIgnored } from '../../pipeline/file/reasons.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import type { Rows } from '../../pipeline/file/rows.ts';
 
 /** A record that dropcast may have left on the service without bytes. */
@@ -25,7 +26,7 @@ export interface SuspectsView {
   readonly suspects: readonly SuspectView[];
 }
 
-export type SuspectLedger = Pick<Ledger, 'unanswered' | 'abandoned' | 'load'>;
+export type SuspectLedger = RowStore<'abandoned'> & Pick<Ledger, 'unanswered' | 'load'>;
 
 const ends: readonly End[] = ['failed', 'held', 'skipped', 'vanished', 'superseded'];
 const mostListed = 10_000;
@@ -53,7 +54,8 @@ export async function suspectsOf(
       return { name: token, video_id: videoId, title, created: at, file: fileId, path, why };
     }),
   );
-  return { v: 1, suspects: [...asked, ...(await ledger.abandoned(ends, mostListed)).map(viewOf)] };
+  const abandoned = await ledger.rows({ group: 'abandoned', ends, limit: mostListed });
+  return { v: 1, suspects: [...asked, ...abandoned.map(viewOf)] };
 }
 
 function viewOf(facts: Facts): SuspectView {

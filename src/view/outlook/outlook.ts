@@ -9,7 +9,7 @@ import { pauseWords, resumeCommand } from '../words/pause-words.ts';
 import type { OutlookView } from '../picture/picture.ts';
 import { paceOf } from './pace.ts';
 import type { PaceWorld } from './pace.ts';
-import type { LedgerView } from '../../ledger/view.ts';
+import type { LineRows } from '../../ledger/queues.ts';
 import type { Clock } from '../../pipeline/file/ports.ts';
 
 /** Files that wait, as the ledger sums them. */
@@ -85,9 +85,9 @@ const leastMs = 2;
 /**
  * Lines of files for estimates. With 100,000 files in line reading them takes 24 ms, most of what a status cost while they came in.
  *
- * @returns like `LedgerView.lines`, and as they were some moments ago when there are many files in them
+ * @returns like `LineRows.lines`, and as they were some moments ago when there are many files in them
  */
-export function restedLines(ledger: Pick<LedgerView, 'lines'>, clock: Clock): LedgerView['lines'] {
+export function restedLines(ledger: Pick<LineRows, 'lines'>, clock: Clock): LineRows['lines'] {
   let kept: { readonly lines: readonly Line[]; readonly until: number } | null = null;
   return async (without) => {
     const startedAt = clock.elapsed();

@@ -40,7 +40,7 @@ export function needsYouOf({ causes, more }: CausesFound): NeedsYou {
 /**
  * Pure: how many of the counted files need a person.
  *
- * @param counts of `LedgerView.counts`
+ * @param counts of `LedgerSnapshot.counts`
  */
 export function needsYouIn(counts: Readonly<Record<string, number>>): number {
   return parts.reduce((sum, part) => sum + (counts[part] ?? 0), 0);

@@ -3,7 +3,7 @@ import type { FolderStatus } from '../../intake/folder-status.ts';
 import type { Folders } from '../../intake/folders.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
-import type { LedgerView } from '../../ledger/view.ts';
+import type { LineRows } from '../../ledger/queues.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
 import type { DropcastEvent, Pause } from '../../pipeline/events.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
@@ -81,14 +81,10 @@ export const emptyPicture: Picture = {
   creates_wait_until: null,
 };
 
-type PictureLedger = Pick<LedgerView, 'before' | 'lines' | 'backlog'> &
+type PictureLedger = LineRows &
   SuspectLedger &
   OfFleet &
-  Pick<
-    Ledger,
-    | ('snapshot' | 'deletions' | 'countToAdopt' | 'pauses' | 'selection')
-    | ('ended' | 'latestLines' | 'latestPublished' | 'news')
-  >;
+  Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'ended' | 'latestLines' | 'latestPublished' | 'news'>;
 
 /** Parts of the running daemon that a picture shows. */
 export interface PicturedDaemon extends LiveDaemon, OutlookWorld {
@@ -238,11 +234,11 @@ async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, li
   const { working, needing, held, counts, nextTryAt } = snapshot;
   const live = daemon && asHeld(daemon, held);
   const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
-  const deletions = await ledger.deletions();
+  const deletions = await ledger.totals('deletions');
   const isPaused = daemon !== null && daemon.conductor.pauses.list().length > 0;
   return {
     snapshot,
-    waiting: { backlog: await ledger.backlog(), lines: isPaused ? await ledger.lines([]) : [] },
+    waiting: { backlog: await ledger.totals('backlog'), lines: isPaused ? await ledger.lines([]) : [] },
     asShown,
     shown: {
       counts: asShown(counts),
@@ -251,7 +247,7 @@ async function readRows(ledger: PictureLedger, daemon: PicturedDaemon | null, li
       needing: await viewsOf(ledger, live, [...needing, ...refusedFor(working, pause)].slice(0, listed)),
       working: await viewsOf(ledger, live, firstOf(working, held)),
       suspects: (await suspectsOf(ledger, daemon)).suspects.length,
-      adoption: { ...(await ledger.countToAdopt()), comparing: null },
+      adoption: { ...(await ledger.totals('adoption')), comparing: null },
       deletions: { files: deletions.files, next_at: deletions.nextAt },
     },
   };

@@ -43,7 +43,7 @@ async function start(scratch: ScratchDirectory): Promise<Daemon> {
   return startDaemon(config, silentLogger);
 }
 
-const counts = (daemon: Daemon) => daemon.ledger.counts();
+const counts = (daemon: Daemon) => daemon.ledger.totals('by state');
 
 test('a frozen folder makes health `frozen`, waits for the command through a restart, and goes on with it', async () => {
   await using scratch = await makePlace();

@@ -172,7 +172,7 @@ test('a running daemon makes the plan: for what it has not taken in yet, and wit
     testNotifications: async () => [],
   });
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/one.mp4'));
-  await until('it is done', async () => (await daemon.ledger.counts())['done'] === 1);
+  await until('it is done', async () => (await daemon.ledger.totals('by state'))['done'] === 1);
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/copy.mp4.part'));
   const commands = commandsIn(scratch, service.sandbox.apiKey);
   expect(await commands.plan()).toMatchObject({ known: 1, upload: { files: 0 }, duplicates: { files: 0 } });

@@ -98,14 +98,14 @@ function open(
     pauses: conductor.pauses,
     folders: { reroute, whyOffLimits: () => null, status: () => [] },
     ledger: Object.assign(store, {
-      find: async (name: string) => store.rows.filter(({ id }) => id === name),
+      find: async (name: string) => store.all.filter(({ id }) => id === name),
       waiting: async () => [],
-      feedsAhead: async () => [],
+      totals: async () => [],
       selection: { count: async () => 0 },
     }),
     config: () => ({ file: '/etc/dropcast.yaml', folders: [folder] }),
   } as unknown as Daemon;
-  return { daemon, rows, store, names: store.rows.map(({ id }) => id) };
+  return { daemon, rows, store, names: store.all.map(({ id }) => id) };
 }
 
 /** How far the clock moves at a time. */
@@ -137,7 +137,7 @@ async function diskIsIdle(): Promise<void> {
 describe.each(Object.entries(commands))('%s', (_name, { of, run }) => {
   test('answers in time when somebody holds the rows, says what to do, and changes nothing, neither then nor later', async () => {
     const { daemon, rows, store, names } = open(20, of);
-    const before = structuredClone(store.rows);
+    const before = structuredClone(store.all);
     const held = names.map((id) => rows.claim(id, () => over.promise));
     const { answer, tookMs } = await answered(run(daemon, names));
     expect(tookMs).toBeLessThan(clientMs);
@@ -148,7 +148,7 @@ describe.each(Object.entries(commands))('%s', (_name, { of, run }) => {
     over.resolve();
     await Promise.all(held);
     await vi.advanceTimersByTimeAsync(clientMs);
-    expect(store.rows).toEqual(before);
+    expect(store.all).toEqual(before);
   });
 });
 
@@ -159,12 +159,12 @@ describe.each(Object.entries(commands))('%s, of a file that another host works o
     const { daemon, store, names } = open(1, of, undefined, fleet);
     // Its lease is the other host's.
     Object.assign(store, { claim: async () => null });
-    const before = structuredClone(store.rows);
+    const before = structuredClone(store.all);
     const { answer } = await answered(run(daemon, names));
     expect(answer.refused.map(({ why }) => why)).toEqual([
       'b works on it, and only it can stop that: nothing was changed. Run this on b, or repeat it later',
     ]);
-    expect(store.rows).toEqual(before);
+    expect(store.all).toEqual(before);
   });
 });
 
@@ -183,7 +183,7 @@ describe('a folder that only another host can read', () => {
     'is named with it when the files are to be put away again or the rules asked, and it %s',
     async (_, other, why) => {
       const { daemon, store, names } = open(1, done, undefined, fleetWith(other));
-      store.rows[0] = { ...store.row('f_0'), folder: 'b:/srv/in' };
+      store.all[0] = { ...store.row('f_0'), folder: 'b:/srv/in' };
       const refusals = [...(await retry(daemon, { names })).refused, ...(await reapply(daemon, { names })).refused];
       expect(refusals.map((each) => each.why.slice(0, why.length))).toEqual([why, why]);
     },
@@ -209,13 +209,13 @@ describe.each(['ignore --undo', 'retry a file that failed', 'retry an ignored fi
 
   test('answers in time when the folder does not answer, and changes nothing', async () => {
     const { daemon, store, names } = open(50, of, never);
-    const before = structuredClone(store.rows);
+    const before = structuredClone(store.all);
     const { answer, tookMs } = await answered(run(daemon, names));
     expect(tookMs).toBeLessThan(clientMs);
     expect(answer.refused).toHaveLength(names.length);
     for (const { why } of answer.refused)
       expect(why).toBe('its folder does not answer: nothing was changed, repeat this once it does');
-    expect(store.rows).toEqual(before);
+    expect(store.all).toEqual(before);
   });
 });
 

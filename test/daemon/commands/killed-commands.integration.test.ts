@@ -288,8 +288,8 @@ function newTitles(path: string): FolderConfig {
 /** Each event that reports a write is kept with it. */
 const reporting: KeptEvents = { emit: () => undefined, rowOf: (event) => eventRow('here', event, Date.now()) };
 
-async function linesOf({ news }: Ledger): Promise<readonly KeptLine[]> {
-  return (await news.events('here', Date.now(), 100)).map(({ line }) => line as KeptLine);
+async function linesOf({ events }: Ledger): Promise<readonly KeptLine[]> {
+  return (await events('here', Date.now(), 100)).map(({ line }) => line as KeptLine);
 }
 
 async function textsOf(ledger: Ledger): Promise<readonly string[]> {

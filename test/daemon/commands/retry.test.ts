@@ -70,7 +70,7 @@ function open(files: readonly Facts[] = all) {
         }),
       },
       load: async (wanted: string) => files.find(({ id }) => id === wanted) ?? null,
-      waitingForDisk: async () => files.filter(({ disposal }) => disposal === 'waiting'),
+      rows: async () => files.filter(({ disposal }) => disposal === 'waiting'),
       find: async (name: string) => files.filter(({ id }) => id === name),
     },
     conductor: {

@@ -169,7 +169,7 @@ test('a ledger that went to PostgreSQL is not used again, until it is brought ba
   await copyToSqlite(fleet, scratch.path, toFolders);
   await using ledger = await openLedger(scratch.path);
   expect(ledger.id).toBe(id);
-  expect((await ledger.list({ limit: 1 }))[0]?.why).toBe('of the fleet');
+  expect((await ledger.rows({ group: 'any', limit: 1 }))[0]?.why).toBe('of the fleet');
   const aside = (await readdir(scratch.path)).filter((name) => /^ledger\.db\.old-\d{14}$/.test(name));
   expect(aside).toHaveLength(1);
   await mkdir(scratch.file('was'));

@@ -31,11 +31,11 @@ async function work(rows: Rows, round: string): Promise<void> {
   expect(await rows.atPath('/inbox', bound.path)).toEqual(bound);
   expect(await rows.atLocation(bound.version)).toEqual(bound);
   await rows.heads('queued', 4, []);
-  await rows.due('retrying', 9, 9);
-  await rows.due('queued', 9, 9);
-  await rows.toDispose(9);
-  await rows.toAmend(9);
-  await rows.toCompare(9);
+  await rows.rows({ group: 'retrying', dueBy: 9, limit: 9 });
+  await rows.rows({ group: 'in state', state: 'queued', limit: 9 });
+  await rows.rows({ group: 'to put away', limit: 9 });
+  await rows.rows({ group: 'to amend', limit: 9 });
+  await rows.rows({ group: 'to compare', limit: 9 });
   await rows.unanswered();
   await rows.waiting();
   await rows.snapshot({ held: () => [bound.id], working: 9, needing: 9 });
@@ -124,5 +124,5 @@ test('a host reads rows in which one of a newer release says more, and gives bac
   });
   const { working } = await older.store.snapshot({ held: () => [], working: 9, needing: 9 });
   expect(working.map(({ id }) => id)).toEqual(['f_1']);
-  expect(await older.store.counts()).toEqual({ queued: 1 });
+  expect(await older.store.totals('by state')).toEqual({ queued: 1 });
 });

@@ -116,5 +116,5 @@ test('members work on, and others join, while that role holds every advisory loc
   ).toMatchObject({ attempts: 1 });
   await claim?.release();
   const newcomer = await there.join('ingest2');
-  expect(await newcomer.ledger.counts()).toEqual({ 'awaiting upload': 1, queued: 1 });
+  expect(await newcomer.ledger.totals('by state')).toEqual({ 'awaiting upload': 1, queued: 1 });
 });

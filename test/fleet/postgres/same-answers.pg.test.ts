@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { RowGroup, RowsWanted } from '../../../src/pipeline/file/row-groups.ts';
 import type { FileSelection } from '../../../src/pipeline/file/selection.ts';
 import { openInFile } from '../../ledger/opened-rows.ts';
 import type { OpenedRows } from '../../ledger/opened-rows.ts';
@@ -26,7 +27,7 @@ test('whatever the files are, a ledger in a file and one on PostgreSQL answer ev
 const inContracts =
   'insert save load addListed listed listing forgetListing firstStart saveFirstStart noteFeedDue noteFeedAnswer feedsDue noteDeletion ' +
   'deletionsSince counter pauses savePause dropPause news.commit news.recall news.markTried news.markRefused news.trim news.countWaiting ' +
-  'news.countFile news.countedFiles news.forgetCounted news.events news.eventsAfter news.keepEvents';
+  'countFile countedFiles forgetCounted events eventsAfter keepEvents';
 
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';
@@ -44,7 +45,10 @@ test('every port of a ledger is asked of both stores', async () => {
   const asked = Object.values(questionsOf([someFacts()], []))
     .map(String)
     .join(' ');
-  const isAsked = (name: string): boolean => new RegExp(String.raw`\b${name.replace(/.*\./, '')}\b`).test(asked);
+  const isAsked = (path: string): boolean => {
+    const name = path.replace(/.*\./, '');
+    return new RegExp(String.raw`\{ ${name} \}|\b${name}[(:]`).test(asked);
+  };
   expect(names.filter((name) => !isAsked(name)).toSorted()).toEqual(
     `${inContracts} ${ofPostgres}`.split(' ').toSorted(),
   );
@@ -79,6 +83,37 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
   const folders = ['/in', '/Z'];
   const paths = files.map((file) => file.path);
   const seen = { names: ['/Z'], below: '/i', without: ['/ü'] };
+  const limit = 99;
+  const ordered: { readonly [G in Exclude<RowGroup, 'by id' | 'stopped by disk'>]: readonly RowsWanted<G>[] } = {
+    'in state': [{ group: 'in state', state: 'held', limit }],
+    retrying: [{ group: 'retrying', dueBy: 8, limit }],
+    any: [
+      { group: 'any', states: ['done', 'queued'], since: 3, limit: 9, newestFirst: true },
+      { group: 'any', states: ['done'], also: { ids: ['f_1'], states: ['queued'] }, limit: 9 },
+    ],
+    'came in': [{ group: 'came in', folder: '/in', since: 4 }],
+    twins: [{ group: 'twins', of: first, passing: ['f_2'] }],
+    stranded: [
+      { group: 'stranded', twin: 'f_0' },
+      { group: 'stranded', twin: null },
+    ],
+    'to put away': [
+      { group: 'to put away', limit },
+      { group: 'to put away', limit, seen },
+    ],
+    'waiting for disk': [
+      { group: 'waiting for disk', limit },
+      { group: 'waiting for disk', limit, seen },
+    ],
+    expired: [{ group: 'expired', now: 12, folders, limit: 9 }],
+    crowding: [{ group: 'crowding', mark: { folder: '/in', whenFull: 85 }, limit: 2, without: 1 }],
+    'to amend': [{ group: 'to amend', limit }],
+    abandoned: [{ group: 'abandoned', ends: ['superseded', 'vanished', 'failed'], limit }],
+    unrouted: [{ group: 'unrouted' }],
+    'to compare': [{ group: 'to compare', limit }],
+    'to adopt': [{ group: 'to adopt' }],
+  };
+  const wanted: readonly RowsWanted[] = Object.values(ordered).flat();
   return {
     ...Object.fromEntries(
       selections.flatMap((selection): [string, Question][] => {
@@ -99,50 +134,36 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
       ]),
     ),
     snapshot: ({ snapshot }) => snapshot({ held: () => ['f_0'], working: 3, needing: 9 }),
-    counts: ({ counts }) => counts(),
-    waitingSince: ({ waitingSince }) => waitingSince(),
-    backlog: ({ backlog }) => backlog(),
-    feedsAhead: async ({ feedsAhead }) => (await feedsAhead()).toSorted(),
-    list: ({ list }) => list({ states: ['done', 'queued'], since: 3, limit: 9, newestFirst: true }),
+    'by state': ({ totals }) => totals('by state'),
+    'waiting since': ({ totals }) => totals('waiting since'),
+    backlog: ({ totals }) => totals('backlog'),
+    'feeds ahead': async ({ totals }) => (await totals('feeds ahead')).toSorted(),
+    deletions: ({ totals }) => totals('deletions'),
+    adoption: ({ totals }) => totals('adoption'),
+    ...Object.fromEntries(
+      wanted.map((each): [string, Question] => [`rows ${JSON.stringify(each)}`, ({ rows }) => rows(each)]),
+    ),
     lines: async ({ lines }) => sorted(await lines(['f_1'])),
     before: async ({ before }) => sorted([...(await before(['f_0', 'f_1', 'f_9'], 5, ['f_2']))]),
     lastStarts: ({ lastStarts }) => lastStarts(9),
-    retrying: ({ due }) => due('retrying', 8, 99),
-    held: ({ due }) => due('held', 0, 99),
-    count: ({ count }) => count('queued', 'held'),
-    twins: ({ twins }) => twins(first, ['f_2']),
-    stranded: ({ stranded }) => stranded('f_0'),
-    'all stranded': ({ stranded }) => stranded(null),
+    count: ({ count }) => count(['queued', 'held']),
+    'count but for paused folders': ({ count }) => count(['queued', 'processing', 'retrying'], folders),
     waiting: ({ waiting }) => waiting(),
     isExpecting: ({ isExpecting }) => isExpecting('feed_b'),
-    toDispose: ({ toDispose }) => toDispose(99),
-    stoppedByDisk: async ({ stoppedByDisk }) => sorted(await stoppedByDisk(folder, '', 99)),
-    waitingForDisk: ({ waitingForDisk }) => waitingForDisk(99),
-    'toDispose where a host can read': ({ toDispose }) => toDispose(99, seen),
-    'waitingForDisk where a host can read': ({ waitingForDisk }) => waitingForDisk(99, seen),
+    'stopped by disk': async ({ rows }) =>
+      sorted(await rows({ group: 'stopped by disk', folder, after: '', limit: 99 })),
     'atLocation where a host can read': ({ atLocation }) => atLocation(version, seen),
     'all that is expected': ({ roots }) => roots.expected(folder, paths, 'all'),
     'all that is needed': ({ roots }) => roots.expected(folder, paths, 'unfinished'),
     'a video of ours': ({ hasVideo }) => hasVideo('vid_1'),
     'a video of others': ({ hasVideo }) => hasVideo('vid_0'),
-    'all that is wanted by id': ({ list }) =>
-      list({ states: ['done'], also: { ids: ['f_1'], states: ['queued'] }, limit: 9 }),
-    lastPassage: ({ news }) => news.lastPassage(),
-    toAmend: ({ toAmend }) => toAmend(99),
-    expired: ({ expired }) => expired(12, folders, 9),
+    lastPassage: ({ lastPassage }) => lastPassage(),
     fullMarks: async ({ fullMarks }) => sorted(await fullMarks(folders)),
-    oldestKept: ({ oldestKept }) => oldestKept({ folder: '/in', whenFull: 85 }, 2, 1),
-    deletions: ({ deletions }) => deletions(),
-    toCompare: ({ toCompare }) => toCompare(99),
-    toAdopt: ({ toAdopt }) => toAdopt(),
-    countToAdopt: ({ countToAdopt }) => countToAdopt(),
     unanswered: async ({ unanswered }) =>
       (await unanswered()).map(({ token, fileId, title }) => `${token} ${fileId} ${title}`).toSorted(),
-    abandoned: ({ abandoned }) => abandoned(['superseded', 'vanished', 'failed'], 99),
     atPath: ({ atPath }) => atPath(folder, path),
     atLocation: ({ atLocation }) => atLocation(version),
     pathsNamed: async ({ pathsNamed }) => (await pathsNamed(folder, path.split('.')[0] ?? '')).toSorted(),
-    unrouted: ({ unrouted }) => unrouted(),
     known: async ({ known }) => {
       const told: unknown[] = [];
       await known(folder, (file) => void told.push(file));
@@ -155,12 +176,11 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     ended: ({ ended }) => ended(2, 7),
     latestLines: async ({ latestLines }) => (await latestLines(9)).map(({ state }) => state),
     latestPublished: ({ latestPublished }) => latestPublished(99),
-    countUnfinished: ({ countUnfinished }) => countUnfinished(folders),
     totals: ({ news }) => news.totals(2, 8),
-    cameIn: ({ news }) => news.cameIn('/in', 4),
-    passages: async ({ news }) => (await news.passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
-    lastStates: async ({ news }) => sorted([...(await news.lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),
-    filesById: async ({ news }) => sorted(await news.filesById(['f_0', 'f_2', 'nobody'])),
+    passages: async ({ passages }) => (await passages(2, ['queued', 'held', 'done'], 9)).map(withoutTime),
+    lastStates: async ({ lastStates }) =>
+      sorted([...(await lastStates(['f_0', 'f_1', 'f_2'], ['queued', 'done'], 99))]),
+    'by id': async ({ rows }) => sorted(await rows({ group: 'by id', ids: ['f_0', 'f_2', 'nobody'] })),
   };
 }
 

@@ -131,6 +131,6 @@ describe('a claim is confirmed', () => {
 test('an inserted row is reported', async () => {
   const { store, events, rows } = open([]);
   await rows.insert(someFacts());
-  expect(store.rows).toHaveLength(1);
+  expect(store.all).toHaveLength(1);
   expect(events.told).toMatchObject([{ type: 'file', before: null, facts: { id: 'f_1' } }]);
 });

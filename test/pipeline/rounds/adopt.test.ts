@@ -79,7 +79,7 @@ function open(rows: readonly Facts[], videos: RemoteVideo[]) {
     /** Id → whether it is sure, and of how many videos. */
     found: () =>
       Object.fromEntries(
-        store.rows.map(({ id, lastFailure }) => {
+        store.all.map(({ id, lastFailure }) => {
           const likeness = lastFailure?.likeness;
           return [
             id,
@@ -108,7 +108,7 @@ describe('files that were there before', () => {
     await run();
     expect(pages).toEqual([1, 2, 3, 4]);
     expect(found()).toEqual({ a: 'vid_a', b: 0, c: 1 });
-    expect(store.rows.map(({ why }) => why)).toEqual([
+    expect(store.all.map(({ why }) => why)).toEqual([
       'the service has it already as vid_a; `dropcast adopt --confirm` adopts that video',
       'the service does not have it; `dropcast adopt --confirm` uploads it',
       'the service may have it already (vid_c): the durations differ by 3.0 s; `dropcast retry` uploads it',
@@ -247,9 +247,9 @@ describe('a confirmation', () => {
   test('gives a video to no two files, although each was the only one when it was compared', async () => {
     const { run, confirm, store } = open([old('a')], [hosted('vid_a', 'a')]);
     await run();
-    store.rows.push({ ...old('b'), path: 'later/a.mp4' });
+    store.all.push({ ...old('b'), path: 'later/a.mp4' });
     await run();
-    expect(store.rows.map(({ lastFailure }) => lastFailure?.likeness?.isSure)).toEqual([true, true]);
+    expect(store.all.map(({ lastFailure }) => lastFailure?.likeness?.isSure)).toEqual([true, true]);
     expect((await adoptionOf(store, null)).files.map(({ verdict }) => verdict)).toEqual(['unclear', 'unclear']);
     expect(await confirm()).toMatchObject({ adopted: 0, unclear: 2 });
   });
@@ -259,16 +259,16 @@ describe('a confirmation', () => {
     await run();
     await confirm();
     expect(store.row('a').disposal).toBe('kept');
-    expect(await store.toDispose(9)).toEqual([]);
+    expect(await store.rows({ group: 'to put away', limit: 9 })).toEqual([]);
   });
 
   test('changes nothing when it is repeated', async () => {
     const { run, confirm, store } = three();
     await run();
     await confirm();
-    const before = store.rows.map(stateOf);
+    const before = store.all.map(stateOf);
     expect(await confirm()).toEqual({ v: 1, adopted: 0, uploading: 0, unclear: 1, waiting: 0 });
-    expect(store.rows.map(stateOf)).toEqual(before);
+    expect(store.all.map(stateOf)).toEqual(before);
   });
 
   test('leaves an adopted video alone when its local file goes or changes', async () => {
@@ -277,6 +277,8 @@ describe('a confirmation', () => {
     await confirm();
     for (const type of ['FILE_GONE', 'FILE_CHANGED'] as const)
       expect(after(store.row('a'), { type }, { attempts: 3, retryAt: () => 0, now: () => 99 })).toEqual(store.row('a'));
-    expect(await store.abandoned(['superseded', 'vanished', 'held', 'failed'], 9)).toEqual([]);
+    expect(
+      await store.rows({ group: 'abandoned', ends: ['superseded', 'vanished', 'held', 'failed'], limit: 9 }),
+    ).toEqual([]);
   });
 });

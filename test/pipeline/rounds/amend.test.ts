@@ -100,7 +100,7 @@ describe('late metadata', () => {
       Number(id.slice(4)) < 10 ? { ok: false, failure: failure('transient') } : { ok: true, value: null };
     await amend();
     await amend();
-    expect(store.rows.filter(({ amendment }) => amendment === null)).toHaveLength(2);
+    expect(store.all.filter(({ amendment }) => amendment === null)).toHaveLength(2);
   });
 });
 

@@ -30,7 +30,7 @@ function open(...others: readonly Partial<Facts>[]) {
       return deleted.has(videoId) ? gone : pending;
     },
     remove: async (videoId: string, _signal: AbortSignal, priority?: string): Promise<Answer<null>> => {
-      const mark = store.rows.find((facts) => facts.videoId === videoId)?.dying === true ? 'dying' : 'not dying';
+      const mark = store.all.find((facts) => facts.videoId === videoId)?.dying === true ? 'dying' : 'not dying';
       calls.push(`remove ${videoId}, ${priority}, ${mark} on disk`);
       deleted.add(videoId);
       return { ok: true, value: null };
@@ -130,7 +130,7 @@ describe('a record that nobody will fill', () => {
       await run(30);
       expect(calls).toEqual([]);
       expect(store.row()).toMatchObject({ videoId: 'vid_1', remoteStatus: word, dying: false });
-      expect(await store.abandoned(['superseded'], 9)).toEqual([]);
+      expect(await store.rows({ group: 'abandoned', ends: ['superseded'], limit: 9 })).toEqual([]);
     },
   );
 
@@ -161,7 +161,7 @@ describe('a record that nobody will fill', () => {
     restart();
     await run(60);
     expect(calls).toEqual([]);
-    expect(await store.abandoned(['skipped'], 9)).toHaveLength(1);
+    expect(await store.rows({ group: 'abandoned', ends: ['skipped'], limit: 9 })).toHaveLength(1);
   });
 
   test('gets its turn behind any number of those that are for a person', async () => {
@@ -216,7 +216,7 @@ describe('a record that nobody will fill', () => {
     await run(20);
     restart();
     await run(20);
-    const remaining = (): number => store.rows.filter(({ videoId }) => videoId !== null).length;
+    const remaining = (): number => store.all.filter(({ videoId }) => videoId !== null).length;
     expect(remaining()).toBe(20);
     // Said once, not once for each record.
     expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('dropcast suspects')]);

@@ -186,7 +186,7 @@ describe('a feed that waits', () => {
     const two = { plan: { ...somePlan, publish: ['feed_gone', 'feed_lost'] } };
     const opened = open([readyFile(1, two), readyFile(2, two)]);
     const { world, run, clock, store } = opened;
-    const missing = () => store.rows.map(({ lastFailure }) => lastFailure?.feed ?? null);
+    const missing = () => store.all.map(({ lastFailure }) => lastFailure?.feed ?? null);
     world.publish = async (feed) => ({
       ok: false,
       failure: failure('suspended', { code: 'unknown_feed', feed, message: `the service has no feed "${feed}"` }),
@@ -195,13 +195,13 @@ describe('a feed that waits', () => {
     await run();
     expect(missing()).toEqual(['feed_lost', 'feed_lost']);
     expect(store.states()).toEqual(['awaiting publish', 'awaiting publish']);
-    store.rows.push(readyFile(3, two));
-    const written = store.rows.map(({ rev }) => rev);
+    store.all.push(readyFile(3, two));
+    const written = store.all.map(({ rev }) => rev);
     // It backs off: what came meanwhile waits for it too, and nothing is written twice.
     await run();
     await run();
     expect(missing()).toEqual(['feed_lost', 'feed_lost', 'feed_lost']);
-    expect(store.rows.slice(0, 2).map(({ rev }) => rev)).toEqual(written.slice(0, 2));
+    expect(store.all.slice(0, 2).map(({ rev }) => rev)).toEqual(written.slice(0, 2));
     const gone = world.publish;
     world.publish = async (feed) => (feed === 'feed_lost' ? { ok: false, failure: failure('transient') } : gone(feed));
     clock.advance(400_000);

@@ -55,7 +55,7 @@ function open(rows: readonly Facts[]) {
     again: (id: string) => putAway.again(id),
     isUpToDate: () => putAway.isUpToDate(),
     restart: () => (putAway = start()),
-    disposals: () => store.rows.map(({ disposal }) => disposal),
+    disposals: () => store.all.map(({ disposal }) => disposal),
   };
 }
 
@@ -235,7 +235,7 @@ describe('a file that cannot be deleted or moved', () => {
     await run();
     disk.refuses = () => null;
     const now = { ...store.row(), end, why: 'because' };
-    store.rows.splice(0, 1, now);
+    store.all.splice(0, 1, now);
     clock.advance(longestBackoffMs);
     expect([await again('f_1'), await run(), disposed]).toEqual([false, 0, []]);
     expect(store.row()).toMatchObject({ end, why: 'because' });

@@ -89,10 +89,10 @@ function open(rows: readonly Facts[]) {
     round,
     /** As the put-away does: what is to go goes, and the disk has room again. */
     putAway: () => {
-      for (const [index, facts] of store.rows.entries()) {
+      for (const [index, facts] of store.all.entries()) {
         if (facts.disposal !== 'pending') continue;
         if (world.disk !== null && !world.linked.has(facts.id)) world.disk.used -= facts.version.size;
-        store.rows[index] = { ...facts, disposal: 'deleted' };
+        store.all[index] = { ...facts, disposal: 'deleted' };
       }
     },
     pass: async (ms: number): Promise<void> => {
@@ -102,7 +102,7 @@ function open(rows: readonly Facts[]) {
     restart: () => (retention = make()),
     isUpToDate: () => retention.isUpToDate(),
     isHosted: (id: string) => retention.isHosted(store.row(id)),
-    disposals: () => Object.fromEntries(store.rows.map(({ id, disposal }) => [id, disposal])),
+    disposals: () => Object.fromEntries(store.all.map(({ id, disposal }) => [id, disposal])),
   };
 }
 

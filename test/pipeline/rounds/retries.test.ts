@@ -21,9 +21,9 @@ function open(code: string) {
     retry: () => ({ attempts: 12, firstMs: 100, maxMs: 10 * day }),
     ringAt: () => undefined,
     store: {
-      due: async (_state, before) => {
+      rows: async ({ dueBy }) => {
         if (isBroken) throw new Error('the ledger does not answer');
-        return rows.filter(({ notBefore }) => (notBefore ?? 0) <= before);
+        return rows.filter(({ notBefore }) => (notBefore ?? 0) <= dueBy);
       },
     },
     release: async (id) => {

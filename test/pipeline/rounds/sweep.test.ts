@@ -114,7 +114,7 @@ describe('the sweep', () => {
     const hours = 12 * 3_600_000;
     const { sweep, events, clock, store } = open([{ ...processing, processingSince: 10_000 - hours }], says('ready'));
     await sweep();
-    store.rows.splice(0, 1);
+    store.all.splice(0, 1);
     clock.advance(60_000);
     await store.insert({ ...processing, id: 'f_next', processingSince: clock.now() });
     for (let n = 0; n < 4; n += 1) {
@@ -131,7 +131,7 @@ describe('the sweep', () => {
     clock.advance(600_000);
     word = 'ready';
     await sweep();
-    store.rows.splice(0, 1);
+    store.all.splice(0, 1);
     world.used = 700;
     clock.advance(60_000);
     await store.insert({ ...processing, id: 'f_next', processingSince: clock.now() });
@@ -151,7 +151,7 @@ describe('the sweep', () => {
     const { sweep, clock, store, world } = open([{ ...processing, processingSince: 10_000 }], says('ready'));
     clock.advance(600_000);
     await sweep();
-    store.rows.splice(0, 1);
+    store.all.splice(0, 1);
     await store.insert({ ...processing, id: 'f_next', processingSince: clock.now() });
     clock.advance(15_000);
     await sweep();
@@ -283,7 +283,7 @@ describe('how soon a ready video is noticed', () => {
     while (!isNoticed() && opened.clock.elapsed() < 7_200_000) {
       const { store, clock, sweep, trouble } = opened;
       await sweep();
-      if (store.rows.length > 2) store.rows.splice(2);
+      if (store.all.length > 2) store.all.splice(2);
       if (clock.elapsed() >= 60_000) said.push(trouble());
       clock.advance(250);
     }

@@ -49,8 +49,8 @@ export const enginePlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/fleet/in-places.ts',
-        from: 'twins: (facts, passing) => all(ledger.twins(there(facts), passing)),',
-        to: 'twins: async () => [],',
+        from: 'rows: (wanted) => all(',
+        to: "rows: (wanted) => wanted.group === 'twins' ? Promise.resolve([]) : all(",
       },
     ],
   },
@@ -62,8 +62,8 @@ export const enginePlants: readonly FleetPlant[] = [
     changes: [
       {
         file: 'src/fleet/in-places.ts',
-        from: 'toAmend: (limit) => all(ledger.toAmend(limit)),',
-        to: 'toAmend: async () => [],',
+        from: 'rows: (wanted) => all(',
+        to: "rows: (wanted) => wanted.group === 'to amend' ? Promise.resolve([]) : all(",
       },
     ],
   },

@@ -251,7 +251,9 @@ class FleetLife {
       const pause = daemon.conductor.pause();
       if (pause !== null) return `${name}: everything waits: ${pause.why}`;
       try {
-        return (await daemon.isIdle()) ? '' : `${name} is not idle: ${JSON.stringify(await daemon.ledger.counts())}`;
+        return (await daemon.isIdle())
+          ? ''
+          : `${name} is not idle: ${JSON.stringify(await daemon.ledger.totals('by state'))}`;
       } catch (error) {
         return `${name}: ${String(error)}`;
       }

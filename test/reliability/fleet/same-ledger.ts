@@ -79,7 +79,7 @@ export async function walk(seed: number, { opened, cut }: Store): Promise<unknow
     states: files.map((facts) => facts && stateOf(facts)),
     histories,
     feeds: await rows.feedsDue(),
-    counts: await rows.counts(),
+    counts: await rows.totals('by state'),
   };
 }
 

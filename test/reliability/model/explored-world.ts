@@ -260,7 +260,7 @@ class Turn {
     const deed = choose(['nothing', ...(setting.deeds ?? [])]);
     if (isDeed(deed)) act(this.#state, deed);
     await this.#look();
-    for (const { id } of this.#store.rows.slice()) if (!this.isStopped) await this.#step(id);
+    for (const { id } of this.#store.all.slice()) if (!this.isStopped) await this.#step(id);
     this.#state.now += turnMs;
     // With nothing under way, what is late comes in.
     if (this.#state.durable.every(isSettled)) for (const late of this.#state.late.splice(0)) this.#arrive(late);
@@ -272,7 +272,7 @@ class Turn {
     const state = this.#state;
     if (!isAnythingToSee(state, setting)) return;
     if (setting.mayMiss === true && choose(['looks', 'misses it']) === 'misses it') return;
-    const taken = { ...(state.taken ?? known(this.#store.rows)) };
+    const taken = { ...(state.taken ?? known(this.#store.all)) };
     for (const [path, { version }] of Object.entries(state.files)) {
       const before = taken[path];
       if (before !== undefined && isSame(before, version, setting)) continue;
@@ -334,7 +334,7 @@ class Turn {
   #sweep(facts: Facts): Promise<void> {
     return createSweep({
       ...this.#rounds(),
-      store: { due: async () => [facts] },
+      store: { rows: async () => [facts] },
       receipts: { append: async () => undefined },
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 } }),
       ...plenty,
@@ -376,7 +376,7 @@ class Turn {
 
   /** All of it may have arrived, at an address that is dead by now. */
   #isInDoubt(videoId: string): boolean {
-    return this.#store.rows.some((row) => row.videoId === videoId && row.sha256 !== null && row.addressDeadAt !== null);
+    return this.#store.all.some((row) => row.videoId === videoId && row.sha256 !== null && row.addressDeadAt !== null);
   }
 
   #alive<T>(work: () => Promise<T>): Promise<T> {
@@ -392,7 +392,7 @@ class Turn {
     const saved = this.#store.row(facts.id);
     const others = this.#state.durable.filter(({ id }) => id !== facts.id);
     const index = this.#state.durable.findIndex(({ id }) => id === facts.id);
-    this.#state.believed = [...this.#store.rows];
+    this.#state.believed = [...this.#store.all];
     this.#state.durable = others.toSpliced(index < 0 ? others.length : index, 0, this.#durable(saved));
     if (fate === 'crash') return this.#crash();
     return written;
@@ -457,7 +457,7 @@ class Turn {
   #makeHost(): VideoHost & VideoLibrary {
     const state = this.#state;
     const { plant, isImport = false, lag = 0 } = this.#options.setting;
-    const isDying = (id: string): boolean => this.#store.rows.some((row) => row.videoId === id && row.dying);
+    const isDying = (id: string): boolean => this.#store.all.some((row) => row.videoId === id && row.dying);
     const look = async (id: string): Promise<Answer<'pending' | 'processing' | 'ready'>> => {
       const { fate, value } = await this.#call(['ok', 'dropped', 'refused'], () => service.status(state, id, lag));
       return fate === 'ok' && value !== null ? value : fail(fate === 'refused' ? this.#offline() : inDoubt);
@@ -502,7 +502,7 @@ class Turn {
         return { ok: true, value: { id, status: plant === 'publishes too early' ? 'ready' : answer.value } };
       },
       publish: async () => {
-        const waiting = this.#store.rows.filter((row) => stateOf(row) === 'awaiting publish');
+        const waiting = this.#store.all.filter((row) => stateOf(row) === 'awaiting publish');
         if (waiting.some(({ videoId }) => recordOf(state, videoId ?? '')?.status !== 'ready')) state.found.push('P1');
         const { fate } = await this.#call(['ok', 'crash', 'lost', 'dropped', 'refused'], () => (state.published = 1));
         return fate === 'ok' ? { ok: true, value: null } : fail(fate === 'refused' ? this.#offline() : inDoubt);

@@ -115,7 +115,7 @@ export const bugs = {
   'equal content is not looked for': {
     edits: [
       {
-        anchor: 'const twins = await store.twins(facts, [...passing]);',
+        anchor: 'const twins = await store.rows({ group: "twins", of: facts, passing: [...passing] });',
         instead: 'const twins = [];',
       },
     ],
@@ -211,7 +211,7 @@ export const bugs = {
     caughtBy: 'a video has the title of its file',
   },
   'a skipped duplicate is never given its turn': {
-    edits: [{ anchor: 'await store.stranded(id)', instead: '[]' }],
+    edits: [{ anchor: 'await store.rows({ group: "stranded", twin: id })', instead: '[]' }],
     scenario: 'of equal files the first fails in processing',
     caughtBy: 'it gets there',
   },

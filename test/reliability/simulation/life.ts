@@ -215,7 +215,7 @@ class Life {
     if (pause !== null) return `everything waits: ${pause.why}`;
     if (!(await daemon.isIdle())) {
       this.#idleLooks = 0;
-      const counts = await daemon.ledger.counts();
+      const counts = await daemon.ledger.totals('by state');
       return `not idle: ${JSON.stringify(counts)}, ${daemon.folders
         .settling()
         .map(({ path, why }) => `${path}: ${why}`)

@@ -83,7 +83,6 @@ export async function desk(directory: string, notify: Config['notify'], at = noo
         ledger: {
           ...ledger,
           id: ledger.id,
-          counts: () => ledger.counts(),
           news: watched(ledger.news, (...at) => world.atLedger(...at)),
         },
         events,

@@ -30,7 +30,7 @@ describe('the hosts of a fleet', () => {
     await here.settle();
     here.world.turn = null;
     await here.becomes('f_1', held);
-    const last = await here.ledger.news.lastPassage();
+    const last = await here.ledger.lastPassage();
     await here.ledger.news.commit({ remember: { cursor: { from: last, read: last } } });
     here.world.turn = new AbortController().signal;
     await here.pass(5 * minute);

@@ -25,7 +25,7 @@ test('what was confirmed for other files than there are now is not done: the pag
   // Sent a second time, by a double click or the back button.
   const twice = await station.press(address, { files: '3' });
   expect(twice.words).toContain('it concerned 3 files when you were asked, and concerns 0 files now');
-  expect((await station.daemon.ledger.counts())['skipped']).toBe(3);
+  expect((await station.daemon.ledger.totals('by state'))['skipped']).toBe(3);
 });
 
 test('what was confirmed for as many other files is not done either', async () => {
@@ -41,7 +41,7 @@ test('what was confirmed for as many other files is not done either', async () =
   const { to, words } = await station.press(address, fieldsOf(html));
   expect(to).toBe('/files/many?do=ignore&which=all&state=failed&was=2');
   expect(words).toContain('Nothing was done: it concerned other files when you were asked.');
-  expect((await station.daemon.ledger.counts())['skipped']).toBe(1);
+  expect((await station.daemon.ledger.totals('by state'))['skipped']).toBe(1);
   expect((await station.press(address)).words).toContain('2 files ignored.');
 });
 

@@ -85,7 +85,7 @@ folders:
       },
     );
   const page = stack.use(await serve());
-  await until('some files are done', async () => ((await daemon.ledger.counts())['done'] ?? 0) >= 3);
+  await until('some files are done', async () => ((await daemon.ledger.totals('by state'))['done'] ?? 0) >= 3);
   const owned = stack.move();
   return { daemon, page, drop, serve, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,4 +1,4 @@
-import type { HistoryLine } from '../../../ledger/view.ts';
+import type { HistoryLine } from '../../../ledger/history.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
 import type { Mask } from './mask.ts';
 

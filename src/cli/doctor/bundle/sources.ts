@@ -31,7 +31,7 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
     );
   return attempt(() =>
     fromLedger(reach, async (ledger) => {
-      const rows = await ledger.list({ states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
+      const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
       return Promise.all(rows.map(async (facts) => ({ facts, history: await ledger.history(facts.id) })));
     }),
   );
@@ -51,7 +51,7 @@ export async function knownFiles({ reach, status }: Patient): Promise<readonly P
   if (reach === null) return [];
   if (status === null) {
     const rows = await attempt(() =>
-      fromLedger(reach, (ledger) => ledger.list({ limit: mostNames, newestFirst: true })),
+      fromLedger(reach, (ledger) => ledger.rows({ group: 'any', limit: mostNames, newestFirst: true })),
     );
     return rows.is === 'missing'
       ? []

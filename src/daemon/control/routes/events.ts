@@ -59,7 +59,7 @@ export function eventRoutes(daemon: Daemon): Hono {
     const message = whyNoCursor(after);
     if (message !== null) return context.json({ error: { message } }, 400);
     const of = { host: shownHost(daemon.config()), since: Number(since) || 0, after };
-    return context.json(await pastPage(daemon.ledger.news, of));
+    return context.json(await pastPage(daemon.ledger, of));
   });
   return app;
 }

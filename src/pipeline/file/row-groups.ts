@@ -1,0 +1,84 @@
+import type { End, Facts, FileState } from './facts.ts';
+import type { FullMark, SeenFolders } from './ports.ts';
+
+/** The groups of rows that dropcast reads, and what narrows each down. Oldest first, unless a group says otherwise. */
+export interface RowGroups {
+  /** Files that have not ended yet, or ended in this way. */
+  readonly 'in state': AtMost & { readonly state: Exclude<FileState, 'retrying'> };
+  /** Another try is due by then (epoch milliseconds). The earliest deadline first. */
+  readonly retrying: AtMost & { readonly dueBy: number };
+  /** Rows for people and programs. */
+  readonly any: AtMost & {
+    readonly states?: readonly string[];
+    /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended yet. */
+    readonly since?: number;
+    /** Also these rows, by id, when they are in one of these states. */
+    readonly also?: { readonly ids: readonly string[]; readonly states: readonly string[] };
+    readonly newestFirst?: boolean;
+  };
+  /** In no order. */
+  readonly 'by id': { readonly ids: readonly string[] };
+  /** In this folder, since then (epoch milliseconds). */
+  readonly 'came in': { readonly folder: string; readonly since: number };
+  /**
+   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record,
+   * or are among `passing`.
+   */
+  readonly twins: { readonly of: Facts; readonly passing: readonly string[] };
+  /**
+   * Skipped for this file, which failed in processing or was deleted since; null: for any file, which reads every
+   * skipped row.
+   */
+  readonly stranded: { readonly twin: string | null };
+  /** `done`, and `after_ready` was not tried yet. */
+  readonly 'to put away': AtMost & Seen;
+  /** `after_ready` failed and is tried again. Newest first. */
+  readonly 'waiting for disk': AtMost & Seen;
+  /**
+   * In these folders, to be deleted later, and `after` is over at `now` (epoch milliseconds). The one that is due
+   * longest first.
+   */
+  readonly expired: AtMost & { readonly now: number; readonly folders: readonly string[] };
+  /**
+   * To be deleted once the disk is as full as the mark says. The one that is done longest first, without so many of
+   * them.
+   */
+  readonly crowding: AtMost & { readonly mark: FullMark; readonly without?: number };
+  /** Their video gets new metadata. */
+  readonly 'to amend': AtMost;
+  /** Ended like this while their record had no bytes yet. */
+  readonly abandoned: AtMost & { readonly ends: readonly End[] };
+  /**
+   * Held because nothing says where they go or because they differ from a checksum beside them, or waiting for a
+   * channel that the service does not have.
+   */
+  readonly unrouted: unknown;
+  /**
+   * Failed, waiting or held because the file was away or could not be read, as of `isOfLocalFile`; perhaps a few
+   * others. In the order of their ids, and only those after this id.
+   */
+  readonly 'stopped by disk': AtMost & { readonly folder: string; readonly after: string };
+  /** There before the first start, to be compared with what the service has. */
+  readonly 'to compare': AtMost;
+  /** There before the first start, compared or not yet. */
+  readonly 'to adopt': unknown;
+}
+
+interface AtMost {
+  readonly limit: number;
+}
+
+interface Seen {
+  /** In these folders only. */
+  readonly seen?: SeenFolders;
+}
+
+export type RowGroup = keyof RowGroups;
+
+/** Which rows to read. */
+export type RowsWanted<G extends RowGroup = RowGroup> = { [K in G]: { readonly group: K } & RowGroups[K] }[G];
+
+/** Reads rows. Each part of dropcast names the groups that it needs. */
+export interface RowStore<G extends RowGroup = RowGroup> {
+  rows(wanted: RowsWanted<G>): Promise<readonly Facts[]>;
+}
