@@ -55,12 +55,11 @@ async function writeBundle(
 ): Promise<void> {
   const { results, installed, options } = of;
   const { bundleContents } = await import('./bundle/contents.ts');
-  const { tarball } = await import('./bundle/tar.ts');
-  const { writeReport } = await import('./bundle/write-report.ts');
+  const { writeReport } = await import('./bundle/report.ts');
   const hasNames = options.withNames === true;
   const entries = await bundleContents(patient, results, { version: installed.version, hasNames });
   const file = resolve(shell.cwd, options.bundle ?? '');
-  await writeReport(file, tarball(entries, patient.now));
+  await writeReport(file, entries, patient.now);
   const names = hasNames ? 'with the names of your files' : 'file names are replaced';
   shell.stderr.write(
     `Wrote ${file} (${names}; keys and signed addresses are left out). Check it before you send it.\n`,

@@ -3,15 +3,14 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
-import type { StatusView } from '../../view/picture/documents.ts';
 import { unlessHung } from '../../unless-hung.ts';
-import { queryRunningDaemon } from '../control.ts';
+import type { StatusView } from '../../view/picture/documents.ts';
+import { queryRunningDaemon, unknownLedger } from '../control.ts';
 import type { DaemonPlace } from '../control.ts';
 import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { withSocketOf } from './socket-of.ts';
 
 /** What every check looks at. Parts that cannot be read are null: the other checks go on. */
 export interface Patient {
@@ -78,4 +77,12 @@ async function statusFrom(reach: DaemonPlace): Promise<StatusView | string> {
     if (error instanceof CommandError) return error.message;
     throw error;
   }
+}
+
+/** Where a daemon is reached, also when its configuration is wrong by now. */
+function withSocketOf({ config, paths }: CheckedConfig): DaemonPlace | null {
+  if (config !== null) return config;
+  if (paths === null) return null;
+  const { file, stateDir, failureLog, socket } = paths;
+  return { ...unknownLedger, file, stateDir, failureLog, status: { socket } };
 }

@@ -5,14 +5,13 @@ import { isSecretKey, REDACTED } from '../../../log/redaction.ts';
 import { mountPointOf } from '../../../watch/mount-points.ts';
 import type { Patient } from '../patient.ts';
 import type { CheckResult } from '../run-checks.ts';
+import { maskedFile, nextSteps } from './bundled-file.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { createMask } from './mask.ts';
 import type { Mask } from './mask.ts';
-import { maskedFile } from './masked-facts.ts';
-import { nextSteps } from './next-steps.ts';
+import type { TarEntry } from './report.ts';
 import { filesInNeed, knownFiles, lastLog, lastNews, tailOf } from './sources.ts';
 import type { Gathered } from './sources.ts';
-import type { TarEntry } from './tar.ts';
 
 /** Attached to a message, or to a report in public. */
 export interface BundleOptions {

@@ -12,7 +12,7 @@ import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
 import type { DaemonPlace } from '../../control.ts';
 import { CommandError, exitCodes } from '../../shell.ts';
 import type { Patient } from '../patient.ts';
-import type { BundledFile } from './masked-facts.ts';
+import type { BundledFile } from './bundled-file.ts';
 
 /** Each part of a bundle says itself why it is missing. */
 export type Gathered<T> =

@@ -1,7 +1,6 @@
 import { formatProblem } from '../../../config/problem.ts';
 import type { Problem } from '../../../config/problem.ts';
-import { commandLine } from '../command-line.ts';
-import { findingFrom, needsSudo, SkippedError } from '../finding.ts';
+import { commandLine, findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
 /** What `dropcast check` says of the file. */

@@ -3,8 +3,7 @@ import type { FolderStatus } from '../../../intake/folder-status.ts';
 import { stopOf, waitWords } from '../../../view/waits.ts';
 import type { Wait } from '../../../view/waits.ts';
 import { leftOutWords } from '../../../watch/left-out.ts';
-import { commandLine } from '../command-line.ts';
-import { SkippedError } from '../finding.ts';
+import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 

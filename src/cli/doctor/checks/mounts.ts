@@ -2,8 +2,7 @@ import { whyFrozenAtStart } from '../../../watch/root.ts';
 import { openLedgerToRead } from '../../../daemon/state/ledger-to-read.ts';
 import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { commandLine } from '../command-line.ts';
-import { SkippedError } from '../finding.ts';
+import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 

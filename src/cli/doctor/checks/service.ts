@@ -1,7 +1,6 @@
 import { inspectOnline } from '../../configure/online-problems.ts';
 import type { OnlineProblem } from '../../configure/online-problems.ts';
-import { commandLine } from '../command-line.ts';
-import { configOf } from '../finding.ts';
+import { commandLine, configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 

@@ -1,5 +1,8 @@
 import type { HistoryLine } from '../../../ledger/history.ts';
+import { stateOf } from '../../../pipeline/file/facts.ts';
 import type { Facts } from '../../../pipeline/file/facts.ts';
+import { decide } from '../../../pipeline/file/machine.ts';
+import type { FileEvent } from '../../../pipeline/file/machine.ts';
 import type { Mask } from './mask.ts';
 
 /** A file that needs a person, with all that the machine decides by. */
@@ -17,7 +20,7 @@ const mostHistory = 200;
  */
 export function maskedFile({ facts, history }: BundledFile, mask: Mask): BundledFile {
   const note = (text: string | null): string | null => (text === null ? null : mask.text(text));
-  const { plan, lastFailure, amendment, afterReady } = facts;
+  const { plan, lastFailure, amendment } = facts;
   return {
     facts: {
       ...facts,
@@ -38,7 +41,6 @@ export function maskedFile({ facts, history }: BundledFile, mask: Mask): Bundled
                 proofs: plan.proofs.map((proof) => ({ ...proof, path: mask.relative(proof.path) })),
               }),
             },
-      afterReady,
       amendment:
         amendment === null
           ? null
@@ -52,4 +54,27 @@ export function maskedFile({ facts, history }: BundledFile, mask: Mask): Bundled
     },
     history: history.slice(-mostHistory).map((line) => ({ ...line, note: note(line.note) })),
   };
+}
+
+/** What would become of a file next, by event: for a replay, which has to find the same. */
+export interface NextSteps {
+  readonly state: string;
+  readonly next: Readonly<Record<string, string>>;
+}
+
+const events: readonly FileEvent[] = [
+  { type: 'GO' },
+  { type: 'RETRY' },
+  { type: 'FILE_GONE' },
+  { type: 'FILE_CHANGED' },
+  { type: 'REMOTE_GONE' },
+  { type: 'GIVE_UP' },
+];
+
+/** Pure. @param attempts `retry.attempts` of the configuration @param now epoch milliseconds */
+export function nextSteps(facts: Facts, attempts: number, now: number): NextSteps {
+  const state = stateOf(facts);
+  const policy = { attempts, retryAt: () => now, now: () => now };
+  const next = events.map((event): [string, string] => [event.type, decide(state, { facts, policy }, event).state]);
+  return { state, next: Object.fromEntries(next) };
 }
