@@ -54,13 +54,14 @@ export const arrows: Record<string, { uses: readonly string[]; types?: readonly 
 
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
-  '@dropcast/client': ['host', 'disk', 'daemon', 'view', 'cli'],
+  '@dropcast/client': ['host', 'disk', 'daemon', 'cli', 'packages/notify'],
   '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
-  '@dropcast/pages': ['status', 'log', 'systemd', 'packages/sandbox'],
+  '@dropcast/notify': ['config', 'ledger', 'daemon', 'status', 'cli'],
+  '@dropcast/pages': ['status', 'log', 'systemd', 'packages/notify', 'packages/sandbox'],
   '@dropcast/recorder': ['cli'],
   '@dropcast/sandbox': ['cli', 'fleet/demo', 'packages/recorder'],
   chokidar: ['watch'],
-  got: ['packages/client', 'status'],
+  got: ['packages/client', 'packages/notify'],
   xstate: ['pipeline'],
   'p-queue': ['pipeline'],
   yaml: ['config', 'packages/sandbox'],
@@ -75,7 +76,7 @@ const homes: Record<string, readonly string[]> = {
   hono: ['daemon', 'status', 'packages/pages', 'packages/sandbox'],
   'prom-client': ['status'],
   '@opentelemetry/api': ['status'],
-  nodemailer: ['status'],
+  nodemailer: ['packages/notify'],
   '@inquirer/prompts': ['cli'],
   '@hono/node-server': ['http', 'packages/sandbox'],
   'log-update': ['cli'],
@@ -175,7 +176,7 @@ export default defineConfig({
   },
   overrides: [
     ...Object.entries(arrows).map(([folder, allowed]) => boundary(folder, allowed)),
-    ...['client', 'media', 'pages', 'recorder', 'sandbox'].map(packageBoundary),
+    ...['client', 'media', 'notify', 'pages', 'recorder', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

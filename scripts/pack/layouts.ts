@@ -21,6 +21,7 @@ export const layouts: readonly Layout[] = [
   },
   { name: 'media', home: 'packages/media', files: [], readme: null },
   { name: 'pages', home: 'packages/pages', files: [], readme: null },
+  { name: 'notify', home: 'packages/notify', files: [], readme: null },
   {
     name: 'sandbox',
     home: 'packages/sandbox',

@@ -33,7 +33,8 @@ export async function packPackages(root: string): Promise<readonly Packed[]> {
   // In this order: each is type-checked against the declarations of those before it.
   const packed: Packed[] = [];
   for (const { layout, manifest } of parts) {
-    const bundled = unpublished.filter(({ manifest: { name } }) => name in (manifest.dependencies ?? {}));
+    const dependencies = layout.readme === null ? {} : (manifest.dependencies ?? {});
+    const bundled = unpublished.filter(({ manifest: { name } }) => name in dependencies);
     const bundledNames = bundled.map(({ manifest: { name } }) => name);
     await stage(root, layout, publishedManifest(manifest, manifests, bundledNames));
     if (layout.readme === null) continue;

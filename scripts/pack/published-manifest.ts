@@ -37,11 +37,14 @@ export function publishedManifest(
   requireSiblings(manifest, all);
   const { name, version, exports, sideEffects } = manifest;
   const kept = asTheyAre.filter((field) => field in manifest).map((field) => [field, manifest[field]]);
+  const carried = all.filter((other) => bundled.includes(other.name)).map(({ dependencies }) => dependencies);
+  const needed = Object.assign({}, ...carried, manifest.dependencies) as Manifest['dependencies'] & object;
   return {
     name,
     version,
     ...Object.fromEntries(kept),
-    ...(bundled.length > 0 && { bundleDependencies: bundled }),
+    // A package manager installs no dependencies of what a package carries.
+    ...(bundled.length > 0 && { dependencies: needed, bundleDependencies: bundled }),
     ...(exports !== undefined && { exports: publishedExports(exports) }),
     ...(sideEffects !== undefined && { sideEffects: sideEffects.map((file) => built(file, '.js')) }),
   };

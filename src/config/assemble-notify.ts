@@ -1,4 +1,4 @@
-import type { NotifyTarget } from './notify-config.ts';
+import type { NotifyTarget } from '@dropcast/notify/target';
 import type { CheckedTree } from './schema.ts';
 import { secret } from './secret.ts';
 import type { Secret } from './secret.ts';

@@ -1,7 +1,7 @@
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import type { DayWindow } from './day-window.ts';
 import type { LedgerAddress } from './ledger-address.ts';
-import type { NotifyTarget } from './notify-config.ts';
+import type { NotifyTarget } from '@dropcast/notify/target';
 import type { Problem } from './problem.ts';
 import type { Secret } from './secret.ts';
 import type { Setting } from './settings.ts';

@@ -1,24 +1,9 @@
+import { newsKinds } from '@dropcast/notify/target';
+import type { NewsKind } from '@dropcast/notify/target';
 import { z } from 'zod';
 import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-window.ts';
 import { duration, parsed, secret, text } from './schema-values.ts';
 import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
-
-/** What people can be told about. `recovered`: anything that was told is over. */
-export const newsKinds = [
-  'live',
-  'needs_you',
-  'recovered',
-  'folder_away',
-  'host_silent',
-  'paused',
-  'key_refused',
-  'feed_failed',
-  'budget',
-  'missing',
-  'daily',
-] as const;
-
-export type NewsKind = (typeof newsKinds)[number];
 
 /** Not `live` and `daily`, which come when all is well. */
 const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');

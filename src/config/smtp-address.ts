@@ -1,12 +1,5 @@
+import type { SmtpServer } from '@dropcast/notify/target';
 import { isLoopback } from './addresses.ts';
-
-/** A mail server. */
-export interface SmtpServer {
-  readonly host: string;
-  readonly port: number;
-  /** `tls` from the first byte; `starttls` before anything else is said; `plain` for a server on this machine. */
-  readonly security: 'tls' | 'starttls' | 'plain';
-}
 
 export const SMTP_FORM = 'an address like smtps://mail.example.com or smtp://mail.example.com:587';
 

@@ -1,10 +1,5 @@
+import type { TargetResults } from '@dropcast/notify';
 import type { DeafTarget } from '../view/hosts/fleet-view.ts';
-
-/** A notification target, as configured. */
-export interface TargetName {
-  readonly name: string;
-  readonly type: string;
-}
 
 /** Results of sending to the targets of one type, since the start. */
 export interface SendCounts {
@@ -15,12 +10,7 @@ export interface SendCounts {
 }
 
 /** How sending to the notification targets goes: told by who sends, asked by who shows or counts it. In memory. */
-export interface MessageTargets {
-  took(target: TargetName): void;
-  refused(target: TargetName, why: string, at: number): void;
-  dropped(target: TargetName, messages: number): void;
-  /** The target was removed from the configuration. */
-  gone(name: string): void;
+export interface MessageTargets extends TargetResults {
   deaf(): readonly DeafTarget[];
   counts(type: string): SendCounts;
 }

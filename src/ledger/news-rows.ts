@@ -1,28 +1,9 @@
+import type { Outbox, OutboxCommit } from '@dropcast/notify';
 import { sql } from 'kysely';
 import type { Connection } from './connection.ts';
 import { ask, readRecord } from './work.ts';
 import type { Work } from './work.ts';
 import type { SqlWords } from './words.ts';
-
-/** A message that a target has not taken yet. Times are epoch milliseconds. */
-export interface OutboxRow {
-  readonly seq: number;
-  readonly message: unknown;
-  readonly at: number;
-  /** When it was sent without an answer, so that it may have arrived; null: it was not sent. */
-  readonly triedAt: number | null;
-  /** How often the target refused it. */
-  readonly refusals: number;
-}
-
-/** Memory and messages that become durable in one transaction. */
-export interface NewsCommit {
-  /** By name; null forgets it. */
-  readonly remember?: Readonly<Record<string, unknown>>;
-  readonly post?: readonly { readonly target: string; readonly message: unknown; readonly at: number }[];
-  /** Messages that arrived, or are given up. */
-  readonly remove?: readonly number[];
-}
 
 /** Files that arrived and went live in a period. */
 export interface DayTotals {
@@ -31,32 +12,8 @@ export interface DayTotals {
   readonly bytes: number;
 }
 
-/** The outbox and the memory of notifications. */
-export interface NewsRows {
-  /** @returns null when nothing was remembered under the name, or it is damaged */
-  recall(name: string): Promise<unknown>;
-  commit(commit: NewsCommit): Promise<void>;
-  /** Messages of a target, oldest first. */
-  waiting(target: string, limit: number): Promise<readonly OutboxRow[]>;
-  /** How many messages wait, by target. */
-  countWaiting(): Promise<ReadonlyMap<string, number>>;
-  /**
-   * Notes that messages were sent. After a crash it is unknown whether they arrived.
-   *
-   * @param at null: they did not arrive
-   */
-  markTried(seqs: readonly number[], at: number | null): Promise<void>;
-  markRefused(seqs: readonly number[]): Promise<void>;
-  /**
-   * Removes the oldest messages of a target, all but some, and those from before a time.
-   *
-   * @param keep.countIn the name under which it is remembered how many they are, together with those from before
-   * @returns how many
-   */
-  trim(
-    target: string,
-    keep: { readonly newest: number; readonly since: number; readonly countIn?: string },
-  ): Promise<number>;
+/** The outbox and the memory of notifications, and what a day brought. */
+export interface NewsRows extends Outbox {
   totals(since: number, until: number): Promise<DayTotals>;
 }
 
@@ -123,7 +80,7 @@ export function createNewsRows({ db, words, write }: Connection): NewsRows {
   };
 }
 
-function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove = [] }: NewsCommit): Work<void> {
+function* doCommit(words: SqlWords, { remember: records = {}, post = [], remove = [] }: OutboxCommit): Work<void> {
   for (const [name, record] of Object.entries(records)) {
     if (record === null) yield* ask('DELETE FROM news_memory WHERE name = ?', [name]);
     else yield* remember(name, record);

@@ -1,7 +1,7 @@
 import { size } from '../../view/words/amounts.ts';
 import { clockDay } from '../../view/words/clock-time.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
-import type { Message } from './message.ts';
+import type { Message } from '@dropcast/notify';
 
 /** What a target was last sent of receipts. */
 export interface LastReceipt {

@@ -2,7 +2,7 @@ import { clockTime } from '../../view/words/clock-time.ts';
 import { expectationWords } from '../../view/words/expectation-words.ts';
 import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import type { Trouble } from './conditions.ts';
+import type { Trouble } from '@dropcast/notify';
 
 /** Pure: what is expected and is not there, or not live. */
 export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {

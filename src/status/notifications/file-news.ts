@@ -1,9 +1,8 @@
 import { basename, extname } from 'node:path/posix';
-import type { NewsKind } from '../../config/schema-notify.ts';
 import { causeOf } from '../../view/picture/causes.ts';
 import type { Cause } from '../../view/picture/causes.ts';
 import { wholeSentence } from '../../view/words/capitalised.ts';
-import type { Message } from './message.ts';
+import type { Message, NewsKind } from '@dropcast/notify';
 
 /** A file that something happened to. */
 export interface FileNews {

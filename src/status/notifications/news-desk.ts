@@ -1,37 +1,19 @@
-import type { MessageTarget } from '../../config/notify-config.ts';
-import type { NewsKind } from '../../config/schema-notify.ts';
+import { droppedName, lastsAny, looked, post, toTell } from '@dropcast/notify';
+import type { Conditions, MessageTarget, NewsDesk, NewsKind } from '@dropcast/notify';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import { mayBeDone } from '../../view/words/unavailable-words.ts';
 import { sightsNow } from '../../view/hosts/sights.ts';
 import type { Sight } from '../../view/hosts/sights.ts';
 import { needsYouIn } from '../../view/picture/needs-you.ts';
-import { lastsAny, looked, toTell } from './conditions.ts';
-import type { Conditions } from './conditions.ts';
 import { receipt, receiptDue } from './daily.ts';
 import type { LastReceipt } from './daily.ts';
 import { causeOf, dayOfCause, expectationTroubles } from './expectation-news.ts';
-import { droppedName } from './delivery.ts';
 import { fileMessages } from './file-news.ts';
 import { newsOfFiles } from './news-of-files.ts';
 import type { Cursor } from './news-of-files.ts';
-import { post } from './post.ts';
 import { hostOfCause, troublesOf } from './troubles.ts';
 import { withWaitingFiles } from './waiting-files.ts';
-
-/** Finds out what there is to tell, and posts it. */
-export interface NewsDesk extends Disposable {
-  /** @returns names of the targets that something was posted for */
-  look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
-  /** Who is no target any more has no memory: if the name comes back, it begins anew. */
-  forget(targets: readonly string[]): Promise<void>;
-  /** Another host has told what there was meanwhile: what is remembered is read again. */
-  takeOver(): void;
-  /** Nobody is to be told anything any more. */
-  close(): Promise<void>;
-  /** Whether nothing has been wrong with the daemon as a whole for so long that people are told. Also while the ledger refuses. */
-  isWell(): boolean;
-}
 
 /** So long after something happened to a file it is told, with all that happened since. */
 const batchMs = 60_000;
@@ -57,7 +39,7 @@ export interface NewsDeskWorld {
 
 export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
   const rows = daemon.ledger.news;
-  const outbox = { rows, messageTargets: daemon.messageTargets };
+  const outbox = { outbox: rows, results: daemon.messageTargets };
   const feeds = new Map<string, Failure>();
   /** Feeds that were tried since the start, as causes. */
   const published = new Set<string>();

@@ -9,7 +9,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Pause } from '../../pipeline/events.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { UnknownName } from '../../pipeline/service-names.ts';
-import type { Trouble } from './conditions.ts';
+import type { Trouble } from '@dropcast/notify';
 import { expectationTroubles } from './expectation-news.ts';
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 import { counted } from '@dropcast/pages';
 import { statesIn } from '../../view/stages.ts';
-import { stopping } from './conditions.ts';
-import type { Message } from './message.ts';
+import { stopping } from '@dropcast/notify';
+import type { Message } from '@dropcast/notify';
 
 /**
  * Pure: a message that all work waits also says how many files do.

@@ -15,10 +15,13 @@ import type { CallExpression, Node } from 'typescript/unstable/ast';
 
 export const root = join(import.meta.dirname, '../../..');
 
+/** `src`, and what of the packages prints documents or writes to its log. */
+const folders = ['src', 'packages/notify/src', 'packages/recorder/src/commands', 'packages/sandbox/src/commands'];
+
 /** The program as the compiler sees it. Leaving its block ends the compiler. */
 export interface CompiledProgram extends Disposable {
   readonly checker: Checker;
-  /** All nodes below `src` and the commands of packages. */
+  /** All nodes below `src`, and of the packages that print documents or write to its log. */
   readonly nodes: readonly PlacedNode[];
   /**
    * Texts that stand as a member of an object, as in `code: 'disk_full'`, or as the first argument of a call, as in `asking('get video')`.
@@ -49,9 +52,7 @@ export function openProgram(): CompiledProgram {
       .filter((file) => file.startsWith(`${folder}/`))
       .map((file) => program.getSourceFile(file))
       .flatMap((source) => (source === undefined ? [] : nodesIn(source, '')));
-  const nodes = ['src', 'packages/sandbox/src/commands', 'packages/recorder/src/commands'].flatMap((folder) =>
-    nodesBelow(join(root, folder)),
-  );
+  const nodes = folders.flatMap((folder) => nodesBelow(join(root, folder)));
   const interfaces = [...nodes, ...nodesBelow(import.meta.dirname)]
     .map(({ node }) => node)
     .filter(isInterfaceDeclaration);

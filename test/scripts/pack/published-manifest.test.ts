@@ -24,9 +24,13 @@ describe('a published package.json', () => {
     expect(publishedManifest({ ...client, ...dev }, [client])).toEqual({ ...client, dependencies: { got: '1.0.0' } });
   });
 
-  test('says which siblings it carries with it', () => {
+  test('says which siblings it carries with it, and needs what they need', () => {
     const site = { name: 'x', version: '1.2.3', dependencies: { '@x/client': '1.2.3' } };
-    expect(publishedManifest(site, [client, site], ['@x/client'])).toMatchObject({ bundleDependencies: ['@x/client'] });
+    const carried = { ...client, dependencies: { got: '1.0.0' } };
+    expect(publishedManifest(site, [carried, site], ['@x/client'])).toMatchObject({
+      dependencies: { '@x/client': '1.2.3', got: '1.0.0' },
+      bundleDependencies: ['@x/client'],
+    });
     expect(publishedManifest(site, [client, site])).not.toHaveProperty('bundleDependencies');
   });
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
-import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { newsKinds } from '../../../src/config/schema-notify.ts';
+import type { MessageTarget } from '../../../packages/notify/src/target.ts';
+import { newsKinds } from '../../../packages/notify/src/target.ts';
 import { secret } from '../../../src/config/secret.ts';
 import { createEventStream } from '../../../src/daemon/events.ts';
 import type { ExpectationView } from '../../../src/pipeline/expectation.ts';
@@ -11,10 +11,10 @@ import type { NewsRows } from '../../../src/ledger/news-rows.ts';
 import type { Pause } from '../../../src/pipeline/events.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { UnknownName } from '../../../src/pipeline/service-names.ts';
-import type { Envelope } from '../../../src/status/notifications/message.ts';
+import type { Envelope } from '../../../packages/notify/src/message.ts';
 import { createNotifications } from '../../../src/status/notifications/notifications.ts';
 import type { NotificationsWorld } from '../../../src/status/notifications/notifications.ts';
-import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import type { Sent } from '../../../packages/notify/src/senders/sent.ts';
 import { failure, someFacts } from '../../pipeline/some-facts.ts';
 import { recordingLogger } from '../../pipeline/silent-logger.ts';
 

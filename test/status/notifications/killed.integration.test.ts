@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { failure } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { away, desk, held, minute, noon, taken, target } from './desk.ts';
-import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
+import type { Sent } from '../../../packages/notify/src/senders/sent.ts';
 
 interface Received {
   readonly id: string;

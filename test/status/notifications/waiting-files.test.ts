@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../../../src/status/notifications/message.ts';
+import type { Message } from '../../../packages/notify/src/message.ts';
 import { withWaitingFiles } from '../../../src/status/notifications/waiting-files.ts';
 
 const message = (type: Message['type']): Message => ({

@@ -1,4 +1,4 @@
-import { unsafeCharacters } from '@dropcast/pages/unsafe-characters';
+import { escapeControls, escapeJson } from '@dropcast/pages/unsafe-characters';
 import type { Column, Terminal } from './terminal.ts';
 
 /** Ends a command of `dropcast-sandbox` with a sentence on stderr and an exit code. */
@@ -14,14 +14,14 @@ export class CommandFailure extends Error {
 
 /** How `dropcast-sandbox` prints and fails. It has no libraries for terminals, so its text is plain. */
 export const plainTerminal: Omit<Terminal, 'shell'> = {
-  printJson: (document, stream) => stream.write(`${escaped(JSON.stringify({ v: 1, ...document }))}\n`),
-  escapeControls: escaped,
+  printJson: (document, stream) => stream.write(`${escapeJson(JSON.stringify({ v: 1, ...document }))}\n`),
+  escapeControls,
   failure: (message, exitCode, options) => new CommandFailure(message, exitCode, options),
 };
 
 /** Rows under their titles, in columns as wide as their widest cell. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(escaped))];
+  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(escapeControls))];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
   const padded = (cell: string, index: number): string =>
     columns[index]?.align === 'right' ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0);
@@ -31,14 +31,4 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
 /** A time as the service gives it. */
 export function moment(iso: string | null): string {
   return iso ?? '-';
-}
-
-/** By its UTF-16 units, as JSON has it. */
-function escaped(text: string): string {
-  return text.replace(unsafeCharacters, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => String.raw`\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { deafWords } from '../../../view/deaf-targets.ts';
 import type { DeafTargetView } from '../../../view/deaf-targets.ts';
-import type { NotifyTarget } from '../../../config/notify-config.ts';
+import type { NotifyTarget } from '@dropcast/notify/target';
 import { shellWord } from '../../../shell-word.ts';
 import { commandLine, configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';

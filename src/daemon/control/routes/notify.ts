@@ -1,15 +1,6 @@
+import type { TargetAnswer } from '@dropcast/notify';
 import { Hono } from 'hono';
 import { limitedBody } from '../../../http/limited-body.ts';
-
-/** The answer of a target to a test message. */
-export interface TargetAnswer {
-  readonly name: string;
-  readonly type: string;
-  /** Where it is, without what may be secret. */
-  readonly place: string;
-  readonly ok: boolean;
-  readonly answer: string;
-}
 
 export interface NotifyTested {
   readonly v: 1;

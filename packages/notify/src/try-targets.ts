@@ -1,10 +1,19 @@
-import type { NotifyTarget } from '../../config/notify-config.ts';
-import type { TargetAnswer } from '../../daemon/control/routes/notify.ts';
+import type { NotifyTarget } from './target.ts';
 import type { Envelope } from './message.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
+
+/** The answer of a target to a test message. */
+export interface TargetAnswer {
+  readonly name: string;
+  readonly type: string;
+  /** Where it is, without what may be secret. */
+  readonly place: string;
+  readonly ok: boolean;
+  readonly answer: string;
+}
 
 /** Somebody waits at a terminal. */
 const longestMs = 20_000;

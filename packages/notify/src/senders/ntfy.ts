@@ -1,4 +1,4 @@
-import type { MessageTarget } from '../../../config/notify-config.ts';
+import type { MessageTarget } from '../target.ts';
 import type { Envelope } from '../message.ts';
 import { sendHttp } from './http.ts';
 import { textOf } from './text.ts';

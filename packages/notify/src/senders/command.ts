@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { MessageTarget } from '../../../config/notify-config.ts';
+import type { MessageTarget } from '../target.ts';
 import type { Envelope } from '../message.ts';
 import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';

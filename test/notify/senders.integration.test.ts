@@ -8,16 +8,16 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
-import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secret.ts';
-import type { Envelope } from '../../../src/status/notifications/message.ts';
-import { beat, failAddress } from '../../../src/status/notifications/senders/heartbeat.ts';
-import { createSend, placeOf } from '../../../src/status/notifications/senders/send.ts';
-import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
-import { selfSigned } from '../../client/certificate.ts';
-import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { startServer } from '../../support/server.ts';
-import { eventually, until } from '../../support/until.ts';
+import type { MessageTarget } from '../../packages/notify/src/target.ts';
+import { secret } from '../../src/config/secret.ts';
+import type { Envelope } from '../../packages/notify/src/message.ts';
+import { beat, failAddress } from '../../packages/notify/src/senders/heartbeat.ts';
+import { createSend, placeOf } from '../../packages/notify/src/senders/send.ts';
+import type { Sent } from '../../packages/notify/src/senders/sent.ts';
+import { selfSigned } from '../client/certificate.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { startServer } from '../support/server.ts';
+import { eventually, until } from '../support/until.ts';
 
 const message: Envelope = {
   type: 'needs_you',

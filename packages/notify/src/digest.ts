@@ -1,8 +1,13 @@
-import { isInWindow } from '../../config/day-window.ts';
-import type { DayWindow } from '../../config/day-window.ts';
-import { clockTime } from '../../view/words/clock-time.ts';
-import type { OutboxRow } from '../../ledger/news-rows.ts';
 import type { Envelope, Message } from './message.ts';
+import type { OutboxRow } from './outbox.ts';
+import type { DayWindow } from './target.ts';
+
+/** The clock on the wall of this machine. Times are epoch milliseconds. */
+export interface LocalClock {
+  /** `14:20`, or with its day when that is another one than now. */
+  timeOf(at: number, now: number): string;
+  isInWindow(window: DayWindow, at: number): boolean;
+}
 
 /** Messages of one digest that it shows. */
 const mostShown = 20;
@@ -25,6 +30,7 @@ export interface Batch {
  * @param world.id of the ledger, for ids that differ from machine to machine
  * @param world.host that sends it
  * @param world.page address of its page, if other machines know one
+ * @param world.clock of this machine
  */
 export function nextBatch(
   rows: readonly OutboxRow[],
@@ -35,11 +41,12 @@ export function nextBatch(
     readonly id: string;
     readonly host: string;
     readonly page?: string | undefined;
+    readonly clock: LocalClock;
   },
 ): Batch {
-  const { quiet, dropped, now, id, host, page } = world;
+  const { quiet, dropped, now, id, host, page, clock } = world;
   const causes = rows.map(({ message }) => (message as Message).cause);
-  const isOfQuiet = quiet !== null && rows.some(({ at }) => isInWindow(quiet, at));
+  const isOfQuiet = quiet !== null && rows.some(({ at }) => clock.isInWindow(quiet, at));
   const areOfOneCause = new Set(causes).size < causes.length;
   const isMuch = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
   const [oldest] = rows;
@@ -49,7 +56,7 @@ export function nextBatch(
   const taken = isRepeat ? rows.filter(({ triedAt }) => triedAt === oldest.triedAt) : isMuch ? rows : [oldest];
   const isDigest = taken.length > 1;
   const messages = taken.map(({ message }) => message as Message);
-  const message = isDigest ? digestOf(messages, now) : (oldest.message as Message);
+  const message = isDigest ? digestOf(messages, now, clock) : (oldest.message as Message);
   const seqs = taken.map(({ seq }) => seq);
   return {
     seqs,
@@ -64,12 +71,12 @@ export function nextBatch(
   };
 }
 
-function digestOf(messages: readonly Message[], now: number): Message {
+function digestOf(messages: readonly Message[], now: number, clock: LocalClock): Message {
   // What needs a person is not hidden by all that went well after it.
   const bad = messages.filter(({ level }) => level === 'warn').slice(-mostShown);
   const good = messages.filter(({ level }) => level !== 'warn').slice(bad.length - mostShown || messages.length);
   const shown = new Set([...bad, ...good]);
-  const lines = messages.filter((each) => shown.has(each)).map(({ at, title }) => `${clockTime(at, now)}  ${title}`);
+  const lines = messages.filter((each) => shown.has(each)).map(({ at, title }) => `${clock.timeOf(at, now)}  ${title}`);
   const hidden = messages.length - lines.length;
   const isBad = messages.some(({ level }) => level === 'warn');
   return {

@@ -1,4 +1,4 @@
-import type { HeartbeatTarget } from '../../../config/notify-config.ts';
+import type { HeartbeatTarget } from '../target.ts';
 import { sendHttp } from './http.ts';
 import type { Attempt, Sent } from './sent.ts';
 

@@ -1,4 +1,4 @@
-import { connectionAdvice } from '../../../view/words/connection-advice.ts';
+import { connectionAdvice } from '@dropcast/client';
 import got, { RequestError, TimeoutError } from 'got';
 import type { PlainResponse, Request } from 'got';
 import { failed, quoted } from './sent.ts';

@@ -1,4 +1,4 @@
-import { escapeControls } from '../../../log/unsafe-characters.ts';
+import { escapeControls } from '@dropcast/pages/unsafe-characters';
 
 /** What came of sending a message. */
 export type Sent =

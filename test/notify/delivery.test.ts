@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { MessageTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secret.ts';
-import { createMessageTargets } from '../../../src/daemon/message-targets.ts';
-import type { NewsRows, OutboxRow } from '../../../src/ledger/news-rows.ts';
-import { createDelivery } from '../../../src/status/notifications/delivery.ts';
-import type { Envelope } from '../../../src/status/notifications/message.ts';
-import type { Sent } from '../../../src/status/notifications/senders/sent.ts';
-import { recordingLogger } from '../../pipeline/silent-logger.ts';
+import type { MessageTarget } from '../../packages/notify/src/target.ts';
+import { secret } from '../../src/config/secret.ts';
+import { createMessageTargets } from '../../src/daemon/message-targets.ts';
+import { isInWindow } from '../../src/config/day-window.ts';
+import { clockTime } from '../../src/view/words/clock-time.ts';
+import type { Outbox, OutboxRow } from '../../packages/notify/src/outbox.ts';
+import { createDelivery } from '../../packages/notify/src/delivery.ts';
+import type { Envelope } from '../../packages/notify/src/message.ts';
+import type { Sent } from '../../packages/notify/src/senders/sent.ts';
+import { recordingLogger } from '../pipeline/silent-logger.ts';
 
 const taken: Sent = { ok: true, answer: 'answered 200' };
 const failed = (more: Partial<Extract<Sent, { ok: false }>> = {}): Sent => ({
@@ -36,7 +38,7 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
     if (world.isRefusing) throw new Error('the disk is full');
     waiting = waiting.map((row) => (seqs.includes(row.seq) ? by(row) : row));
   };
-  const rows: Partial<NewsRows> = {
+  const rows: Partial<Outbox> = {
     waiting: async () => {
       const read = waiting;
       world.onceRead();
@@ -51,9 +53,10 @@ function delivery(answer: (n: number) => Sent | Promise<Sent>) {
     markRefused: async (seqs) => change(seqs, (row) => ({ ...row, triedAt: null, refusals: row.refusals + 1 })),
   };
   const one = createDelivery(phone as unknown as MessageTarget, {
-    rows: rows as NewsRows,
+    outbox: rows as Outbox,
     logger,
-    messageTargets,
+    results: messageTargets,
+    clock: { timeOf: clockTime, isInWindow },
     now: () => world.now,
     id: 'l',
     host: 'ingest1',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { NotifyTarget } from '../../../src/config/notify-config.ts';
-import { secret } from '../../../src/config/secret.ts';
-import type { Envelope } from '../../../src/status/notifications/message.ts';
-import { tryTargets } from '../../../src/status/notifications/try-targets.ts';
+import type { NotifyTarget } from '../../packages/notify/src/target.ts';
+import { secret } from '../../src/config/secret.ts';
+import type { Envelope } from '../../packages/notify/src/message.ts';
+import { tryTargets } from '../../packages/notify/src/try-targets.ts';
 
 const webhook = (name: string, timeoutMs: number): NotifyTarget =>
   ({ type: 'webhook', name, url: secret('https://hooks.example.com/secret'), timeoutMs }) as unknown as NotifyTarget;

@@ -1,6 +1,6 @@
-import type { HeartbeatTarget } from '../../config/notify-config.ts';
-import type { MessageTargets } from '../../daemon/message-targets.ts';
-import type { Logger } from '../../log/logger.ts';
+import type { HeartbeatTarget } from './target.ts';
+import type { Logger } from './logger.ts';
+import type { TargetResults } from './outbox.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
 
@@ -21,10 +21,10 @@ interface Beating {
 export function createHeartbeats(world: {
   readonly now: () => number;
   readonly logger: Logger;
-  readonly messageTargets: Pick<MessageTargets, 'took' | 'refused' | 'gone'>;
+  readonly results: TargetResults;
   readonly signal: AbortSignal;
 }): Heartbeats {
-  const { now, logger, messageTargets, signal } = world;
+  const { now, logger, results, signal } = world;
   const hearts = new Map<string, Beating>();
 
   const ask = async (target: HeartbeatTarget, isWell: boolean, heart: Beating): Promise<void> => {
@@ -40,8 +40,8 @@ export function createHeartbeats(world: {
       });
     if (sent.ok && heart.isFailing) logger.info('A heartbeat address answers again', { target: target.name });
     heart.isFailing = !sent.ok;
-    if (sent.ok) messageTargets.took(target);
-    else messageTargets.refused(target, sent.why, now());
+    if (sent.ok) results.took(target);
+    else results.refused(target, sent.why, now());
   };
 
   return {
@@ -50,7 +50,7 @@ export function createHeartbeats(world: {
       for (const name of hearts.keys()) {
         if (names.has(name)) continue;
         hearts.delete(name);
-        messageTargets.gone(name);
+        results.gone(name);
       }
       for (const target of targets) {
         const heart = hearts.get(target.name) ?? { dueAt: 0, wasWell: isWell, isFailing: false, running: null };

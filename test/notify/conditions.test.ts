@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { lastsAny, looked, toTell } from '../../../src/status/notifications/conditions.ts';
-import type { Conditions, Trouble } from '../../../src/status/notifications/conditions.ts';
+import { lastsAny, looked, toTell } from '../../packages/notify/src/conditions.ts';
+import type { Conditions, Trouble } from '../../packages/notify/src/conditions.ts';
 
 const minute = 60_000;
 const away: Trouble = {

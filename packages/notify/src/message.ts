@@ -1,4 +1,4 @@
-import type { NewsKind } from '../../config/schema-notify.ts';
+import type { NewsKind } from './target.ts';
 
 /** What one target is told at once. Names of files are as they are: whoever prints them escapes them. */
 export interface Message {

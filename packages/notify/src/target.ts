@@ -1,7 +1,19 @@
-import type { DayWindow } from './day-window.ts';
-import type { NewsKind } from './schema-notify.ts';
-import type { Secret } from './secret.ts';
-import type { SmtpServer } from './smtp-address.ts';
+/** What people can be told about. `recovered`: anything that was told is over. */
+export const newsKinds = [
+  'live',
+  'needs_you',
+  'recovered',
+  'folder_away',
+  'host_silent',
+  'paused',
+  'key_refused',
+  'feed_failed',
+  'budget',
+  'missing',
+  'daily',
+] as const;
+
+export type NewsKind = (typeof newsKinds)[number];
 
 /** Whom to tell what. */
 export type NotifyTarget = MessageTarget | HeartbeatTarget;
@@ -32,6 +44,25 @@ export type MessageTarget = Common &
       }
     | { readonly type: 'command'; readonly argv: readonly string[] }
   );
+
+/** A value that nothing prints by accident: only `reveal()` gives it. */
+interface Secret {
+  reveal(): string;
+}
+
+/** A mail server. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** `tls` from the first byte; `starttls` before anything else is said; `plain` for a server on this machine. */
+  readonly security: 'tls' | 'starttls' | 'plain';
+}
+
+/** A part of each day by the local time, in minutes since midnight; over midnight when `to` is not after `from`. */
+export interface DayWindow {
+  readonly from: number;
+  readonly to: number;
+}
 
 interface Common {
   readonly name: string;

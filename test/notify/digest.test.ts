@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { OutboxRow } from '../../../src/ledger/news-rows.ts';
-import { nextBatch } from '../../../src/status/notifications/digest.ts';
+import { isInWindow } from '../../src/config/day-window.ts';
+import { clockTime } from '../../src/view/words/clock-time.ts';
+import type { OutboxRow } from '../../packages/notify/src/outbox.ts';
+import { nextBatch } from '../../packages/notify/src/digest.ts';
 
 const at = (time: string): number => new Date(`2026-11-22T${time}:00`).getTime();
 const quiet = { from: 22 * 60, to: 7 * 60 };
@@ -28,6 +30,7 @@ const next = (rows: OutboxRow[], world: { dropped?: number; isQuiet?: boolean } 
     now: at('20:00'),
     id: 'l',
     host: 'ingest1',
+    clock: { timeOf: clockTime, isInWindow },
   });
 
 describe('what is sent next', () => {

@@ -1,4 +1,4 @@
-import type { MessageTarget, NotifyTarget } from '../../../config/notify-config.ts';
+import type { MessageTarget, NotifyTarget } from '../target.ts';
 import type { Envelope } from '../message.ts';
 import { sendToCommand } from './command.ts';
 import { sendNtfy } from './ntfy.ts';

@@ -1,4 +1,4 @@
-import type { NewsKind } from '../../config/schema-notify.ts';
+import type { NewsKind } from './target.ts';
 import type { Message } from './message.ts';
 
 /** Something that is wrong as long as it lasts: a folder that is away, a key that is refused. */

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
-import { connectionAdvice } from '../../../view/words/connection-advice.ts';
+import { connectionAdvice } from '@dropcast/client';
 import { createTransport } from 'nodemailer';
-import type { MessageTarget } from '../../../config/notify-config.ts';
+import type { MessageTarget } from '../target.ts';
 import type { Envelope } from '../message.ts';
 import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';

@@ -1,17 +1,10 @@
-import type { MessageTarget } from '../../config/notify-config.ts';
-import type { MessageTargets } from '../../daemon/message-targets.ts';
-import type { NewsRows } from '../../ledger/news-rows.ts';
+import type { MessageTarget } from './target.ts';
 import { droppedName, mostWaiting } from './delivery.ts';
 import type { Message } from './message.ts';
+import type { Outbox, TargetResults } from './outbox.ts';
 
 /** Older messages are no news any more. */
 const longestWaitMs = 3 * 24 * 3_600_000;
-
-/** Where messages are put, and who is told of those that are dropped. */
-export interface Outbox {
-  readonly rows: NewsRows;
-  readonly messageTargets: Pick<MessageTargets, 'dropped'>;
-}
 
 /**
  * Puts messages into the outbox of every target that wants them, together with what is to be remembered of them: all of it is on disk, or
@@ -20,7 +13,7 @@ export interface Outbox {
  * @returns names of the targets that something waits for
  */
 export async function post(
-  { rows, messageTargets }: Outbox,
+  { outbox, results }: { readonly outbox: Outbox; readonly results: TargetResults },
   targets: readonly MessageTarget[],
   {
     messages,
@@ -33,13 +26,13 @@ export async function post(
       .filter((message) => isWanted(target, message))
       .map((message) => ({ target: target.name, message, at: now })),
   );
-  await rows.commit({ remember, post: posted });
+  await outbox.commit({ remember, post: posted });
   const names = [...new Set(posted.map(({ target }) => target))];
   for (const target of targets) {
     if (!names.includes(target.name)) continue;
     const keep = { newest: mostWaiting, since: now - longestWaitMs, countIn: droppedName(target.name) };
-    const dropped = await rows.trim(target.name, keep);
-    if (dropped > 0) messageTargets.dropped(target, dropped);
+    const dropped = await outbox.trim(target.name, keep);
+    if (dropped > 0) results.dropped(target, dropped);
   }
   return names;
 }

@@ -1,9 +1,8 @@
-import { isInWindow } from '../../config/day-window.ts';
-import type { MessageTarget } from '../../config/notify-config.ts';
-import type { MessageTargets } from '../../daemon/message-targets.ts';
-import type { NewsRows } from '../../ledger/news-rows.ts';
-import type { Logger } from '../../log/logger.ts';
+import type { MessageTarget } from './target.ts';
 import { nextBatch } from './digest.ts';
+import type { LocalClock } from './digest.ts';
+import type { Logger } from './logger.ts';
+import type { Outbox, TargetResults } from './outbox.ts';
 import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
@@ -21,11 +20,10 @@ export interface Delivery {
 }
 
 export interface DeliveryWorld {
-  readonly rows: NewsRows;
+  readonly outbox: Outbox;
   readonly send: Send;
   readonly logger: Logger;
-  /** Told how it goes. */
-  readonly messageTargets: Pick<MessageTargets, 'took' | 'refused' | 'dropped'>;
+  readonly results: TargetResults;
   readonly now: () => number;
   /** Of the ledger. */
   readonly id: string;
@@ -33,6 +31,7 @@ export interface DeliveryWorld {
   readonly host: string;
   /** Address of its page, if other machines know one. */
   readonly page?: string | undefined;
+  readonly clock: LocalClock;
   /** Leaves what is not sent in the outbox. */
   readonly signal: AbortSignal;
 }
@@ -47,7 +46,7 @@ const longestPauseMs = 15 * 60_000;
 const mostRefusals = 5;
 
 export function createDelivery(initial: MessageTarget, world: DeliveryWorld): Delivery {
-  const { rows, logger, signal, messageTargets } = world;
+  const { outbox, logger, signal, results, clock } = world;
   const { name } = initial;
   let target = initial;
   let failures = 0;
@@ -60,10 +59,10 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     while (!signal.aborted) {
       // Set again by what is posted from here on.
       mayWait = false;
-      const waiting = await rows.waiting(name, mostWaiting);
+      const waiting = await outbox.waiting(name, mostWaiting);
       if (waiting.length === 0) return;
       mayWait = true;
-      const dropped = Number((await rows.recall(droppedName(name))) ?? 0);
+      const dropped = Number((await outbox.recall(droppedName(name))) ?? 0);
       const { seqs, envelope } = nextBatch(waiting, {
         quiet: target.quiet,
         dropped,
@@ -71,14 +70,15 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
         id: world.id,
         host: world.host,
         page: world.page,
+        clock,
       });
-      await rows.markTried(seqs, world.now());
+      await outbox.markTried(seqs, world.now());
       const sent = await world.send(target, envelope, signal);
       if (!sent.ok) return refused(seqs, sent, waiting[0]?.refusals ?? 0);
-      await rows.commit({ remember: dropped > 0 ? { [droppedName(name)]: null } : {}, remove: seqs });
+      await outbox.commit({ remember: dropped > 0 ? { [droppedName(name)]: null } : {}, remove: seqs });
       if (failures > 0) logger.info('A notification target accepts messages again', { target: name });
       failures = 0;
-      if (!signal.aborted) messageTargets.took(target);
+      if (!signal.aborted) results.took(target);
     }
   };
 
@@ -88,12 +88,12 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     before: number,
   ): Promise<void> => {
     if (signal.aborted) return;
-    if (!sent.isRefusal && !sent.mayHaveArrived) await rows.markTried(seqs, null);
-    if (sent.isRefusal) await rows.markRefused(seqs);
+    if (!sent.isRefusal && !sent.mayHaveArrived) await outbox.markTried(seqs, null);
+    if (sent.isRefusal) await outbox.markRefused(seqs);
     const isGivenUp = sent.isRefusal && before + 1 >= mostRefusals;
     if (isGivenUp) {
-      const dropped = Number((await rows.recall(droppedName(name))) ?? 0) + seqs.length;
-      await rows.commit({ remember: { [droppedName(name)]: dropped }, remove: seqs });
+      const dropped = Number((await outbox.recall(droppedName(name))) ?? 0) + seqs.length;
+      await outbox.commit({ remember: { [droppedName(name)]: dropped }, remove: seqs });
     }
     const pauseMs = Math.max(sent.retryAfterMs ?? 0, Math.min(longestPauseMs, firstPauseMs * 2 ** failures));
     if (failures === 0 || isGivenUp)
@@ -109,8 +109,8 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
         },
       );
     failures += 1;
-    messageTargets.refused(target, sent.why, world.now());
-    if (isGivenUp) messageTargets.dropped(target, seqs.length);
+    results.refused(target, sent.why, world.now());
+    if (isGivenUp) results.dropped(target, seqs.length);
     notBefore = world.now() + pauseMs;
   };
 
@@ -127,7 +127,7 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
       if (running !== null || !mayWait || signal.aborted) return;
       // A clock that was set back must not make anybody wait for the old time.
       if (now < notBefore && notBefore - now <= longestWaitMs) return;
-      if (target.quiet !== null && isInWindow(target.quiet, now)) return;
+      if (target.quiet !== null && clock.isInWindow(target.quiet, now)) return;
       running = deliver()
         .catch((error: unknown) => {
           mayWait = true;
