@@ -1,38 +1,38 @@
 import type { NewsKind } from './target.ts';
 import type { Message } from './message.ts';
 
-/** Something that is wrong as long as it lasts: a folder that is away, a key that is refused. */
+/** A problem that lasts: an unavailable folder, a refused key. */
 export interface Trouble {
   readonly cause: string;
   readonly kind: NewsKind;
-  /** Lasts so long before anybody is told. */
+  /** How long it must last before targets are notified. */
   readonly holdMs: number;
   readonly title: string;
   readonly body: string;
-  /** Said when it is over. */
+  /** Title of the message when it is over. */
   readonly overTitle: string;
-  /** When this changes, it is told again: missing, late. */
+  /** A change sends another message: missing, late. */
   readonly stage?: string;
-  /** The hosts that saw it last, of a trouble that is not of one host; absent on a single host. */
+  /** Hosts that last saw a trouble that belongs to no single host; absent without a fleet. */
   readonly seenBy?: readonly string[];
 }
 
-/** What is remembered of it, over restarts. Times are epoch milliseconds. */
+/** The state of a trouble, kept across restarts. Times are epoch milliseconds. */
 export interface Condition {
   readonly trouble: Trouble;
   readonly isOn: boolean;
-  /** When it began, or ended. */
+  /** When it began or ended. */
   readonly changedAt: number;
-  /** The stage that people know of; null: they know of nothing. */
+  /** Stage of the last message; null when none was sent or its end was announced. */
   readonly told: string | null;
-  /** When they were told, in the last hour. */
+  /** Times of the messages of the last hour. */
   readonly tellings: readonly number[];
 }
 
 /** By cause. */
 export type Conditions = Readonly<Record<string, Condition>>;
 
-/** Pure: what is remembered after a look at what is wrong now. A cause that `isKnown` says nothing about stays as it is. */
+/** Pure: updates the conditions with the current troubles. Causes for which `isKnown` is false keep their state. */
 export function looked(
   conditions: Conditions,
   troubles: readonly Trouble[],
@@ -59,14 +59,14 @@ function on(condition: Condition, trouble: Trouble, now: number): Condition {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Over for so long before anybody is told, so that what comes right back is no news. */
+/** How long a trouble must be over before that is announced, so that a short gap sends nothing. */
 const settledMs = minuteMs;
 
-/** The same for what came back again and again in the last hour. */
+/** The same for a trouble that returned repeatedly within the last hour. */
 const flappingMs = 15 * minuteMs;
 const flaps = 3;
 
-/** Pure: whether something of these kinds is wrong that people know of, or would know of if they could be told. */
+/** Pure: whether a trouble of these kinds was announced, or has lasted long enough to be announced. */
 export function lastsAny(conditions: Conditions, kinds: ReadonlySet<NewsKind>, now: number): boolean {
   return Object.values(conditions).some(
     ({ trouble, isOn, told, changedAt }) =>
@@ -74,12 +74,12 @@ export function lastsAny(conditions: Conditions, kinds: ReadonlySet<NewsKind>, n
   );
 }
 
-/** A clock that was set back must not make anybody wait. */
+/** A clock that was set back must not delay a message. */
 function lasted(since: number, now: number): number {
   return now < since ? Infinity : now - since;
 }
 
-/** Pure: what is to be told now, and what is remembered then. Only what was told is over. */
+/** Pure: messages that are due now, and the conditions after them. Only announced troubles are announced as over. */
 export function toTell(
   conditions: Conditions,
   now: number,
@@ -92,13 +92,13 @@ export function toTell(
     const message = messageOf(condition, now, stoppers);
     if (message !== null) messages.push(message);
     const after = message === null ? condition : told(condition, now);
-    // What is over stays until nobody can take its return for something new.
+    // A finished condition is kept until its return would count as new.
     if (after.isOn || after.told !== null || after.tellings.length > 0) next[cause] = after;
   }
   return { conditions: next, messages };
 }
 
-/** While one of these lasts, nothing is sent, whatever else is over. */
+/** Kinds that stop all work while they last. */
 export const stopping: ReadonlySet<NewsKind> = new Set(['paused', 'key_refused']);
 
 function messageOf(condition: Condition, now: number, stoppers: readonly Condition[]): Message | null {

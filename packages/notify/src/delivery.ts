@@ -7,15 +7,15 @@ import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
 
-/** The way of messages from the outbox to one target: in order, one at a time, again and again until it takes them. */
+/** Delivers messages from the outbox to one target, in order, one at a time, with retries until it accepts them. */
 export interface Delivery {
   readonly name: string;
   change(target: MessageTarget): void;
-  /** Something was posted. */
+  /** Call it after a message was posted. */
   wake(): void;
-  /** Sends what is due. Returns at once; what it begins ends with the signal. */
+  /** Sends due messages. Returns at once; the signal ends the work that it starts. */
   tick(now: number): void;
-  /** When nothing is under way any more. */
+  /** Resolves when no message is being sent. */
   idle(): Promise<void>;
 }
 
@@ -25,24 +25,24 @@ export interface DeliveryWorld {
   readonly logger: Logger;
   readonly results: TargetResults;
   readonly now: () => number;
-  /** Of the ledger. */
+  /** Id of the outbox, for ids of messages that differ from machine to machine. */
   readonly id: string;
-  /** Name of this one. */
+  /** Name of this host. */
   readonly host: string;
-  /** Address of its page, if other machines know one. */
+  /** Address of its page, if other machines can reach one. */
   readonly page?: string | undefined;
   readonly clock: LocalClock;
-  /** Leaves what is not sent in the outbox. */
+  /** Stops sending; unsent messages stay in the outbox. */
   readonly signal: AbortSignal;
 }
 
-/** Rows that one digest may stand for. */
+/** Rows that one digest may cover. */
 export const mostWaiting = 500;
 
 const firstPauseMs = 10_000;
 const longestPauseMs = 15 * 60_000;
 
-/** A message that was refused so often is given up: the next ones wait behind it. */
+/** A message is dropped after this many refusals, because the next ones wait behind it. */
 const mostRefusals = 5;
 
 export function createDelivery(initial: MessageTarget, world: DeliveryWorld): Delivery {
@@ -51,13 +51,13 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
   let target = initial;
   let failures = 0;
   let notBefore = 0;
-  // What an earlier run left.
+  // An earlier run may have left messages.
   let mayWait = true;
   let running: Promise<void> | null = null;
 
   const deliver = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Set again by what is posted from here on.
+      // A message posted from here on sets it again.
       mayWait = false;
       const waiting = await outbox.waiting(name, mostWaiting);
       if (waiting.length === 0) return;
@@ -125,13 +125,13 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
     },
     tick: (now) => {
       if (running !== null || !mayWait || signal.aborted) return;
-      // A clock that was set back must not make anybody wait for the old time.
+      // A clock that was set back must not delay messages until the old time.
       if (now < notBefore && notBefore - now <= longestWaitMs) return;
       if (target.quiet !== null && clock.isInWindow(target.quiet, now)) return;
       running = deliver()
         .catch((error: unknown) => {
           mayWait = true;
-          // The ledger refuses at present, as with a full disk.
+          // The ledger rejects writes for now, with a full disk for example.
           notBefore = world.now() + firstPauseMs;
           logger.debug('A notification waits for the ledger', { target: name, err: error });
         })
@@ -145,10 +145,10 @@ export function createDelivery(initial: MessageTarget, world: DeliveryWorld): De
   };
 }
 
-/** A service may ask for an hour. */
+/** Longest wait that a service may ask for. */
 const longestWaitMs = 3_600_000;
 
-/** Under which the number of dropped messages is remembered. */
+/** Name under which the outbox remembers the number of dropped messages. */
 export function droppedName(target: string): string {
   return `dropped:${target}`;
 }

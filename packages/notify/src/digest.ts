@@ -2,34 +2,34 @@ import type { Envelope, Message } from './message.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { DayWindow } from './target.ts';
 
-/** The clock on the wall of this machine. Times are epoch milliseconds. */
+/** The local time of this machine. Times are epoch milliseconds. */
 export interface LocalClock {
-  /** `14:20`, or with its day when that is another one than now. */
+  /** `14:20`; with the date on another day than now. */
   timeOf(at: number, now: number): string;
   isInWindow(window: DayWindow, at: number): boolean;
 }
 
-/** Messages of one digest that it shows. */
+/** Messages that a digest lists. */
 const mostShown = 20;
 
-/** More than these become a digest. */
+/** Waiting messages beyond this number become a digest. */
 const mostAlone = 3;
 
-/** A message, and the rows of the outbox that it is for. */
+/** A message, and the rows of the outbox that it covers. */
 export interface Batch {
   readonly seqs: readonly number[];
   readonly envelope: Envelope;
 }
 
 /**
- * Pure: what to send next to a target: its oldest message; or a digest of all, when many wait, when several are of one cause, or when
- * they are from its quiet hours. What was sent before without an answer comes first, and as it was.
+ * Pure: the next message for a target: the oldest one, or a digest of all when many wait, when several share a cause,
+ * or when they come from its quiet hours. A message that was sent without an answer comes first, unchanged.
  *
- * @param rows what waits, oldest first; at least one
- * @param world.dropped older messages that the outbox could not keep
- * @param world.id of the ledger, for ids that differ from machine to machine
- * @param world.host that sends it
- * @param world.page address of its page, if other machines know one
+ * @param rows waiting messages, oldest first; at least one
+ * @param world.dropped number of older messages that the outbox could not keep
+ * @param world.id of the outbox, for ids that differ from machine to machine
+ * @param world.host name of the sending host
+ * @param world.page address of its page, if other machines can reach one
  * @param world.clock of this machine
  */
 export function nextBatch(
@@ -51,7 +51,7 @@ export function nextBatch(
   const isMuch = rows.length > mostAlone || (rows.length > 1 && (isOfQuiet || areOfOneCause));
   const [oldest] = rows;
   if (oldest === undefined) throw new Error('no message waits');
-  // What may have arrived is sent again as it was, whatever came after it: who has it already knows it by its id.
+  // A message that may have arrived is repeated unchanged, whatever followed: receivers recognise it by its id.
   const isRepeat = oldest.triedAt !== null;
   const taken = isRepeat ? rows.filter(({ triedAt }) => triedAt === oldest.triedAt) : isMuch ? rows : [oldest];
   const isDigest = taken.length > 1;
@@ -72,7 +72,7 @@ export function nextBatch(
 }
 
 function digestOf(messages: readonly Message[], now: number, clock: LocalClock): Message {
-  // What needs a person is not hidden by all that went well after it.
+  // Successes must not push problems out of the list.
   const bad = messages.filter(({ level }) => level === 'warn').slice(-mostShown);
   const good = messages.filter(({ level }) => level !== 'warn').slice(bad.length - mostShown || messages.length);
   const shown = new Set([...bad, ...good]);

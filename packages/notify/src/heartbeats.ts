@@ -4,9 +4,9 @@ import type { TargetResults } from './outbox.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
 
-/** Asks the heartbeat addresses every few minutes: who no longer hears from them knows that this machine is dead. */
+/** Requests the heartbeat addresses every few minutes. A monitor that misses them reports this machine as dead. */
 export interface Heartbeats {
-  /** Returns at once. @param isWell false: the other address is asked */
+  /** Returns at once. @param isWell false requests the failure address instead */
   tick(targets: readonly HeartbeatTarget[], isWell: boolean): void;
   idle(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function createHeartbeats(world: {
   const ask = async (target: HeartbeatTarget, isWell: boolean, heart: Beating): Promise<void> => {
     const sent = await beat(target, isWell, { timeoutMs: target.timeoutMs, signal });
     heart.running = null;
-    // It may be a target no more.
+    // The target may have been removed.
     if (sent === null || signal.aborted || hearts.get(target.name) !== heart) return;
     if (!sent.ok && !heart.isFailing)
       logger.warn('A heartbeat address does not answer', {
@@ -55,7 +55,7 @@ export function createHeartbeats(world: {
       for (const target of targets) {
         const heart = hearts.get(target.name) ?? { dueAt: 0, wasWell: isWell, isFailing: false, running: null };
         hearts.set(target.name, heart);
-        // What went wrong, or is well again, is said at once; a clock that was set back makes nobody wait for the old time.
+        // A change of health is reported at once. A clock that was set back must not delay the next request.
         const isDue = now() >= heart.dueAt || heart.dueAt - now() > target.everyMs || heart.wasWell !== isWell;
         if (!isDue || heart.running !== null || signal.aborted) continue;
         heart.dueAt = now() + target.everyMs;

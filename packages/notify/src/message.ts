@@ -1,31 +1,31 @@
 import type { NewsKind } from './target.ts';
 
-/** What one target is told at once. Names of files are as they are: whoever prints them escapes them. */
+/** One message. File names are raw; senders escape them as their medium needs. */
 export interface Message {
   readonly type: NewsKind | 'test' | 'digest';
-  /** Of something that is over: what it was. Who was not told of that is not told of this. */
+  /** For a trouble that is over: its kind. Targets that do not want that kind do not get this message either. */
   readonly of?: NewsKind;
   readonly title: string;
   readonly body: string;
   readonly level: 'info' | 'warn';
-  /** Of what it is: there is at most one message a minute for each. */
+  /** Identifies the subject; each has at most one message a minute. */
   readonly cause: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** How many files or messages it is about. */
+  /** Number of files or messages that it covers. */
   readonly count: number;
-  /** Ids of the first of the files. */
+  /** Ids of the first few files. */
   readonly files: readonly string[];
 }
 
-/** A message on its way. */
+/** A message ready to send. */
 export interface Envelope extends Message {
-  /** Name of the host that sends it: of letters, digits, `.`, `_` and `-`. In a fleet, one host sends what happened on all. */
+  /** Name of the sending host: letters, digits, `.`, `_` and `-`. In a fleet, one host sends the news of all. */
   readonly host: string;
-  /** Address of the status page, where it has a name that other machines know. */
+  /** Address of the status page, if it has a name that other machines know. */
   readonly page?: string;
-  /** The same whenever it is sent: who gets it twice may know. */
+  /** Stays the same in repeats, so that receivers can recognise them. */
   readonly id: string;
-  /** It was sent before, and nobody knows whether it arrived. */
+  /** It was sent before without an answer, so it may have arrived. */
   readonly isRepeat: boolean;
 }

@@ -7,25 +7,25 @@ import type { Outbox, TargetResults } from './outbox.ts';
 import type { Send } from './senders/send.ts';
 import type { MessageTarget, NotifyTarget } from './target.ts';
 
-/** Tells people what happens. Nothing in the daemon waits for it. */
+/** Notifies people of events. The daemon never waits for it. */
 export interface Notifications extends AsyncDisposable {
-  /** Looks what is to be told and what is to be sent. The daemon calls it every few seconds. */
+  /** Looks for news and sends due messages. The daemon calls it every few seconds. */
   tick(): Promise<void>;
-  /** When nothing is on its way. */
+  /** Resolves when nothing is being sent. */
   idle(): Promise<void>;
 }
 
-/** Finds out what there is to tell, and posts it. */
+/** Finds news and posts it to the outbox. */
 export interface NewsDesk extends Disposable {
-  /** @returns names of the targets that something was posted for */
+  /** @returns names of the targets with new messages */
   look(targets: readonly MessageTarget[]): Promise<readonly string[]>;
-  /** Who is no target any more has no memory: if the name comes back, it begins anew. */
+  /** Forgets what was remembered for removed targets: a name that is configured again starts anew. */
   forget(targets: readonly string[]): Promise<void>;
-  /** Another host has told what there was meanwhile: what is remembered is read again. */
+  /** Reads the memory again, because another host has sent messages in the meantime. */
   takeOver(): void;
-  /** Nobody is to be told anything any more. */
+  /** Stops looking, because no target is left. */
   close(): Promise<void>;
-  /** Whether nothing has been wrong for so long that people are told. Also while the outbox refuses. */
+  /** False while a trouble lasts long enough to be announced, even when the outbox rejects writes. */
   isWell(): boolean;
 }
 
@@ -34,34 +34,34 @@ export interface NotificationsWorld {
   readonly outbox: Outbox;
   readonly results: TargetResults;
   readonly settings: () => Settings;
-  /** Fires when another host begins to tell; null: another one does. */
+  /** Aborts when another host takes over; null while another host sends. */
   readonly turn: () => AbortSignal | null;
   readonly send: Send;
   readonly logger: Logger;
   readonly now: () => number;
   readonly clock: LocalClock;
-  /** Of the outbox, for ids that differ from machine to machine. */
+  /** Id of the outbox, for ids of messages that differ from machine to machine. */
   readonly id: string;
 }
 
 interface Settings {
-  /** The same list as long as it was not changed. */
+  /** The same array until the configuration changes. */
   readonly targets: readonly NotifyTarget[];
   /** Name of this host. */
   readonly host: string;
-  /** Address of its page, if other machines know one. */
+  /** Address of its page, if other machines can reach one. */
   readonly page: string | undefined;
 }
 
-/** How long the ledger must refuse before the heartbeat reports it. */
+/** How long the ledger must fail before the heartbeat reports it. */
 const refusedMs = 60_000;
 
 /** How often to try a write to the ledger where a heartbeat depends on it. */
 const proofEveryMs = 60_000;
 
 /**
- * Tells people what happens, as the settings say, also after they are changed. Disposing it leaves at once what a target has not
- * taken, for the next start.
+ * Sends notifications as the settings say, and follows their changes. Disposing it returns quickly: undelivered
+ * messages stay in the outbox for the next start.
  */
 export function createNotifications(world: NotificationsWorld): Notifications {
   const { desk, logger, now } = world;
@@ -78,13 +78,13 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     const targets = notify.filter((target) => target.type !== 'heartbeat');
     if (config !== notify) await outgoing.change(targets);
     if (config !== null && config !== notify) await desk.forget(gone(config, targets));
-    // Without a target nothing is read, and what happens then is no news for those that come later.
+    // Without targets nothing is read; a target that is added later gets no news of that time.
     if (notify.length === 0) await desk.close();
     else {
       try {
         outgoing.wake(await desk.look(targets));
       } catch (error) {
-        // Some of it may have been posted.
+        // Some messages may have been posted.
         outgoing.wake(targets.map(({ name }) => name));
         throw error;
       }
@@ -92,7 +92,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     config = notify;
   };
 
-  /** While nothing happens, nothing is written: only a heartbeat would vouch for a ledger that nobody tried. */
+  /** An idle daemon writes nothing, and a heartbeat must not vouch for a ledger that was not tried. */
   const proveLedger = async (): Promise<void> => {
     const at = now();
     if (Math.abs(at - provedAt) < proofEveryMs) return;
@@ -100,7 +100,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     provedAt = at;
   };
 
-  /** The hosts of a fleet have one memory of what was told, and one outbox: one of them tells. */
+  /** The hosts of a fleet share one memory and one outbox, so one of them sends. */
   const look = async (): Promise<void> => {
     const turn = world.turn();
     if (turn === null) return;
@@ -115,12 +115,12 @@ export function createNotifications(world: NotificationsWorld): Notifications {
       if (notify.some(({ type }) => type === 'heartbeat')) await proveLedger();
       refusedSince = null;
     } catch (error) {
-      // The ledger refuses at present, as with a full disk: the next look comes in seconds.
+      // The ledger rejects writes for now, with a full disk for example; the next look follows in seconds.
       refusedSince ??= now();
       logger.debug('Notifications wait', { err: error });
     }
     outgoing.tick();
-    // Also a daemon that can write nothing says that something is wrong: without a word it would be taken for dead.
+    // A daemon that cannot write still reports failure; silence would look like a dead machine.
     const isRefused = refusedSince !== null && Math.abs(now() - refusedSince) >= refusedMs;
     heartbeats.tick(
       notify.filter((target) => target.type === 'heartbeat'),
@@ -146,12 +146,12 @@ export function createNotifications(world: NotificationsWorld): Notifications {
   };
 }
 
-/** Names of those that are targets no more. */
+/** Names of removed targets. */
 function gone(before: readonly NotifyTarget[], targets: readonly MessageTarget[]): readonly string[] {
   return before.flatMap(({ name }) => (targets.some((target) => target.name === name) ? [] : [name]));
 }
 
-/** The ways to all targets. */
+/** The deliveries to all targets. */
 function createOutgoing(world: NotificationsWorld & { readonly signal: AbortSignal }): {
   change(targets: readonly MessageTarget[]): Promise<void>;
   wake(names: readonly string[]): void;

@@ -1,40 +1,40 @@
-/** A message that a target has not taken yet. Times are epoch milliseconds. */
+/** A message that a target has not accepted yet. Times are epoch milliseconds. */
 export interface OutboxRow {
   readonly seq: number;
   readonly message: unknown;
   readonly at: number;
-  /** When it was sent without an answer: it may have arrived. Null: it was not sent. */
+  /** When it was sent without an answer, so it may have arrived; null when it was not sent. */
   readonly triedAt: number | null;
   /** How often the target refused it. */
   readonly refusals: number;
 }
 
-/** Memory and messages that become durable in one transaction. */
+/** Memory and messages that are written in one transaction. */
 export interface OutboxCommit {
-  /** By name; null forgets it. */
+  /** Values by name; null forgets one. */
   readonly remember?: Readonly<Record<string, unknown>>;
   readonly post?: readonly { readonly target: string; readonly message: unknown; readonly at: number }[];
-  /** Messages that arrived, or are given up. */
+  /** Numbers of messages that arrived or were dropped. */
   readonly remove?: readonly number[];
 }
 
-/** Messages until their targets have taken them, and what is remembered of them. It outlives the process. */
+/** Durable store of messages that targets have not accepted yet, and of what notifications remember. */
 export interface Outbox {
-  /** @returns null when nothing was remembered under the name, or it is damaged */
+  /** @returns null for an unknown name or a damaged value */
   recall(name: string): Promise<unknown>;
   commit(commit: OutboxCommit): Promise<void>;
-  /** Messages of a target, oldest first. */
+  /** Waiting messages of a target, oldest first. */
   waiting(target: string, limit: number): Promise<readonly OutboxRow[]>;
-  /** How many messages wait, by target. */
+  /** Number of waiting messages by target. */
   countWaiting(): Promise<ReadonlyMap<string, number>>;
-  /** Notes that messages were sent; after a crash it is unknown whether they arrived. @param at null: they did not arrive */
+  /** Records that messages were sent; after a crash they may have arrived. @param at null when they did not arrive */
   markTried(seqs: readonly number[], at: number | null): Promise<void>;
   markRefused(seqs: readonly number[]): Promise<void>;
   /**
-   * Removes the oldest messages of a target, all but some, and those from before a time.
+   * Removes the messages of a target that are older than a time, and all but the newest of the others.
    *
-   * @param keep.countIn the name under which it is remembered how many they are, together with those from before
-   * @returns how many
+   * @param keep.countIn name of the remembered number of removed messages, which grows by this one
+   * @returns number of removed messages
    */
   trim(
     target: string,
@@ -42,18 +42,18 @@ export interface Outbox {
   ): Promise<number>;
 }
 
-/** A target, for who counts how sending goes. */
+/** Identifies a target in results. */
 export interface TargetName {
   readonly name: string;
   readonly type: string;
 }
 
-/** Who is told how sending goes. */
+/** Receives the results of sending. */
 export interface TargetResults {
   took(target: TargetName): void;
   /** @param at epoch milliseconds */
   refused(target: TargetName, why: string, at: number): void;
-  /** No target will ever get these messages. */
+  /** These messages will never be delivered. */
   dropped(target: TargetName, messages: number): void;
   /** The target was removed from the configuration. */
   gone(name: string): void;

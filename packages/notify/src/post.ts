@@ -3,14 +3,14 @@ import { droppedName, mostWaiting } from './delivery.ts';
 import type { Message } from './message.ts';
 import type { Outbox, TargetResults } from './outbox.ts';
 
-/** Older messages are no news any more. */
+/** Messages older than this are dropped. */
 const longestWaitMs = 3 * 24 * 3_600_000;
 
 /**
- * Puts messages into the outbox of every target that wants them, together with what is to be remembered of them: all of it is on disk, or
- * nothing. What an outbox cannot hold is counted.
+ * Puts messages into the outbox for every target that wants them, in one transaction with the memory of them. Messages
+ * that do not fit are dropped and counted.
  *
- * @returns names of the targets that something waits for
+ * @returns names of the targets with new messages
  */
 export async function post(
   { outbox, results }: { readonly outbox: Outbox; readonly results: TargetResults },

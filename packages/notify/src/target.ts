@@ -1,4 +1,4 @@
-/** What people can be told about. `recovered`: anything that was told is over. */
+/** Kinds of notifications. `recovered` announces the end of any announced trouble. */
 export const newsKinds = [
   'live',
   'needs_you',
@@ -15,10 +15,10 @@ export const newsKinds = [
 
 export type NewsKind = (typeof newsKinds)[number];
 
-/** Whom to tell what. */
+/** A notification target as configured. */
 export type NotifyTarget = MessageTarget | HeartbeatTarget;
 
-/** Somebody who gets messages. */
+/** A target that gets messages. */
 export type MessageTarget = Common &
   (
     | {
@@ -45,7 +45,7 @@ export type MessageTarget = Common &
     | { readonly type: 'command'; readonly argv: readonly string[] }
   );
 
-/** A value that nothing prints by accident: only `reveal()` gives it. */
+/** A value that is never printed by accident: only `reveal()` returns it. */
 interface Secret {
   reveal(): string;
 }
@@ -54,11 +54,11 @@ interface Secret {
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** `tls` from the first byte; `starttls` before anything else is said; `plain` for a server on this machine. */
+  /** `tls` from the first byte; `starttls` before any other command; `plain` for a server on this machine. */
   readonly security: 'tls' | 'starttls' | 'plain';
 }
 
-/** A part of each day by the local time, in minutes since midnight; over midnight when `to` is not after `from`. */
+/** Part of each day in local minutes since midnight; it spans midnight when `to` is not after `from`. */
 export interface DayWindow {
   readonly from: number;
   readonly to: number;
@@ -68,7 +68,7 @@ interface Common {
   readonly name: string;
   readonly timeoutMs: number;
   readonly on: readonly NewsKind[];
-  /** When nothing is sent. */
+  /** Hours in which nothing is sent. */
   readonly quiet: DayWindow | null;
   readonly daily: {
     /** Minutes since midnight. */
@@ -77,13 +77,13 @@ interface Common {
   };
 }
 
-/** An address that is asked as long as all is well: who does not hear from it knows that this machine is dead. */
+/** An address that is requested while all is well. A monitor that misses the requests reports this machine as dead. */
 export interface HeartbeatTarget {
   readonly type: 'heartbeat';
   readonly name: string;
   readonly url: Secret;
   readonly everyMs: number;
-  /** A path to add, a query to set, or null: nothing is asked while something is wrong. */
+  /** A path to append or a query to set while something is wrong; null sends no request then. */
   readonly fail: string | null;
   readonly timeoutMs: number;
 }

@@ -5,20 +5,20 @@ import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';
 
-/** The answer of a target to a test message. */
+/** A target's answer to a test message. */
 export interface TargetAnswer {
   readonly name: string;
   readonly type: string;
-  /** Where it is, without what may be secret. */
+  /** Its location, without secrets. */
   readonly place: string;
   readonly ok: boolean;
   readonly answer: string;
 }
 
-/** Somebody waits at a terminal. */
+/** A person waits at a terminal. */
 const longestMs = 20_000;
 
-/** Sends a test message to every target at once, past their outbox, and says what each answered. @param now epoch milliseconds */
+/** Sends a test message to all targets at once, bypassing the outbox. @param now epoch milliseconds */
 export function tryTargets(
   targets: readonly NotifyTarget[],
   { send, now, host }: { readonly send: Send; readonly now: number; readonly host: string },

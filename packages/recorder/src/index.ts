@@ -1,4 +1,4 @@
-// The public API of the package: record what a program and a service say to each other, compare it with the contract, replay it.
+// The public API of the package: record the traffic of a program and a service, compare it with the contract, replay.
 
 export { compare } from './compare/compare.ts';
 export type { Comparison, Finding } from './compare/compare.ts';

@@ -15,43 +15,44 @@ import { RecordingFile } from './recording-file.ts';
 import { UploadAddresses, type RealAddress } from './upload-addresses.ts';
 
 export interface RecorderOptions {
-  /** Base address of the service with its version; https, or http on this machine. */
+  /** Base address of the service, with its version: https, or http on this machine. */
   readonly to: string;
-  /** The recording; must not exist. */
+  /** Path of the recording, which must not exist. */
   readonly file: string;
-  /** 0 (default) = any free port. */
+  /** 0 (default) picks a free port. */
   readonly port?: number;
   /** A certificate (PEM) to trust in addition to the system's. */
   readonly ca?: string;
-  /** Names of JSON fields whose texts are not recorded. Default: none. */
+  /** Names of JSON fields whose text is not recorded. Default: none. */
   readonly redact?: readonly string[];
   /**
-   * Origins besides the service's that get `Authorization` and cookies with an upload. Default: none, because a program that takes the
-   * recorder for the service sends its key there.
+   * Further origins that get `Authorization` and cookies with an upload. Default: none, because a program that takes
+   * the recorder for the service sends its key with uploads.
    */
   readonly sendKeyTo?: readonly string[];
-  /** Called when an exchange has been written. */
+  /** Called after an exchange was written. */
   readonly onExchange?: (exchange: RecordedExchange) => void;
-  /** Called with the error of the disk when an exchange cannot be written. Requests are then refused. */
+  /** Called with the disk error when an exchange cannot be written. Requests are refused from then on. */
   readonly onTrouble?: (error: unknown) => void;
 }
 
-/** Stands between a program and a service, and records what they say to each other. */
+/** A proxy between a program and a service that records their traffic. */
 export interface Recorder extends AsyncDisposable {
-  /** What the program takes for the service, `http://127.0.0.1:PORT/v1`. */
+  /** Base address for the program, `http://127.0.0.1:PORT/v1`. */
   readonly baseUrl: string;
-  /** Requests that have no whole answer yet. */
+  /** Number of unfinished requests. */
   readonly underWay: number;
   /**
-   * Takes no more requests, and ends when the recording is on the disk.
-   * @param withinMs what is under way then, is broken on both sides; 10,000 by default
+   * Refuses new requests and resolves when the recording is on the disk.
+   * @param withinMs time after which running requests are broken on both sides; 10,000 by default
    */
   close(withinMs?: number): Promise<void>;
 }
 
 /**
- * Starts a recorder on 127.0.0.1. It keeps no key and no signed address on the disk.
- * @throws TypeError for an address that is neither https nor on this machine; EEXIST for a file that exists; EADDRINUSE for a port that is taken
+ * Starts a recorder on 127.0.0.1. It writes no key and no signed address to the disk.
+ * @throws TypeError for an address that is neither https nor on this machine; EEXIST for an existing file; EADDRINUSE
+ *   for a port in use
  */
 export async function startRecorder(options: RecorderOptions): Promise<Recorder> {
   const to = serviceAddress(options.to);
@@ -138,7 +139,7 @@ class RecordingDesk {
 
   async #pass(exchange: Exchange): Promise<void> {
     const { request } = exchange;
-    // A page whose name resolves to 127.0.0.1 must not use the key of a program.
+    // A web page whose name resolves to 127.0.0.1 must not use the key of a program.
     if (!straightenTarget(request, isLoopbackHost))
       return refuse(exchange, 'misdirected_request', 'The Host header must name this machine.');
     if (this.#trouble !== undefined)
@@ -156,7 +157,7 @@ class RecordingDesk {
   }
 
   #destination(target: string): Destination | undefined {
-    // A backslash is a slash for some.
+    // Some parsers read a backslash as a slash.
     if (!target.startsWith('/') || target.includes('\\')) return undefined;
     const [path = '', ...query] = target.split('?');
     const upload = this.#addresses.find(path);
@@ -197,7 +198,7 @@ class RecordingDesk {
     }
   }
 
-  /** What cannot be recorded must not happen. */
+  /** Unrecorded requests must not happen. */
   #failed(error: unknown): void {
     this.#trouble = error;
     this.#options.onTrouble?.(error);
@@ -206,7 +207,7 @@ class RecordingDesk {
 
 interface Destination {
   readonly url: URL;
-  /** For the recording, where it is still cleaned. */
+  /** Target for the recording, cleaned later. */
   readonly name: string;
   readonly isUpload: boolean;
 }
@@ -219,7 +220,7 @@ interface Done extends Destination {
   readonly passed: Passed;
 }
 
-/** With what a program adds to the query, such as the number of a part. */
+/** Appends what the program adds to the query, such as the number of a part. */
 function withQuery({ url, name }: RealAddress, query: string): RealAddress {
   if (query === '') return { url, name };
   const whole = new URL(url);
@@ -227,7 +228,7 @@ function withQuery({ url, name }: RealAddress, query: string): RealAddress {
   return { url: whole, name: `${name}?${query}` };
 }
 
-/** Size and hash are enough of a file, whatever it looks like. */
+/** Size and hash suffice for a file, whatever it looks like. */
 function withoutFile({ isUpload, passed: { request } }: Done): CapturedBody {
   return isUpload ? { ...request, text: undefined } : request;
 }
@@ -237,7 +238,7 @@ function refuse(exchange: Exchange, code: 'misdirected_request' | 'server_error'
   lingerThenCut(exchange.request);
 }
 
-/** @throws TypeError for what is no origin */
+/** @throws TypeError for anything but an origin */
 function originOf(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))

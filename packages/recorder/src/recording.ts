@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The first line of a recording. */
 export type RecordingHead = z.output<typeof headSchema>;
 
-/** One request and what came of it, without secrets. */
+/** One request and its answer, without secrets. */
 export type RecordedExchange = z.output<typeof exchangeSchema>;
 
 /** Headers and body of one direction. */
@@ -13,22 +13,23 @@ export type RecordedMessage = z.output<typeof messageSchema>;
 export interface Recording {
   readonly head: RecordingHead;
   readonly exchanges: readonly RecordedExchange[];
-  /** The recorder was killed while it wrote: the last line is not whole, and was left out. */
+  /** The last line is incomplete, because the recorder was killed, and was left out. */
   readonly isTorn: boolean;
 }
 
-/** The form of the lines; a newer one is refused. */
+/** Version of the format; newer ones are refused. */
 export const recordingVersion = 1;
 
-/** A file that is not a recording, or not one that this version reads. */
+/** Thrown for a file that is no recording, or none that this version reads. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
 
 /**
- * Reads a recording: JSON lines, the head first. A last line that is not whole is left out; the exchanges come in the order in which they began.
- * @throws {RecordingError} it is not a recording; the sentence names the line
- * @throws the error of the disk
+ * Reads a recording: JSON lines, the head first. An incomplete last line is left out. Exchanges are in the order in
+ * which they began.
+ * @throws {RecordingError} for a file that is no recording; the message names the line
+ * @throws the disk error
  */
 export async function readRecording(path: string): Promise<Recording> {
   const lines: { readonly number: number; readonly json: unknown }[] = [];
@@ -52,7 +53,7 @@ export async function readRecording(path: string): Promise<Recording> {
   return { head, exchanges: exchanges.toSorted((one, other) => one.number - other.number), isTorn: torn > 0 };
 }
 
-/** `node:readline` would also end a line at U+2028, which JSON leaves as it is. */
+/** `node:readline` would also end lines at U+2028, which JSON does not escape. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let line = '';
   for await (const piece of createReadStream(path, 'utf8') as AsyncIterable<string>) {
@@ -74,14 +75,14 @@ const bodySchema = z.union([
 
 const messageSchema = z.object({
   headers: z.record(z.string(), z.string()),
-  /** JSON; another text; or size and hash of anything else, and of what is longer than 4 MiB. */
+  /** JSON, other text, or size and hash of binary bodies and of those over 4 MiB. */
   body: bodySchema.optional(),
 });
 
 const headSchema = z.object({
   kind: z.literal('recording'),
   v: z.literal(recordingVersion),
-  /** The base address of the service. */
+  /** Base address of the service. */
   to: z.string(),
   /** ISO 8601. */
   at: z.string(),
@@ -89,18 +90,18 @@ const headSchema = z.object({
 
 const exchangeSchema = z.object({
   kind: z.literal('exchange'),
-  /** From 1, in the order in which the requests came. */
+  /** Counts from 1 in the order of the requests. */
   number: z.int(),
-  /** When the request came, ISO 8601. */
+  /** Arrival of the request, ISO 8601. */
   at: z.string(),
-  /** Until its end, in milliseconds. */
+  /** Duration in milliseconds. */
   ms: z.number(),
   method: z.string(),
-  /** Path and query, as below `/v1`, or `/uploads/VIDEO/NUMBER` for an upload address. */
+  /** Path and query as sent to the recorder; `/uploads/VIDEO/NUMBER` for an upload address. */
   target: z.string(),
   request: messageSchema,
   answer: messageSchema.extend({ status: z.int() }).optional(),
-  /** Why there is no whole answer. */
+  /** Reason for an incomplete answer. */
   broken: z.string().optional(),
 });
 

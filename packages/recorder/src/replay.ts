@@ -12,11 +12,11 @@ import type { RecordedExchange, RecordedMessage } from './recording.ts';
 
 export interface ReplayOptions {
   readonly exchanges: readonly RecordedExchange[];
-  /** 0 (default) = any free port. */
+  /** 0 (default) picks a free port. */
   readonly port?: number;
-  /** Refuses what was asked more often than in the recording. Default: the last answer to a read is given again. */
+  /** Refuses repeats beyond the recording. Default: the last answer to a read is repeated. */
   readonly strict?: boolean;
-  /** Called for each request that has no recorded answer, with a sentence that says what is nearest. */
+  /** Called for each request without a recorded answer, with a sentence that names the nearest one. */
   readonly onMiss?: (sentence: string) => void;
 }
 
@@ -24,15 +24,15 @@ export interface ReplayOptions {
 export interface Replay extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/v1` */
   readonly baseUrl: string;
-  /** Exchanges of the recording that nobody has asked for yet, in their order. */
+  /** Exchanges that no request has matched yet, in order. */
   unused(): readonly RecordedExchange[];
   close(): Promise<void>;
 }
 
 /**
- * Answers requests as they were answered in the recording: for the same method, path, query and JSON body, in the recorded order. Any key
- * is accepted, and nothing is processed: times are those of the program.
- * @throws EADDRINUSE for a port that is taken
+ * Answers requests from the recording, by method, path, query and JSON body, in the recorded order. It accepts any key
+ * and processes nothing, so the program sets the pace.
+ * @throws EADDRINUSE for a port in use
  */
 export async function startReplay({ exchanges, port = 0, strict = false, onMiss }: ReplayOptions): Promise<Replay> {
   const server = createServer({ requestTimeout: 0, headersTimeout: 30_000 });
@@ -41,7 +41,7 @@ export async function startReplay({ exchanges, port = 0, strict = false, onMiss 
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const script = new Script(exchanges, strict);
   server.on('request', (request, response) => {
-    // A header that somebody wrote into the file may be one that cannot be sent.
+    // An edited recording may have a header that cannot be sent.
     answer(request, response).catch(() => response.destroy());
   });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -65,7 +65,7 @@ export async function startReplay({ exchanges, port = 0, strict = false, onMiss 
 interface Asked {
   readonly method: string;
   readonly target: string;
-  /** Undefined where there is no JSON. */
+  /** Undefined without JSON. */
   readonly body: unknown;
 }
 
@@ -83,7 +83,7 @@ class Script {
     return this.#exchanges.filter((exchange) => !this.#used.has(exchange));
   }
 
-  /** @returns a sentence where nothing fits */
+  /** @returns a sentence when nothing fits */
   next(asked: Asked): RecordedExchange | string {
     const atPlace = this.#exchanges.filter((exchange) => isAtPlace(exchange, asked));
     const fitting = atPlace.filter((exchange) => doesBodyFit(exchange, asked.body));
@@ -110,7 +110,7 @@ function isAtPlace(exchange: RecordedExchange, { method, target }: Asked): boole
   return exchange.method === method && fits(inOrder(exchange.target), inOrder(target));
 }
 
-/** The order of the parameters does not count. */
+/** Ignores the order of the parameters. */
 function inOrder(target: string): string {
   const [path = '', ...query] = target.split('?');
   return query.length === 0 ? path : `${path}?${query.join('?').split('&').toSorted().join('&')}`;
@@ -121,7 +121,7 @@ function doesBodyFit({ request: { body } }: RecordedExchange, asked: unknown): b
   return isSame(body.json, asked);
 }
 
-/** What was hidden in the recording may be any text. */
+/** Hidden parts of the recording match any text. */
 function isSame(recorded: unknown, asked: unknown): boolean {
   if (typeof recorded === 'string' && (typeof asked === 'string' || typeof asked === 'number'))
     return fits(recorded, String(asked)) && (typeof asked === 'string' || hasHidden(recorded));
@@ -134,7 +134,7 @@ function isSame(recorded: unknown, asked: unknown): boolean {
   );
 }
 
-/** As the recorder finds it: whatever its type is called. A longer body is a file, which is read to its end. */
+/** Reads JSON of any content type, as the recorder does. A longer body is a file, which is read and ignored. */
 async function jsonOf(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -151,19 +151,19 @@ function send(exchange: RecordedExchange, { response, origin }: { response: Serv
   const body = bodyOf(answer, origin);
   const shown = Object.entries(answer.headers).filter(([name, value]) => !ofTransfer.has(name) && !hasHidden(value));
   const length = method === 'HEAD' ? answer.headers['content-length'] : String(body.length);
-  // RFC 9110 section 8.6: an answer that cannot have a body has no length either.
+  // RFC 9110 section 8.6: an answer without a body has no length either.
   const hasLength = length !== undefined && answer.status !== 204 && answer.status !== 304;
   response.writeHead(answer.status, [...shown.flat(), ...(hasLength ? ['content-length', length] : [])]);
   response.end(body);
 }
 
-/** Of the connection that was recorded, and not of this one. */
+/** Headers of the recorded connection, which do not apply to this one. */
 const ofTransfer: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'content-encoding']);
 
-/** Bytes in place of a body that was not recorded. */
+/** Most bytes that replace an unrecorded body. */
 const mostZeros = 1024 * 1024;
 
-/** With upload addresses of this service. Of a body of which only size and hash are known, as many zeros come. */
+/** Body with upload addresses of this service; zeros where only size and hash were recorded. */
 function bodyOf({ body }: RecordedMessage, origin: string): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   if ('bytes' in body) return Buffer.alloc(Math.min(body.bytes, mostZeros));

@@ -3,16 +3,16 @@ import { isLoopbackHost } from '@dropcast/sandbox/loopback';
 import type { KnownSecrets } from './cleaning/known-secrets.ts';
 import { isSecretName } from './cleaning/secret-names.ts';
 
-/** Where an upload really goes. */
+/** The real address of an upload. */
 export interface RealAddress {
   readonly url: URL;
-  /** As recorded: `/uploads/VIDEO/NUMBER`. */
+  /** Recorded name: `/uploads/VIDEO/NUMBER`. */
   readonly name: string;
 }
 
 /**
- * Stands between the upload addresses of the service and the program: each gets an address of the recorder. The real ones, which are signed,
- * are in memory alone.
+ * Replaces the upload addresses of the service by addresses of the recorder. The real ones, which are signed, are kept
+ * in memory only.
  */
 export class UploadAddresses {
   readonly #secrets: KnownSecrets;
@@ -31,9 +31,9 @@ export class UploadAddresses {
     this.#origin = origin;
   }
 
-  /** The body of an answer with addresses of the recorder in place of the real ones; all other bytes stay as they are. */
+  /** Replaces the real addresses in the body of an answer; all other bytes stay. */
   replaceIn(body: Buffer): Buffer {
-    // Each byte is a character, whatever it means.
+    // Latin-1 maps each byte to one character.
     const text = body.toString('latin1');
     const replaced = text.replaceAll(
       /("upload_url"\s*:\s*)("(?:[^"\\]|\\.)*")/g,
@@ -55,8 +55,8 @@ export class UploadAddresses {
   }
 
   /**
-   * Any other address is for the program to refuse or to follow, as without a recorder: a service elsewhere must not make the recorder
-   * send to this machine.
+   * Other addresses are left for the program to refuse or follow, as without a recorder: a remote service must not make
+   * the recorder send to this machine.
    */
   #isSafe({ protocol, hostname }: URL): boolean {
     if (isLoopbackHost(hostname)) return this.#isServiceHere && (protocol === 'https:' || protocol === 'http:');
@@ -75,12 +75,12 @@ export class UploadAddresses {
   }
 }
 
-/** Addresses of the recorder as they are recorded: without what only the program knows. */
+/** Addresses of the recorder without their local tokens, as they are recorded. */
 export function withoutLocalTokens(text: string): string {
   return text.replaceAll(/(\/uploads\/[^/\s"]+\/\d+)-[\w-]{22}/g, '$1');
 }
 
-/** Parts of an address that may be what authorises: those that are named so, and long ones with digits, but for the id of the video. */
+/** Parts of an address that may be credentials: named ones, and long ones with digits, except the id of the video. */
 function signedPartsOf(url: URL, videoId: string): readonly string[] {
   const parameters = [...url.searchParams];
   const named = parameters.flatMap(([name, value]) => (isSecretName(name) && value !== '' ? [value] : []));
@@ -93,7 +93,7 @@ function isNamedAfter(part: string, videoId: string): boolean {
   return part === videoId || (part.startsWith(videoId) && /^\.\w{1,5}$/.test(part.slice(videoId.length)));
 }
 
-/** The id beside the address, bare or in `data`. */
+/** Id next to the address, bare or in `data`. */
 function videoIdIn(body: Buffer): string {
   const json = parsed(body.toString()) as
     | { readonly id?: unknown; readonly data?: { readonly id?: unknown } }

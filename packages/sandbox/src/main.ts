@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Of an error that ends a command. The parser has already reported wrong usage. @throws any other error, which is a bug */
+/** The exit code of a failed command; the parser has already reported wrong usage. @throws any other error, a bug */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   if (!(error instanceof CommandFailure)) throw error;

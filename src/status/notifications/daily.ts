@@ -3,22 +3,22 @@ import { clockDay } from '../../view/words/clock-time.ts';
 import type { DayTotals } from '../../ledger/news-rows.ts';
 import type { Message } from '@dropcast/notify';
 
-/** What a target was last sent of receipts. */
+/** The last receipt that a target was sent. */
 export interface LastReceipt {
   /** Local date, like 2026-11-22. */
   readonly day: string;
-  /** Until when it counted, epoch milliseconds. */
+  /** End of the period that it covered, epoch milliseconds. */
   readonly until: number;
 }
 
 const dayMs = 24 * 3_600_000;
 
 /**
- * Pure: whether the receipt of a day is due, and since when it counts. The first one is due at the next such hour; one that was missed
- * while the daemon was down comes on the same day, and else the next one counts from further back.
+ * Pure: whether the daily receipt is due, and the start of its period. The first one is due at the next such time. One
+ * that was missed while the daemon was down follows on the same day; otherwise the next one covers a longer period.
  *
  * @param at minutes since midnight, local time
- * @returns `since` null: nothing is due
+ * @returns `since` null when nothing is due
  */
 export function receiptDue(
   last: LastReceipt | null,
@@ -29,7 +29,7 @@ export function receiptDue(
   const day = clockDay(local);
   const isAfter = local.getHours() * 60 + local.getMinutes() >= at;
   if (last === null) return { since: null, next: { day: isAfter ? day : clockDay(new Date(now - dayMs)), until: now } };
-  // A clock that was set back: what happens from now on is in no receipt yet. An earlier day than the last one has its own again.
+  // The clock was set back: no receipt covers the coming events yet, and an earlier day gets its own receipt again.
   if (now < last.until) {
     const before = isAfter ? day : clockDay(new Date(now - dayMs));
     return { since: null, next: { day: last.day > day ? before : last.day, until: now } };
@@ -39,9 +39,9 @@ export function receiptDue(
 }
 
 /**
- * Pure: '214 in, 214 out'.
+ * Pure: the receipt, titled '214 in, 214 out'.
  *
- * @param isWanted whether also a day on which nothing happened is told
+ * @param isWanted whether an idle day gets a receipt too
  */
 export function receipt(
   totals: DayTotals,

@@ -4,7 +4,7 @@ import type { ExpectationView } from '../../pipeline/expectation.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Trouble } from '@dropcast/notify';
 
-/** Pure: what is expected and is not there, or not live. */
+/** Pure: troubles of expected files that are missing or late. */
 export function expectationTroubles(views: readonly ExpectationView[], now: number): readonly Trouble[] {
   return views.flatMap((view) => {
     const { state, folder, match, by } = view;
@@ -16,7 +16,7 @@ export function expectationTroubles(views: readonly ExpectationView[], now: numb
       {
         cause: causeOf(view),
         kind: 'missing',
-        // The expectation has its own grace.
+        // The expectation already includes a grace period.
         holdMs: 0,
         title: `${name} ${what}: expected by ${clockTime(by, now)}`,
         body: `${escapeControls(match)}: ${expectationWords(view, now)}.`,
@@ -27,7 +27,7 @@ export function expectationTroubles(views: readonly ExpectationView[], now: numb
   });
 }
 
-/** Each day by itself. */
+/** The cause includes the day, so that each day counts separately. */
 export function causeOf({ key, day }: Pick<ExpectationView, 'key' | 'day'>): string {
   return `expected: ${day} ${key}`;
 }

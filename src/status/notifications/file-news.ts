@@ -4,26 +4,26 @@ import type { Cause } from '../../view/picture/causes.ts';
 import { wholeSentence } from '../../view/words/capitalised.ts';
 import type { Message, NewsKind } from '@dropcast/notify';
 
-/** A file that something happened to. */
+/** An event of a file. */
 export interface FileNews {
   readonly id: string;
   /** Absolute. */
   readonly path: string;
   readonly happened: 'live' | 'needs you' | 'recovered';
-  /** Why it needs a person; what all files of one cause have in common is its key. */
+  /** Key of the reason why it needs a person, the same for all files with that reason. */
   readonly cause: string;
   readonly why: string;
-  /** What to do. */
+  /** The next step for a person. */
   readonly next: string;
 }
 
-/** Names that one message shows. */
+/** File names that one message lists. */
 const mostNames = 5;
 
-/** Messages about files that need somebody, at one time: more causes become one. */
+/** Most messages at one time about files that need a person; more causes share one message. */
 const mostCauses = 4;
 
-/** Pure: what is told of all that happened in the last minute: one message for what is live, one for each cause. */
+/** Pure: messages for the events of the last minute: one for live files, one for each cause. */
 export function fileMessages(news: readonly FileNews[], at: number): readonly Message[] {
   const of = (happened: FileNews['happened']): readonly FileNews[] => news.filter((each) => each.happened === happened);
   const needing = Map.groupBy(of('needs you'), ({ cause }) => cause);
@@ -39,10 +39,10 @@ export function fileMessages(news: readonly FileNews[], at: number): readonly Me
 function needsYou(files: readonly FileNews[], at: number): Message {
   const [first] = files;
   const { cause = '', why = '', next = '' } = first ?? {};
-  // As the page and status say it.
+  // The same words as on the page and in status.
   const common = commonCause(files);
   const steps = [common.next, ...(files.length === 1 && next !== '' ? [next] : [])];
-  // What to do may be in the reason itself.
+  // The reason may already contain the next step.
   const reasons = common.next.includes(why.slice(1)) ? [] : [why];
   const body = [[...reasons, ...steps].map(wholeSentence).join(' '), ...names(files)];
   const title = files.length === 1 ? `${nameOf(first)} needs you` : `Needs you: ${common.title}`;

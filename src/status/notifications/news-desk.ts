@@ -15,7 +15,7 @@ import type { Cursor } from './news-of-files.ts';
 import { hostOfCause, troublesOf } from './troubles.ts';
 import { withWaitingFiles } from './waiting-files.ts';
 
-/** So long after something happened to a file it is told, with all that happened since. */
+/** How long events of files are collected before one message reports them. */
 const batchMs = 60_000;
 const troublesEveryMs = 15_000;
 const budgetMemoryMs = 5 * 60_000;
@@ -26,7 +26,7 @@ const memory = {
   receipt: (target: string) => `receipt:${target}`,
 } as const;
 
-/** What counts for a heartbeat. */
+/** Troubles that make the heartbeat report failure. */
 const illnesses: ReadonlySet<NewsKind> = new Set(['folder_away', 'paused', 'key_refused']);
 
 export interface NewsDeskWorld {
@@ -41,11 +41,11 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
   const rows = daemon.ledger.news;
   const outbox = { outbox: rows, results: daemon.messageTargets };
   const feeds = new Map<string, Failure>();
-  /** Feeds that were tried since the start, as causes. */
+  /** Causes of feeds that were published or failed since the start. */
   const published = new Set<string>();
   let state: { cursor: Cursor; conditions: Conditions; remembered: Conditions } | null = null;
   let isClosed = false;
-  // What an earlier run did not come to tell is told first.
+  // News that an earlier run did not report comes first.
   let changedAt: number | null = now();
   let troublesAt = -Infinity;
   let usedUpAt = -Infinity;
@@ -70,7 +70,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
 
   const lookAtFiles = async (targets: readonly MessageTarget[], current: NonNullable<typeof state>) => {
     const at = now();
-    // What happens on other hosts is no event here.
+    // Events of other hosts do not arrive here.
     if (daemon.fleet !== null) changedAt ??= at;
     const since = changedAt;
     if (since === null || (at - since < batchMs && at >= since)) return [];
@@ -88,7 +88,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
       current.cursor = cursor;
       return names;
     } catch (error) {
-      // The ledger refuses: it is asked again at the next look.
+      // The ledger failed; the next look tries again.
       changedAt = since;
       throw error;
     }
@@ -100,7 +100,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const sights = sightsNow(daemon);
     const hosts = daemon.fleet?.known() ?? [];
     const { used, limit, blockedUntil, waiting } = daemon.gate.snapshot();
-    // What waits on another host is not known here: what was told lasts until there are requests again.
+    // Requests that wait on other hosts are unknown here, so the announced trouble lasts until requests are available.
     const isWanted = waiting > 0 || (daemon.fleet !== null && current.conditions['budget']?.isOn === true);
     if (blockedUntil > at || (isWanted && used >= limit * 0.95)) usedUpAt = at;
     const budget = { isUsedUp: Math.abs(at - usedUpAt) < budgetMemoryMs, limit };
@@ -111,7 +111,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     const isPast = (cause: string): boolean => !expected.has(cause) && (daemon.fleet === null || isLongPast(cause, at));
     const before = withoutPast(current.conditions, { isPast, members });
     const isKnown = knownFrom(sights, { published, expected, members, conditions: before });
-    // Kept when the ledger refuses what follows from it: since when it has lasted is known all the same.
+    // Kept even if the write below fails, so that the start of a trouble is not lost.
     current.conditions = looked(before, troubles, at, isKnown);
     const next = toTell(current.conditions, at);
     const isNews = next.messages.length > 0 || !isSame(next.conditions, current.remembered);
@@ -170,7 +170,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
           ...(await lookAtTheDay(targets)),
         ];
       } catch (error) {
-        // What was posted may be in the outbox: what is remembered beside it says so.
+        // The post may have succeeded; the memory written with it tells.
         if (mayBeDone(error)) readAgain();
         throw error;
       }
@@ -182,7 +182,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     },
     takeOver: () => {
       readAgain();
-      // Another host has published since.
+      // Another host has published feeds since then.
       feeds.clear();
       published.clear();
     },
@@ -198,8 +198,8 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
 }
 
 /**
- * Whether it can be seen that something is over: a folder that starts says nothing of it, and neither does a host that is silent or has
- * stopped, of what it saw.
+ * Whether the end of a trouble can be seen: a starting folder shows nothing yet, and a silent or stopped host no longer
+ * reports what it saw.
  */
 function knownFrom(
   sights: readonly Sight[],
@@ -220,7 +220,7 @@ function knownFrom(
   const seeing = new Set(sights.map(({ host }) => host));
   const isHidden = (host: string): boolean => of.members.has(host) && !seeing.has(host);
   return (cause) => {
-    // A feed that failed before a restart is known again once it is published.
+    // The state of a feed that failed before a restart is known again after its next publication.
     if (cause.startsWith('feed: ')) return of.published.has(cause);
     if (cause.startsWith('expected: ')) return of.expected.has(cause);
     if (of.conditions[cause]?.trouble.seenBy?.some(isHidden) === true) return false;
@@ -229,7 +229,7 @@ function knownFrom(
   };
 }
 
-/** What was expected of a day that is past and never came is over without a word, and so is what a host said that is no member any more. */
+/** Drops expectations of past days and troubles of hosts that are no longer members, without a message. */
 function withoutPast(
   conditions: Conditions,
   now: { isPast(cause: string): boolean; readonly members: ReadonlySet<string> },
@@ -242,7 +242,7 @@ function withoutPast(
   return Object.fromEntries(Object.entries(conditions).filter(([cause]) => !isPast(cause) && !isGone(cause)));
 }
 
-/** Of what another host expects: it may be silent, or have started a moment ago, and says nothing of the day until later. */
+/** Expectations of other hosts are kept longer: a silent or newly started host reports its day later. */
 function isLongPast(cause: string, now: number): boolean {
   return now - Date.parse(dayOfCause(cause)) > 3 * 24 * 60 * 60_000;
 }

@@ -5,24 +5,24 @@ import type { RowStore } from '../../pipeline/file/row-groups.ts';
 import { viewOf } from '../../view/files/file-view.ts';
 import type { FileNews } from './file-news.ts';
 
-/** How far the history was read for news. Numbers of its lines. */
+/** How far the history was read for news, in line numbers. */
 export interface Cursor {
-  /** Where it began: what happened before is no news. */
+  /** Line at which reading began; earlier events are no news. */
   readonly from: number;
   readonly read: number;
 }
 
-/** Lines that are read at once. After a flood the rest follows with the next message. */
+/** Most lines that one look reads; the rest follows with the next message. */
 const mostLines = 20_000;
 
 const needing = ['failed', 'held'];
 const told = ['done', ...needing];
 
 /**
- * What happened to files since the history was last read. Read from the ledger, not from events: so nothing is lost or invented when the
+ * Reads the events of files since the last look. They come from the ledger, so nothing is lost or invented when the
  * daemon is killed between a row and its message.
  *
- * @returns `isAll` false: there is more to read
+ * @returns `isAll` false when there is more to read
  */
 export async function newsOfFiles(
   ledger: RowStore<'by id'> & HistoryRows,
@@ -40,7 +40,7 @@ export async function newsOfFiles(
   const before = ids.length === 0 ? new Map<string, never>() : await ledger.lastStates(ids, told, read);
   const stateBefore = (id: string): string | null => {
     const line = before.get(id);
-    // What was wrong before anybody was told of anything is nothing that they know of.
+    // Failures from before the first notification were never announced.
     return line === undefined || (line.seq <= from && line.state !== 'done') ? null : line.state;
   };
   return {
@@ -50,14 +50,14 @@ export async function newsOfFiles(
   };
 }
 
-/** What counts is how it stands now: what failed and was mended within a minute is live, and was never news. */
+/** Only the current state counts: a file that failed and was fixed within a minute is reported as live only. */
 function newsOf(facts: Facts, before: string | null): readonly FileNews[] {
   const { id, folder, path, end, disposal } = facts;
   const shown = { id, path: escapeControls(`${folder}/${path}`), cause: '', why: '', next: '' };
   if (end === 'failed' || end === 'held') return [needsYou(facts)];
   if (end !== 'done') return [];
   return [
-    // Later lines of a live file are about its local file, or its feeds.
+    // Later lines of a live file concern its local file or its feeds.
     ...(before === 'done'
       ? []
       : [{ ...shown, happened: before === null ? ('live' as const) : ('recovered' as const) }]),

@@ -11,7 +11,7 @@ import type { NewsDeskWorld } from './news-desk.ts';
 export interface NotificationsWorld extends NewsDeskWorld {
   readonly daemon: NewsDeskWorld['daemon'] & Pick<Daemon, 'config' | 'turn'>;
   readonly logger: Logger;
-  /** Commands get some of it. */
+  /** Environment; commands get some of its variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly send?: Send;
 }
@@ -20,12 +20,12 @@ export interface NotificationsWorld extends NewsDeskWorld {
 const everyMs = 5_000;
 
 /**
- * Starts to tell people what happens, as the configuration of the daemon says, also after it is reloaded. Disposing it leaves at once
- * what a target has not taken, for the next start.
+ * Starts notifications as configured, and follows reloads. Disposing it returns quickly: undelivered messages stay in
+ * the outbox for the next start.
  */
 export function startNotifications(world: NotificationsWorld): Notifications {
   const notifications = createNotifications(world);
-  // What an earlier run left is sent at once.
+  // Messages of an earlier run are sent at once.
   void notifications.tick();
   const timer = setInterval(() => void notifications.tick(), everyMs);
   return {
@@ -57,7 +57,7 @@ export function createNotifications({ daemon, logger, now, env, send }: Notifica
   });
 }
 
-/** A proxy serves the page under this name; the address that dropcast listens on leads nowhere from another machine. */
+/** A proxy serves the page under this name; the address that dropcast listens on is unreachable from other machines. */
 function pageOf({ hosts: [name] }: Config['status']): string | undefined {
   return name === undefined ? undefined : `https://${name}/`;
 }

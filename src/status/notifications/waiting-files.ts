@@ -4,7 +4,7 @@ import { stopping } from '@dropcast/notify';
 import type { Message } from '@dropcast/notify';
 
 /**
- * Pure: a message that all work waits also says how many files do.
+ * Pure: adds the number of waiting files to messages that all work waits.
  *
  * @param counts of `LedgerSnapshot.counts`
  */

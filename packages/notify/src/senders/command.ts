@@ -6,7 +6,7 @@ import { failed, quoted } from './sent.ts';
 import type { Attempt, Sent } from './sent.ts';
 import { asJson } from './webhook.ts';
 
-/** Environment variables that a command gets; the others may hold the API key. */
+/** Environment variables that a command gets; others may hold the API key. */
 const passedOn = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ'];
 
 const mostErrorCharacters = 4_000;
@@ -23,14 +23,14 @@ export async function sendToCommand(
     cwd: '/',
     env: Object.fromEntries(passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     stdio: ['pipe', 'ignore', 'pipe'],
-    // A group of its own, so that what it started ends with it.
+    // Its own process group, so that its children end with it.
     detached: true,
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (errors.length < mostErrorCharacters) errors += text;
   });
-  // A program that reads no input is fine.
+  // A program may ignore its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(`${JSON.stringify(asJson(message))}\n`);
   const limit = AbortSignal.any([attempt.signal, AbortSignal.timeout(attempt.timeoutMs)]);
@@ -56,11 +56,11 @@ export async function sendToCommand(
   }
 }
 
-/** @returns the exit code, or in words how else it ended @throws when it cannot be started */
+/** @returns the exit code, or a description of any other end @throws when it cannot be started */
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    // Not 'close': what it started may keep its output open.
+    // Not 'close': its children may keep its output open.
     child.once('exit', (code, signal) => resolve(code ?? `was ended by ${signal}`));
   });
 }

@@ -8,10 +8,10 @@ import type { Attempt, Sent } from './sent.ts';
 
 type EmailTarget = Extract<MessageTarget, { type: 'email' }>;
 
-/** One connection for each message: nothing stays open between them. */
+/** Opens one connection per message, and keeps none open. */
 export async function sendEmail(target: EmailTarget, message: Envelope, attempt: Attempt): Promise<Sent> {
   const { user, password, from, to, smtp } = target;
-  // Our own, to be rid of it: closing the transport waits for a server that says nothing.
+  // Our own socket can be destroyed; closing the transport would wait for a silent server.
   const socket = new Socket();
   const transport = createTransport({
     socket,
@@ -25,7 +25,7 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
     connectionTimeout: Math.min(attempt.timeoutMs, 10_000),
     greetingTimeout: Math.min(attempt.timeoutMs, 10_000),
     socketTimeout: attempt.timeoutMs,
-    // Nothing of a message may name a file or an address to fetch.
+    // A message must not make nodemailer read a file or fetch an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -36,7 +36,7 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
   try {
     if (limit.aborted) onAbort();
     const sending = transport.sendMail({ from, to: [...to], ...mailOf(message) });
-    // It goes on after it was cut, to an end that nobody awaits.
+    // It continues after the cut; its result is ignored.
     sending.catch(() => undefined);
     const { response } = await Promise.race([sending, cut.promise]);
     return { ok: true, answer: `answered ${quoted(response, [password?.reveal()])}` };
@@ -48,7 +48,7 @@ export async function sendEmail(target: EmailTarget, message: Envelope, attempt:
   } finally {
     limit.removeEventListener('abort', onAbort);
     transport.close();
-    // What was cut before it connected may connect all the same.
+    // A socket that was cut before it connected may still connect.
     socket.on('error', () => undefined).on('connect', () => socket.destroy());
     socket.destroy();
   }
@@ -67,7 +67,7 @@ function mailOf(message: Envelope): {
     subject: `[dropcast ${host}] ${title}`.replaceAll('=?', '=\u200B?'),
     text: [body === '' ? title : body, ...(page === undefined ? [] : ['', page]), ...repeat].join('\n'),
     messageId: `<${id}@dropcast>`,
-    // RFC 3834: nobody on vacation answers it.
+    // RFC 3834: suppresses vacation replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }
@@ -84,14 +84,14 @@ function failureOf(error: unknown, { password, smtp }: EmailTarget): Sent {
   const place = `${smtp.host}:${smtp.port}`;
   if (response !== undefined && responseCode !== undefined) {
     const said = quoted(response, [password?.reveal()]);
-    // Of the message itself; a refused login or sender is for a person to mend.
+    // Only a refused message counts; a refused login or sender needs a person.
     return failed(`${place} answered ${said}`, { isRefusal: responseCode >= 500 && command === 'DATA' });
   }
   const words = ofMail[code] ?? connectionAdvice(code === '' ? 'unknown error' : code);
   return failed(`${place}: ${words}`, { mayHaveArrived: command === 'DATA' });
 }
 
-/** Codes of nodemailer's own. */
+/** Error codes of nodemailer. */
 const ofMail: Readonly<Record<string, string>> = {
   EDNS: connectionAdvice('ENOTFOUND'),
   ESOCKET: 'no connection (ESOCKET)',

@@ -13,15 +13,15 @@ export interface HttpMessage {
   readonly secrets: readonly (string | null)[];
 }
 
-/** Of the text of an answer: the log shows its first line. */
+/** Bytes of an answer that are read; the log shows its first line. */
 const mostAnswerBytes = 1024;
 
-/** Answers that a repeat of the same message gets again. 401, 403 and 404 are of the address or the token, which a person can mend. */
+/** Statuses that a repeat would get again. 401, 403 and 404 concern the address or token, which a person can fix. */
 const refusals = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
 
 /**
- * One request. Nothing is redirected: the next address would get the secrets of this one. The address itself is never in what it returns,
- * as it may be a secret.
+ * Sends one request. It follows no redirect, which would pass the secrets on. The result never contains the address,
+ * because it may be secret.
  */
 export async function sendHttp({ url, method, headers, json, secrets }: HttpMessage, attempt: Attempt): Promise<Sent> {
   const request = got.stream(url, {
@@ -47,14 +47,14 @@ export async function sendHttp({ url, method, headers, json, secrets }: HttpMess
   }
 }
 
-/** The status is the answer: what follows it may be megabytes, never end or break off. */
+/** The status is enough: the body may be megabytes, never end or break off. */
 function headOf(request: Request): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve).once('error', reject).resume().pause();
   });
 }
 
-/** As much of the body as anybody reads. */
+/** The part of the body that is shown. */
 async function beginOf(request: Request): Promise<string> {
   const chunks: Buffer[] = [];
   try {
@@ -63,7 +63,7 @@ async function beginOf(request: Request): Promise<string> {
       if (Buffer.concat(chunks).length >= mostAnswerBytes) break;
     }
   } catch {
-    // It broke off.
+    // The body broke off.
   }
   return Buffer.concat(chunks).toString();
 }
@@ -90,7 +90,7 @@ function failure(error: unknown, { signal, timeoutMs }: Attempt): Sent {
     return failed(`no answer within ${Math.round(timeoutMs / 1000)} s`, { mayHaveArrived: isConnected });
   }
   const code = error instanceof RequestError ? error.code : '';
-  // A reset may come after the message was sent.
+  // A reset may follow a message that arrived.
   return failed(connectionAdvice(code || 'unknown error'), {
     mayHaveArrived: code === 'ECONNRESET' || code === 'EPIPE',
   });

@@ -6,7 +6,7 @@ import type { Attempt, Sent } from './sent.ts';
 
 const numbers = { min: 1, low: 2, default: 3, high: 4, max: 5 } as const;
 
-/** As JSON to the address of the server (docs.ntfy.sh/publish, 'Publish as JSON'): headers could not hold every letter of a title. */
+/** Publishes as JSON (docs.ntfy.sh/publish), because headers cannot hold every letter of a title. */
 export function sendNtfy(
   { url, topic, token, priority }: Extract<MessageTarget, { type: 'ntfy' }>,
   message: Envelope,

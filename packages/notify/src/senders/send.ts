@@ -8,7 +8,7 @@ import { sendWebhook } from './webhook.ts';
 /** Sends one message to a target. Never throws. */
 export type Send = (target: MessageTarget, message: Envelope, signal: AbortSignal) => Promise<Sent>;
 
-/** @param env of which commands get some variables */
+/** @param env environment; commands get some of its variables */
 export function createSend(env: Readonly<Record<string, string | undefined>>): Send {
   return async (target, message, signal) => {
     const attempt: Attempt = { timeoutMs: target.timeoutMs, signal };
@@ -18,7 +18,7 @@ export function createSend(env: Readonly<Record<string, string | undefined>>): S
       case 'ntfy':
         return sendNtfy(target, message, attempt);
       case 'email':
-        // Loaded when there is mail to send: most never send any.
+        // Loaded on first use: most installations send no mail.
         return (await import('./email.ts')).sendEmail(target, message, attempt);
       case 'command':
         return sendToCommand(target, message, attempt, env);
@@ -28,7 +28,7 @@ export function createSend(env: Readonly<Record<string, string | undefined>>): S
   };
 }
 
-/** Where a target is, for a person: without what may be secret. */
+/** Location of a target for a person, without secrets. */
 export function placeOf(target: NotifyTarget): string {
   switch (target.type) {
     case 'webhook':

@@ -1,28 +1,28 @@
 import { escapeControls } from '@dropcast/pages/unsafe-characters';
 
-/** What came of sending a message. */
+/** The result of sending a message. */
 export type Sent =
   | {
       readonly ok: true;
-      /** What the other side said, for a person. */
+      /** Answer of the other side, for a person. */
       readonly answer: string;
     }
   | {
       readonly ok: false;
-      /** For a person. Holds no secret. */
+      /** Reason for a person, without secrets. */
       readonly why: string;
-      /** No answer came, so it may have arrived. */
+      /** True without an answer: the message may have arrived. */
       readonly mayHaveArrived: boolean;
-      /** The other side refused this message, and will again. */
+      /** The other side refused this message and would refuse it again. */
       readonly isRefusal: boolean;
-      /** Milliseconds to wait at least. */
+      /** Shortest wait in milliseconds. */
       readonly retryAfterMs?: number;
     };
 
 /** Limits of one attempt. */
 export interface Attempt {
   readonly timeoutMs: number;
-  /** Ends it at once. */
+  /** Ends the attempt at once. */
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export function failed(why: string, more: Partial<Omit<Extract<Sent, { ok: false
 
 const mostCharacters = 200;
 
-/** What another program said, fit for one line of a log: its first line, without the secrets that it was given. */
+/** The first line of another program's text, safe for one line of a log and without the given secrets. */
 export function quoted(text: string, secrets: readonly (string | null | undefined)[]): string {
   const hidden = secrets.reduce<string>(
     (rest, secret) =>

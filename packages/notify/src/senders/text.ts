@@ -1,6 +1,6 @@
 import type { Envelope } from '../message.ts';
 
-/** The text of a message, with the host that sends it and the address of its page as the last line. */
+/** The text of a message; the last line names the host and the address of its page. */
 export function textOf({ title, body, host, page }: Envelope): string {
   return `${body === '' ? title : body}\ndropcast on ${host}${page === undefined ? '' : `: ${page}`}`;
 }
@@ -8,13 +8,14 @@ export function textOf({ title, body, host, page }: Envelope): string {
 const ZERO_WIDTH_SPACE = '\u200B';
 
 /**
- * Where mentions (`@everyone`, `<!channel>`, `<@U1>`), tags of HTML (`<img`), links behind other words (`[x](…)`, `<https://…|x>`)
- * and link definitions (`[x]: …`) begin.
+ * Start of mentions (`@everyone`, `<!channel>`, `<@U1>`), HTML tags (`<img`), links behind other words (`[x](…)`,
+ * `<https://…|x>`) and link definitions (`[x]: …`).
  */
 const beginnings = /@(?=[\p{L}\p{N}_])|<(?=[\p{L}!@#/?])|\](?=[([:])/gu;
 
 /**
- * Text that mentions no one and links to nothing in a chat that reads HTML, Markdown or the markup of Slack. A zero-width space breaks what would begin there, so the text looks the same everywhere, which an escape for one of them would not.
+ * Makes text free of mentions and links in chats that read HTML, Markdown or Slack's markup. A zero-width space breaks
+ * their start, so the text looks the same in all of them; an escape would suit only one.
  */
 export function inert(text: string): string {
   return text.replace(beginnings, `$&${ZERO_WIDTH_SPACE}`);

@@ -4,7 +4,7 @@ import { sendHttp } from './http.ts';
 import { inert, textOf } from './text.ts';
 import type { Attempt, Sent } from './sent.ts';
 
-/** POST of JSON: `title`, `body` and `type` as an Apprise API takes them; the rest for programs. */
+/** Posts JSON: `title`, `body` and `type` as an Apprise API takes them, the rest for programs. */
 export function sendWebhook(
   { url, token, headers }: Extract<MessageTarget, { type: 'webhook' }>,
   message: Envelope,
@@ -30,8 +30,8 @@ export function sendWebhook(
 }
 
 /**
- * What programs get: by webhook, and on the standard input of a command. Most of them pass `title` and `body` on to a chat, so both are
- * inert there.
+ * The document for programs: body of a webhook, standard input of a command. Most of them pass `title` and `body` on to
+ * a chat, so both are inert.
  */
 export function asJson(message: Envelope): Readonly<Record<string, unknown>> {
   const { title, type, level, cause, at, count, files, id, isRepeat, host } = message;

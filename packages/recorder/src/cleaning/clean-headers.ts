@@ -3,10 +3,10 @@ import type { KnownSecrets } from './known-secrets.ts';
 import { shortestForm } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 
-/** All values of each header, also of one that may come only once. */
+/** All values of each header, even of one that may come only once. */
 export type ReceivedHeaders = NodeJS.Dict<string[]>;
 
-/** The headers as they are recorded. What they authorise with becomes known. */
+/** Returns headers as they are recorded, and learns their credentials. */
 export function cleanHeaders(headers: ReceivedHeaders, secrets: KnownSecrets): Record<string, string> {
   const clean: Record<string, string> = {};
   for (const [name, values] of Object.entries(headers))
@@ -28,7 +28,7 @@ function cleanHeader(name: string, values: readonly string[], secrets: KnownSecr
   return isKept ? withoutSignature(value) : hidden;
 }
 
-/** RFC 9110 section 11.4: a scheme and credentials; services also take a bare key. */
+/** RFC 9110 section 11.4: a scheme and credentials; services also accept a bare key. */
 function cleanCredentials(value: string, secrets: KnownSecrets): string {
   const [, scheme, credentials] = /^(\S+)\s+(.+)$/.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return secrets.add('key', value);
@@ -37,7 +37,7 @@ function cleanCredentials(value: string, secrets: KnownSecrets): string {
   return `${scheme} ${secrets.add('key', credentials)}`;
 }
 
-/** RFC 7617: `name:password`, in base64. Without a password, or with a mock one, the name is the key. */
+/** RFC 7617: `name:password` in base64. Without a password, or with a dummy one, the name is the key. */
 function passwordIn(credentials: string): readonly string[] {
   const [, name = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
   return [password.length < shortestForm ? name : '', password].filter((part) => part !== '');
@@ -49,7 +49,7 @@ function namedSecretsIn(credentials: string): readonly string[] {
   return pairs.flatMap(([, name = '', value = '']) => (isSecretName(name) ? [value] : []));
 }
 
-/** The values of all cookies, or the one that is set, without its attributes. */
+/** Values of all cookies, or of the one that is set, without its attributes. */
 function cookiesIn(name: string, header: string): readonly string[] {
   const pairs = header.split(/;\s*/);
   return (name === 'cookie' ? pairs : pairs.slice(0, 1)).flatMap((pair) => {
@@ -58,7 +58,7 @@ function cookiesIn(name: string, header: string): readonly string[] {
   });
 }
 
-/** Of the others only the names are recorded: who knows what they hold. */
+/** Other headers are recorded by name only, because their values may be secret. */
 const harmless = new Set([
   'accept',
   'accept-ranges',

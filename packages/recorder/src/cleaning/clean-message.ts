@@ -8,16 +8,16 @@ import type { RecordedMessage } from '../recording.ts';
 import { isSecretName } from './secret-names.ts';
 import { withoutLocalTokens } from '../upload-addresses.ts';
 
-/** How messages are cleaned. What has its place or its form is removed here, what is known in the end: see `withoutKnown`. */
+/** How messages are cleaned. Secrets in known places or forms are removed here, known secrets by `withoutKnown`. */
 export interface Cleaning {
   readonly secrets: KnownSecrets;
   /** Names of JSON fields whose texts are replaced, such as `title`. */
   readonly redacted: ReadonlySet<string>;
-  /** An upload address was asked: where it redirects to may be signed in its path. */
+  /** The request went to an upload address, so its redirect may be signed in the path. */
   readonly isUpload?: boolean;
 }
 
-/** The message as it is recorded: headers, and a body without secrets. */
+/** Returns a message as it is recorded: headers, and a body without secrets. */
 export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, cleaning: Cleaning): RecordedMessage {
   const recorded = cleanBody(headers['content-type']?.[0] ?? '', body, cleaning);
   const clean = cleanHeaders(headers, cleaning.secrets);
@@ -25,7 +25,7 @@ export function cleanMessage(headers: ReceivedHeaders, body: CapturedBody, clean
   return { headers: { ...clean, ...location }, ...(recorded !== undefined && { body: recorded }) };
 }
 
-/** Everything in a JSON value without what is known, names of fields included. */
+/** Removes known secrets from a JSON value, including names of fields. */
 export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string') return secrets.remove(withoutLocalTokens(value));
   if (typeof value === 'number') return secrets.remove(String(value)) === String(value) ? value : hidden;
@@ -36,13 +36,13 @@ export function withoutKnown(value: unknown, secrets: KnownSecrets): unknown {
   );
 }
 
-/** Path and query without what their names call secret. */
+/** Path and query without the parameters that their names call secret. */
 export function cleanTarget(target: string, { secrets }: Pick<Cleaning, 'secrets'>): string {
   const [path = '', ...query] = target.split('?');
   return query.length === 0 ? path : `${path}?${cleanPairs(query.join('?'), secrets)}`;
 }
 
-/** Other texts stay as they are, byte by byte: `a=1&b=%20`. */
+/** Keeps all other text byte by byte: `a=1&b=%20`. */
 function cleanPairs(pairs: string, secrets: KnownSecrets): string {
   return pairs
     .split('&')
@@ -69,7 +69,7 @@ function cleanBody(type: string, body: CapturedBody, cleaning: Cleaning): Record
   return { text: withoutSignature(text) };
 }
 
-/** Brackets inside brackets. */
+/** Deepest nesting that is read. */
 const deepest = 100;
 
 function parsed(text: string): unknown {
@@ -85,7 +85,7 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   if (typeof value === 'string') return cleanText(value, name, cleaning);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanJson(item, cleaning, name));
   if (typeof value !== 'object' || value === null) return value;
-  // Redacted is all that is below the name, too; and so is what is below `upload_url`.
+  // Everything below a redacted name, or below `upload_url`, is hidden too.
   const isWhole = cleaning.redacted.has(name) || name === 'upload_url';
   return Object.fromEntries(
     Object.entries(value).map(([key, held]) => [
@@ -95,7 +95,7 @@ function cleanJson(value: unknown, cleaning: Cleaning, name = ''): unknown {
   );
 }
 
-/** Everything below the name of a secret is secret. */
+/** Learns everything below the name of a secret. */
 function cleanSecret(value: unknown, secrets: KnownSecrets): unknown {
   if (typeof value === 'string' || typeof value === 'number') return secrets.add('secret', String(value));
   if (Array.isArray(value)) return value.map((item: unknown) => cleanSecret(item, secrets));
@@ -114,12 +114,12 @@ function cleanText(text: string, name: string, cleaning: Cleaning): string {
   return withoutSignature(/^\/\S*\?/.test(text) ? cleanTarget(text, { secrets }) : text);
 }
 
-/** Such a text is removed from all other places, too. A title like `videos` would be found by chance. */
+/** Whether a text may be removed from all other places too. A title like `videos` would match by chance. */
 function isUnlikelyElsewhere(text: string): boolean {
   return text.length >= 12 || /\S\s\S/.test(text);
 }
 
-/** An upload address that is not the recorder's: all behind the host may be what authorises. */
+/** An upload address outside the recorder: everything after the host may be a credential. */
 function withoutPath(text: string): string {
   const url = URL.parse(text);
   if (url === null || isOfRecorder(url)) return text;

@@ -1,16 +1,17 @@
 import { isSecretName } from './secret-names.ts';
 
-/** Stands in a recording for a text that nobody may read. */
+/** Replaces a secret text in a recording. */
 export const hidden = '[hidden]';
 
-/** Stands for a text whose equals can be told from others: `[hidden key 1]`. */
+/** Replaces a secret whose repeats stay recognisable: `[hidden key 1]`. */
 export function hiddenAs(kind: string, number: number): string {
   return `[hidden ${kind.replaceAll(/[^\w-]/g, '_')} ${number}]`;
 }
 
 /**
- * Addresses keep origin and path: what is signed stands in the query, and a password before the host. They stay addresses (RFC 3986). JSON may
- * escape their slashes. Elsewhere a parameter goes by its name, as in `a=1&token=`. Each character is looked at a few times, however long the text is.
+ * Addresses keep origin and path, and stay valid (RFC 3986): signatures are in the query, a password precedes the host.
+ * JSON may escape their slashes. Elsewhere a parameter is recognised by its name, as in `a=1&token=`. Each character is
+ * read a few times, however long the text is.
  */
 export function withoutSignature(text: string): string {
   return text
@@ -21,17 +22,17 @@ export function withoutSignature(text: string): string {
     );
 }
 
-/** For texts that are addresses, with a host or without. */
+/** For texts that are addresses, with or without a host. */
 export function withoutQueries(text: string): string {
   return text.replaceAll(/\?[^\s"'<>]*/g, '?hidden');
 }
 
-/** Whether something in the text was hidden. */
+/** Whether a part of the text was hidden. */
 export function hasHidden(text: string): boolean {
   return marks.test(text);
 }
 
-/** Whether a recorded text may be the other one, with something hidden. */
+/** Whether a recorded text with hidden parts may be the other text. */
 export function fits(recorded: string, text: string): boolean {
   const parts = recorded.split(marks);
   if (parts.length === 1) return recorded === text;

@@ -2,18 +2,18 @@ import type { KnownSecrets } from './known-secrets.ts';
 import { isSecretName } from './secret-names.ts';
 
 /**
- * Whether a text holds JSON with a field that nobody may read: lines of JSON, JSON inside a text, or JSON that breaks off. Where its value ends
- * is not known there.
- * @param redacted names of further such fields
+ * Whether a text contains JSON with a secret field: lines of JSON, JSON inside text, or JSON that breaks off. The end
+ * of the value is unknown there.
+ * @param redacted names of further secret fields
  */
 export function hasHiddenField(text: string, { redacted }: { readonly redacted: ReadonlySet<string> }): boolean {
   const names = text.matchAll(/["']([^"'\\]{1,100})\\*["']\s*:/g);
   return names.some(([, name = '']) => name === 'upload_url' || redacted.has(name) || isSecretName(name));
 }
 
-/** Learns the texts of such fields that are named like secrets, as far as they go. */
+/** Learns the readable part of the texts of fields that are named like secrets. */
 export function learnSecretFields(text: string, secrets: KnownSecrets): void {
-  // A name has an end soon: a search for each quote's partner would take too long in a text with many.
+  // Names are short; a search for the partner of each quote would take too long in a text with many.
   const fields = text.matchAll(/"((?:[^"\\]|\\.){1,60})"\s*:\s*"((?:[^"\\]|\\.)+)/gs);
   for (const [, name = '', value = ''] of fields) if (isSecretName(plain(name))) secrets.add('secret', plain(value));
 }

@@ -1,9 +1,9 @@
-/** A form shorter than this, in characters, would be found by chance in every other word. */
+/** Forms with fewer characters would match ordinary words by chance. */
 export const shortestForm = 6;
 
 /**
- * How a service or a program may repeat a secret: as it is, percent-encoded or without that, as in a form, escaped for JSON or HTML, in hex, and
- * inside something that is base64.
+ * Forms in which a service or a program may repeat a secret: unchanged, percent-encoded or decoded, form-encoded,
+ * escaped for JSON or HTML, in hex, and inside base64.
  */
 export function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
@@ -33,7 +33,7 @@ function inHtml(secret: string): string {
   return secret.replaceAll(/[&<>"]/g, (character) => names[character] ?? character);
 }
 
-/** Base64 writes three bytes as four characters: a text inside another one has three forms, whose ends depend on its neighbours. */
+/** Base64 writes three bytes as four characters, so text inside it has three forms, whose ends depend on neighbours. */
 function inBase64(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);

@@ -2,9 +2,9 @@ import type { Comparison, Finding } from '../compare/compare.ts';
 import type { SettledPoint } from '../compare/settled-points.ts';
 
 /**
- * How a service compares with the contract, for a person.
+ * A comparison of a service with the contract, for a person.
  *
- * @param escapeControls makes what the service said safe for one line of a terminal
+ * @param escapeControls makes text of the service safe for one line of a terminal
  */
 export function comparisonText(comparison: Comparison, escapeControls: (text: string) => string): string {
   const departures = (findings: readonly Finding[]): readonly string[] => findings.map(departure).map(escapeControls);
@@ -28,7 +28,7 @@ export function comparisonText(comparison: Comparison, escapeControls: (text: st
   return `${counted(exchanges, 'exchange')} compared.\n\n${blocks.join('\n')}${commandOf(comparison.switches)}`;
 }
 
-/** To be copied. */
+/** A command to copy. */
 function commandOf(switches: Comparison['switches']): string {
   const options = Object.entries(switches).map(([name, value]) => ` --set ${name}=${value}`);
   return options.length === 0 ? '' : `\nA sandbox like this service: dropcast sandbox${options.join('')}\n`;
@@ -47,7 +47,7 @@ function confirmation({ place, says, exchanges }: Finding): string {
   return `${place}: ${says ?? ''} (${numbers(exchanges)})`;
 }
 
-/** The first few are enough to look at. */
+/** Lists the first few only. */
 function numbers(exchanges: readonly number[]): string {
   const shown = exchanges.slice(0, 3).join(', ');
   return `exchange ${shown}${exchanges.length > 3 ? ` and ${exchanges.length - 3} more` : ''}`;

@@ -10,13 +10,13 @@ import type { RecordedExchange, Recording } from '../recording.ts';
 import { startReplay } from '../replay.ts';
 import { comparisonText, counted } from './comparison-text.ts';
 
-/** The terminal of commands that read and write files, and may be broken off. */
+/** The terminal of commands that read and write files and can be interrupted twice. */
 export type RecordingTerminal = Terminal<RecordingShell>;
 
 interface RecordingShell extends Shell {
   /** Absolute. */
   readonly cwd: string;
-  /** Fires at the second request to stop: cut what runs. */
+  /** Aborts at the second request to stop: cut running work. */
   readonly hurrying: AbortSignal;
 }
 
@@ -30,8 +30,8 @@ export interface RecordOptions {
 }
 
 /**
- * `record`: stands between a program and a service until it is stopped, then compares the service with the contract.
- * Exit code 1 if not all could be written.
+ * `record`: forwards between a program and a service until it is stopped, then compares the service with the contract.
+ * Exit code 1 when the recording is incomplete.
  */
 export async function record(terminal: RecordingTerminal, options: RecordOptions): Promise<number> {
   const { shell } = terminal;
@@ -64,7 +64,7 @@ Give your program the address above instead, with the same key. Press Ctrl-C to 
   return exitCodes.failed;
 }
 
-/** `compare FILE`: exit code 1 if the service is not as the specification or openapi.yaml says. */
+/** `compare FILE`: exit code 1 if the service deviates from the specification or openapi.yaml. */
 export async function compareRecording(
   terminal: RecordingTerminal,
   file: string,

@@ -10,36 +10,36 @@ import { settledPoints, switchesOf, type SettledPoint } from './settled-points.t
 export interface Comparison {
   /** Requests that were compared. */
   readonly exchanges: number;
-  /** What the specification gives and the service does otherwise: a mistake of one of them. */
+  /** Deviations from what the specification gives: either is wrong. */
   readonly violated: readonly Finding[];
-  /** What the contract assumes and the service does otherwise. */
+  /** Deviations from what the contract assumes. */
   readonly contradicted: readonly Finding[];
-  /** What the contract does not know. */
+  /** Fields that the contract does not know. */
   readonly unknown: readonly Finding[];
-  /** What the contract assumes and the service does. */
+  /** Assumptions of the contract that the service meets. */
   readonly confirmed: readonly Finding[];
-  /** What the contract assumes and no exchange shows. */
+  /** Assumptions of the contract that no exchange shows. */
   readonly unseen: readonly Pick<Finding, 'place' | 'says'>[];
-  /** Requests without a whole answer. */
+  /** Requests without a complete answer. */
   readonly broken: readonly { readonly exchange: number; readonly what: string }[];
-  /** How the service settles the points for which the sandbox has switches; only those that the exchanges show. */
+  /** How the service settles points for which the sandbox has switches, as far as the exchanges show it. */
   readonly settled: readonly SettledPoint[];
-  /** Of these what makes a sandbox do the same: all that is clear and not the default. For `startSandbox({ switches })`. */
+  /** Switches that make a sandbox do the same, without defaults and unclear points, for `startSandbox`. */
   readonly switches: Partial<Switches>;
 }
 
 export interface Finding {
-  /** Like `videos.create HTTP status`, `videos.list data[].title`, `feeds.publish 429`. */
+  /** For example `videos.create HTTP status`, `videos.list data[].title` or `feeds.publish 429`. */
   readonly place: string;
-  /** What the contract says there; null where it says nothing. */
+  /** Statement of the contract; null where it has none. */
   readonly says: string | null;
-  /** What the service does; null where it does as the contract says. */
+  /** Behaviour of the service; null where it follows the contract. */
   readonly what: string | null;
   /** Numbers of the exchanges that show it. */
   readonly exchanges: readonly number[];
 }
 
-/** Compares what was recorded of a service with openapi.yaml, point by point. */
+/** Compares the recorded exchanges with openapi.yaml, point by point. */
 export function compare(exchanges: readonly RecordedExchange[]): Comparison {
   const tally = new Tally();
   for (const exchange of exchanges) tally.note(exchange);
@@ -48,9 +48,9 @@ export function compare(exchanges: readonly RecordedExchange[]): Comparison {
 
 class Tally {
   readonly #points = new Map(pointsOfContract().map((point) => [point.place, point]));
-  /** By place: the exchanges in which it is. */
+  /** Exchanges by place. */
   readonly #seen = new Map<string, Set<number>>();
-  /** By place and rule, or what: the exchanges that show it. */
+  /** Exchanges by place and rule, or by place and deviation. */
   readonly #departures = new Map<string, { readonly departure: Departure; readonly exchanges: Set<number> }>();
 
   note(exchange: RecordedExchange): void {
@@ -141,14 +141,14 @@ class Tally {
   }
 }
 
-/** Whether the specification gives, or the contract assumes, what the service does otherwise. */
+/** Whether a deviation concerns what the specification gives or what the contract assumes. */
 function sourceOf({ place, what }: Departure, points: ReadonlyMap<string, Point>): Point['source'] {
   const [operation = '', status = ''] = place.split(' ');
-  // Which fields an answer has is given where the answer is: that of `GET /videos/:id` is not shown (api-spec section 4.5).
+  // The fields are given only for answers that are shown: `GET /videos/:id` is not (api-spec section 4.5).
   if (what === 'is missing' && points.get(`${operation} body`)?.source === 'assumed') return 'assumed';
   const known = points.get(place)?.source;
   if (known !== undefined) return known;
-  // Refusals have one form, and these statuses have codes (api-spec section 7). Answers of the upload address are not shown.
+  // Refusals have one form, and these statuses have codes (api-spec section 7). Upload answers are not shown.
   const hasCode = ['401', '403', '404', '429', '500'].includes(status);
   return operation === 'uploads.put' || (place.endsWith('error.code') && !hasCode) ? 'assumed' : 'given';
 }

@@ -5,17 +5,17 @@ import type { RecordedExchange } from '../recording.ts';
 import { jsonOf } from './exchanges.ts';
 import { bodyPlace, fieldPlace, formsOf, isWrapped, statusPlace, successOf } from './points.ts';
 
-/** Something in an answer that is not as the contract says. */
+/** A deviation of an answer from the contract. */
 export interface Departure {
   readonly place: string;
   readonly what: string;
-  /** The contract does not know the field at all: clients ignore it. */
+  /** The contract does not know the field; clients ignore it. */
   readonly isNew?: boolean;
-  /** Values that break the same rule are one departure: what is said of the first. Default: each `what` is its own. */
+  /** Values that break the same rule count once, with the `what` of the first. Default: each `what` counts. */
   readonly rule?: string;
 }
 
-/** What of a successful answer is not as the contract says. */
+/** Deviations of a successful answer. */
 export function departuresOf(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
   const { status: documented, schema } = successOf(operation);
   const status = exchange.answer?.status ?? 0;
@@ -23,12 +23,12 @@ export function departuresOf(operation: Operation, exchange: RecordedExchange): 
   return [...ofStatus, ...ofBody(operation, exchange, schema)];
 }
 
-/** What of a refusal is not `{"error": {"code", "message"}}` (api-spec section 7), or has a code that the status does not go with. */
+/** Deviations of a refusal from `{"error": {"code", "message"}}` or the code of its status (api-spec section 7). */
 export function refusalDepartures(operation: Operation, exchange: RecordedExchange): readonly Departure[] {
   const { answer } = exchange;
   const status = answer?.status ?? 0;
   const place = `${operation.name} ${status}`;
-  // It was asked for with a condition (RFC 9110 section 13).
+  // The answer to a conditional request (RFC 9110 section 13).
   if (status === 304) return [];
   if (status < 400) return [{ place: statusPlace(operation), what: `redirects (${status})` }];
   const documented = operation.answers[status] ?? operation.answers['4XX'];
@@ -42,7 +42,7 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
   return [...retryAfter, ...unique(errors.map((error) => refusalDeparture(place, error, json)))];
 }
 
-/** Seconds (api-spec section 8). */
+/** Retry-After must be in seconds (api-spec section 8). */
 function retryDepartures(place: string, retryAfter: string | undefined): readonly Departure[] {
   if (retryAfter === undefined) return [{ place, what: 'has no Retry-After' }];
   return /^\d+$/.test(retryAfter) ? [] : [{ place, what: 'has a Retry-After that is no number of seconds' }];
@@ -72,7 +72,7 @@ function ofBody(operation: Operation, exchange: RecordedExchange, schema: Schema
   ];
 }
 
-/** A bare answer where a wrapped one is expected, or the other way round, is one departure and not one for each field. */
+/** A bare answer instead of a wrapped one, or the reverse, is one departure rather than one per field. */
 function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; readonly what: string | null } {
   const isExpected = isWrapped(schema);
   const isSo = typeof json === 'object' && json !== null && 'data' in json;
@@ -81,12 +81,12 @@ function asWrapped(json: unknown, schema: Schema): { readonly wrapped: unknown; 
   return { wrapped: json, what: null };
 }
 
-/** What is nearest to the contract says best what is wrong. */
+/** The form with the fewest errors describes the problem best. */
 function fewest(lists: readonly (readonly SchemaError[])[]): readonly SchemaError[] {
   return lists.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
-/** Without those of texts in which something was hidden. */
+/** Skips errors of texts with hidden parts. */
 function errorsIn(schema: Schema, json: unknown): readonly SchemaError[] {
   return schemaErrors(schema, json).filter((error) => {
     const value = valueAt(json, pathOf(error.instancePath));
@@ -106,7 +106,7 @@ function departureAt(operation: Operation, error: SchemaError, body: unknown): r
   return [{ place, what: sentenceOf(error, body), ...ruleOf(error, valueAt(body, path)) }];
 }
 
-/** Each other word of an enumeration counts; of times and numbers that are not as they must be, there may be one per video. */
+/** Each unknown word of an enumeration counts. Wrong times and numbers may differ per video, so they share a rule. */
 function ruleOf({ keyword, message = '' }: SchemaError, value: unknown): Pick<Departure, 'rule'> {
   return keyword === 'enum' || keyword === 'const'
     ? {}
@@ -130,7 +130,7 @@ function detailOf({ keyword, params }: SchemaError): string {
   return '';
 }
 
-/** Characters of a value that are shown. */
+/** Longest value that is shown, in characters. */
 const longestShown = 60;
 
 function cut(text: string): string {
@@ -155,7 +155,7 @@ function valueAt(body: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], body);
 }
 
-/** Each item of a list departs in the same way: once is enough. */
+/** Items of a list repeat the same departure, so it is listed once. */
 function unique(departures: readonly Departure[]): readonly Departure[] {
   const seen = new Set<string>();
   return departures.filter(({ place, what }) => !seen.has(`${place} ${what}`) && seen.add(`${place} ${what}`));

@@ -2,7 +2,7 @@ import { operations, type Operation } from '@dropcast/sandbox/contract/document'
 import { isAt } from '@dropcast/sandbox/http/operations';
 import type { RecordedExchange } from '../recording.ts';
 
-/** The operation of the contract that an exchange is about. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+/** The operation of an exchange. HEAD is GET without a body (RFC 9110 section 9.3.2). */
 export function operationOf({ method, target }: Pick<RecordedExchange, 'method' | 'target'>): Operation | undefined {
   const pathname = pathOf(target);
   const asked = method === 'HEAD' ? 'GET' : method;
@@ -11,7 +11,7 @@ export function operationOf({ method, target }: Pick<RecordedExchange, 'method' 
   );
 }
 
-/** The JSON body of its answer; undefined if there is none. */
+/** JSON body of the answer; undefined without one. */
 export function jsonOf({ answer }: RecordedExchange): unknown {
   return answer?.body !== undefined && 'json' in answer.body ? answer.body.json : undefined;
 }

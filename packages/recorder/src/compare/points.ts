@@ -6,12 +6,12 @@ import {
   type Schema,
 } from '@dropcast/sandbox/contract/document';
 
-/** One thing that the contract says of an operation, and what was seen of it. */
+/** A statement of the contract about an operation. */
 export interface Point {
-  /** Like `videos.create HTTP status` or `videos.list data[].title`. */
+  /** For example `videos.create HTTP status` or `videos.list data[].title`. */
   readonly place: string;
   readonly source: 'given' | 'assumed';
-  /** What the contract says there, in a sentence or a few words. */
+  /** The statement in a sentence or a few words. */
   readonly says: string;
 }
 
@@ -19,11 +19,11 @@ export interface Point {
 export interface DocumentedSuccess {
   readonly status: number;
   readonly answer: DocumentedAnswer;
-  /** Of its JSON body; undefined where there is none. */
+  /** Schema of its JSON body; undefined without one. */
   readonly schema: Schema | undefined;
 }
 
-/** The forms that a body may have: usually one. */
+/** Alternative forms of a body, usually one. */
 export function formsOf(schema: Schema): readonly Schema[] {
   return schemaItself(schema).oneOf ?? [schema];
 }
@@ -33,11 +33,11 @@ export function successOf({ answers }: Operation): DocumentedSuccess {
   return { status: Number(status), answer, schema: answer.content?.['application/json']?.schema };
 }
 
-/** Everything that the contract says of successful answers, operation by operation. */
+/** All statements of the contract about successful answers, by operation. */
 export function pointsOfContract(): readonly Point[] {
   return operations.flatMap((operation) => {
     const { status, answer, schema } = successOf(operation);
-    // The specification shows no status of success at all (api-spec section 4.5).
+    // The specification shows no success status (api-spec section 4.5).
     const about: Point = { place: statusPlace(operation), source: 'assumed', says: `answers ${status}` };
     const source = answer['x-source'] ?? 'assumed';
     const body: Point = { place: bodyPlace(operation), source, says: bodySays(answer, schema) };
@@ -59,7 +59,7 @@ function joined(at: string, part: string | number): string {
   return at === '' ? part : `${at}.${part}`;
 }
 
-/** Whether the contract puts it into `data`, in any form. */
+/** Whether the contract wraps the body in `data`, in any form. */
 export function isWrapped(schema: Schema): boolean {
   return formsOf(schema).every((form) => 'data' in (schemaItself(form).properties ?? {}));
 }
@@ -79,7 +79,7 @@ function fieldsOf(schema: Schema, place: string): readonly Point[] {
     const known = schemaItself(field);
     const own: Point = {
       place: at,
-      // Given, but with a detail that is assumed: a service that does otherwise contradicts the detail.
+      // Given, with an assumed detail: a service that deviates contradicts the detail.
       source: known['x-assumption'] === undefined ? (known['x-source'] ?? 'given') : 'assumed',
       says: oneLine(known['x-assumption'] ?? known.description ?? 'is there'),
     };

@@ -9,8 +9,8 @@ interface ShownWord {
 }
 
 /**
- * The words for a video that is being processed. A video may stay pending for a moment after its upload: that `pending` is the word shows only
- * where no other one does.
+ * Words for a video in processing. A video may stay pending briefly after its upload, so `pending` counts as the word
+ * only where no other one appears.
  */
 export function processingWords(exchanges: readonly RecordedExchange[]): readonly ShownWord[] {
   const uploadedAt = endsOfUploads(exchanges);
@@ -28,7 +28,7 @@ export function processingWords(exchanges: readonly RecordedExchange[]): readonl
   return others.length > 0 ? others : shown;
 }
 
-/** By video: when its file had arrived, in milliseconds. A second upload changes nothing. */
+/** Arrival time of each video's file in milliseconds; a second upload changes nothing. */
 function endsOfUploads(exchanges: readonly RecordedExchange[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const exchange of exchanges) {

@@ -2,19 +2,19 @@ import type { RecordedExchange } from '../recording.ts';
 import { operationOf } from './exchanges.ts';
 import { beforeDeletion, doesTell, hasOnlyUnknownFields, orderOf, queryOf, repeated } from './telling-exchanges.ts';
 
-/** A question that the specification leaves open and that no single answer tells. */
+/** A question that the specification leaves open and no single answer settles. */
 export interface Question {
   readonly place: string;
-  /** What the contract assumes. */
+  /** Assumption of the contract. */
   readonly assumed: string;
-  /** What the exchanges say; null if they say nothing. */
+  /** Answer that the exchanges give; null without one. */
   answer(exchanges: readonly RecordedExchange[]): Told | null;
 }
 
 export interface Told {
   readonly isAsAssumed: boolean;
   readonly what: string;
-  /** Numbers of the exchanges that tell. */
+  /** Numbers of the exchanges that give it. */
   readonly exchanges: readonly number[];
 }
 

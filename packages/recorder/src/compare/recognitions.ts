@@ -15,29 +15,29 @@ import {
   repeated,
 } from './telling-exchanges.ts';
 
-/** A value of a switch, and the number of an exchange that shows it. */
+/** A value of a switch, and the exchange that shows it. */
 export interface Shown<Value> {
   readonly value: Value;
   readonly exchange: number;
 }
 
-/** How a recording shows what a switch of the sandbox would have to be. */
+/** How a recording shows the value of a switch of the sandbox. */
 interface Recognition<Value> {
-  /** What shows it, for the documentation. */
+  /** Evidence, for the documentation. */
   readonly from: string;
   shown(exchanges: readonly RecordedExchange[]): readonly Shown<Value>[];
 }
 
-/** An exchange with a whole answer, and what readers ask about it. */
+/** An exchange with a complete answer, prepared for readers. */
 interface Answered {
   readonly exchange: RecordedExchange;
   readonly operation: Operation | undefined;
   readonly status: number;
-  /** The JSON body of the answer; undefined where there is none. */
+  /** JSON body of the answer; undefined without one. */
   readonly json: unknown;
 }
 
-/** By switch; null for what a recorder cannot see. */
+/** By switch; null where a recorder sees nothing. */
 export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches[Name]> | null } = {
   unknown_fields: {
     from: 'a `POST` or `PATCH` whose body is valid but for fields that openapi.yaml does not have',
@@ -218,7 +218,7 @@ export const recognitions: { readonly [Name in SwitchName]: Recognition<Switches
 
 type Read<Value> = (answered: Answered) => Value | null;
 
-/** What each whole answer shows by itself. */
+/** Reads each complete answer on its own. */
 function each<Value>(read: Read<Value>): Recognition<Value>['shown'] {
   return (exchanges) =>
     exchanges.flatMap((exchange) => {
@@ -234,7 +234,7 @@ function each<Value>(read: Read<Value>): Recognition<Value>['shown'] {
     });
 }
 
-/** What each success of these operations shows. HEAD has no body to look at. */
+/** Reads each success of these operations. HEAD has no body. */
 function successes<Value>(names: readonly string[], read: Read<Value>): Recognition<Value>['shown'] {
   return each((answered) => {
     const { exchange, operation } = answered;
@@ -243,7 +243,7 @@ function successes<Value>(names: readonly string[], read: Read<Value>): Recognit
   });
 }
 
-/** The status as a value of a switch that has statuses. */
+/** The status as a value of a switch with statuses. */
 function asValue<Value extends string>(values: readonly Value[], status: number): Value | null {
   return values.find((value) => value === String(status)) ?? null;
 }
@@ -262,7 +262,7 @@ function hasUnknownParameter(exchange: RecordedExchange, { parameters }: Operati
   return [...queryOf(exchange).keys()].some((name) => !known.has(name));
 }
 
-/** Whether there is JSON where there must be: what cannot be read at all may be refused with another status. */
+/** Whether required JSON is present; an unreadable body may be refused with another status. */
 function isReadable({ request }: RecordedExchange, { body }: Operation): boolean {
   if (request.body === undefined) return body?.required !== true;
   return 'json' in request.body;
@@ -279,7 +279,7 @@ function errorForm({ answer, method }: RecordedExchange): Switches['error_body']
   return typeof json['message'] === 'string' ? 'message' : null;
 }
 
-/** XML is neither a page nor a sentence. */
+/** XML is neither a page nor plain text. */
 function textForm(text: string): 'text' | 'html' | null {
   if (/^\s*<\?xml/i.test(text)) return null;
   return /^\s*</.test(text) ? 'html' : 'text';

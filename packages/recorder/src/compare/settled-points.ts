@@ -3,11 +3,11 @@ import type { SwitchName, Switches } from '@dropcast/sandbox/profiles/switch-tab
 import type { RecordedExchange } from '../recording.ts';
 import { recognitions, type Shown } from './recognitions.ts';
 
-/** How a service settles a point that the specification leaves open, as far as the exchanges show it. */
+/** A point that the specification leaves open, as the exchanges show that the service settles it. */
 export interface SettledPoint {
-  /** Of the switch that settles it in the sandbox. */
+  /** Name of the switch in the sandbox. */
   readonly name: SwitchName;
-  /** What was seen: more than one value where the service does not always do the same. */
+  /** Values seen; more than one where the service varies. */
   readonly values: readonly {
     readonly value: string;
     /** Numbers of the exchanges that show it. */
@@ -15,7 +15,7 @@ export interface SettledPoint {
   }[];
 }
 
-/** Every point that the exchanges show, in the order of the switches. */
+/** All points that the exchanges show, in the order of the switches. */
 export function settledPoints(exchanges: readonly RecordedExchange[]): readonly SettledPoint[] {
   return switchNames.flatMap((name) => {
     const shown = recognitions[name]?.shown(exchanges) ?? [];
@@ -23,7 +23,7 @@ export function settledPoints(exchanges: readonly RecordedExchange[]): readonly 
   });
 }
 
-/** What makes the sandbox settle them in the same way: of those with one value what is not the default. */
+/** Switches for a sandbox that settles the points in the same way: unambiguous values other than the default. */
 export function switchesOf(points: readonly SettledPoint[]): Partial<Switches> {
   return Object.fromEntries(
     points.flatMap(({ name, values: [first, ...others] }) =>

@@ -3,7 +3,7 @@ import { schemaErrors } from '@dropcast/sandbox/contract/schema-check';
 import type { RecordedExchange } from '../recording.ts';
 import { jsonOf, operationOf, pathOf } from './exchanges.ts';
 
-/** What follows a success of the same operation on the same target. */
+/** Exchanges that follow a success of the same operation on the same target. */
 export function repeated(exchanges: readonly RecordedExchange[], name: string): readonly RecordedExchange[] {
   const done = new Set<string>();
   return exchanges.filter((exchange) => {
@@ -14,7 +14,7 @@ export function repeated(exchanges: readonly RecordedExchange[], name: string): 
   });
 }
 
-/** Uploads to videos that were there: an address of one that was deleted tells nothing about a second file. */
+/** Uploads to existing videos; the address of a deleted one reveals nothing about a second file. */
 export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
   const deleted = new Set<string | undefined>();
   return exchanges.filter((exchange) => {
@@ -24,7 +24,7 @@ export function beforeDeletion(exchanges: readonly RecordedExchange[]): readonly
   });
 }
 
-/** Uploads that no other one to the same address preceded, but for such as were refused too. The program did not know the video as deleted. */
+/** First uploads to an address, not counting refused ones, of videos that the program did not know as deleted. */
 export function firstUploads(exchanges: readonly RecordedExchange[]): readonly RecordedExchange[] {
   const gone = new Set(exchanges.filter(isMissing).map(videoOf));
   const mayHaveArrived = new Set<string>();
@@ -37,12 +37,12 @@ export function firstUploads(exchanges: readonly RecordedExchange[]): readonly R
   });
 }
 
-/** Somebody else had deleted the video. */
+/** Another client had deleted the video. */
 function isMissing(exchange: RecordedExchange): boolean {
   return operationOf(exchange)?.name === 'videos.get' && exchange.answer?.status === 404;
 }
 
-/** The id of the video that the request names in its path. */
+/** Id of the video in the path of the request. */
 export function videoOf(exchange: RecordedExchange): string | undefined {
   return pathOf(exchange.target)
     .split('/')
@@ -53,12 +53,12 @@ export function isSuccess({ answer }: Pick<RecordedExchange, 'answer'>): boolean
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
 }
 
-/** Who has no right, asks too often or finds the service ill, learns nothing about it. */
+/** Refused rights, rate limits and server errors reveal nothing about the video. */
 export function doesTell(status: number): boolean {
   return status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
-/** Whether the body has fields that the contract does not know, and would be valid without them. */
+/** Whether the body would be valid without its unknown fields, and has some. */
 export function hasOnlyUnknownFields({ request }: RecordedExchange, { body: expected }: Operation): boolean {
   if (request.body === undefined || !('json' in request.body)) return false;
   const schema = expected?.content['application/json']?.schema;
@@ -72,7 +72,7 @@ export function queryOf({ target }: RecordedExchange): URLSearchParams {
 
 export type Order = 'newest first' | 'oldest first' | 'no order by time';
 
-/** The order of a list by the times of creation; null if it does not show. */
+/** Order of a list by creation time; null when the answer does not show it. */
 export function orderOf(exchange: RecordedExchange): Order | null {
   const times = timesIn(jsonOf(exchange));
   const pairs = times.slice(1).map((time, index) => Math.sign(time - (times[index] ?? 0)));

@@ -3,23 +3,23 @@ import { mostHeld } from './body-capture.ts';
 
 export interface Piece {
   readonly bytes: Buffer;
-  /** Of the whole body, where that was changed. */
+  /** Length of the whole body, if it was changed. */
   readonly length?: number;
 }
 
-/** Whether the body may contain addresses: JSON, perhaps without saying so, that can be read. */
+/** Whether the body may contain addresses: readable JSON, even without its content type. */
 export function mayHaveAddresses({ headers }: IncomingMessage): boolean {
   const type = headers['content-type'] ?? 'text/plain';
   return /\bjson\b|^text\/plain\b/i.test(type) && /^(?:identity)?$/i.test(headers['content-encoding'] ?? '');
 }
 
-/** The body as it arrives. @throws the error of a connection that breaks before the end */
+/** Yields the body as it arrives. @throws the error of a connection that breaks before the end */
 export async function* piecesOf(incoming: IncomingMessage): AsyncGenerator<Piece> {
   for await (const bytes of incoming as AsyncIterable<Buffer>) yield { bytes };
 }
 
 /**
- * The body, held until it is whole, and then changed. One that is longer than `mostHeld` passes as it is.
+ * Yields the changed body once it is complete. A body longer than `mostHeld` passes unchanged.
  *
  * @throws the error of a connection that breaks before the end
  */

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** What was seen of a body that passed. */
+/** The record of a body that passed. */
 export interface CapturedBody {
   readonly bytes: number;
-  /** Of all bytes that passed, hex. */
+  /** SHA-256 of all bytes, in hex. */
   readonly sha256: string;
-  /** All of it, where that is UTF-8 without a NUL, and not too long. */
+  /** The whole text, if it is UTF-8 without NUL and not too long. */
   readonly text: string | undefined;
 }
 
-/** Bytes of a body that are held in memory. A page of 100 videos has about 100 KiB. */
+/** Largest body that is kept in memory, in bytes. A page of 100 videos has about 100 KiB. */
 export const mostHeld = 4 * 1024 * 1024;
 
-/** Notes a body that passes, without holding it up. */
+/** Captures a passing body without delaying it. */
 export class BodyCapture {
   readonly #hash = createHash('sha256');
   #kept: Buffer[] = [];
@@ -27,7 +27,7 @@ export class BodyCapture {
     else this.#kept = [];
   }
 
-  /** What has passed until the first call; later bytes do not count. */
+  /** Returns the body up to the first call; later bytes are ignored. */
   end(): CapturedBody {
     this.#seen ??= {
       bytes: this.#bytes,

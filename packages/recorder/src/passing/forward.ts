@@ -3,9 +3,9 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
 
-/** Sends requests on to a service as they came. */
+/** Forwards requests to a service unchanged. */
 export interface Forwarder extends Disposable {
-  /** Opens the request; the caller sends the body, and listens to the rest. @param mayHaveKey whether what authorises may go there */
+  /** Opens the request; the caller sends the body and listens. @param mayHaveKey whether it may carry credentials */
   open(request: IncomingMessage, url: URL, mayHaveKey: boolean): ClientRequest;
 }
 
@@ -16,8 +16,8 @@ export function createForwarder(ca: string | undefined): Forwarder {
     http: new HttpAgent({ keepAlive: true }),
     https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: true, proxyEnv: process.env, ...trust }),
   };
-  // A connection of its own for each request: one that the service closes meanwhile would break a request that is not to blame. Without
-  // `keepAlive`, Node stops to send a body when the answer comes before its end.
+  // Each request has its own connection: a reused one that the service closes would break an unrelated request. Without
+  // `keepAlive`, Node stops sending a body when the answer arrives before its end.
   for (const agent of Object.values(agents)) agent.keepSocketAlive = () => false;
   return {
     open: (request, url, mayHaveKey) => {
@@ -33,7 +33,7 @@ export function createForwarder(ca: string | undefined): Forwarder {
   };
 }
 
-/** The headers of an answer for the program, without those of the connection to the service. @param length of a body that was changed */
+/** Headers of an answer without those of the connection to the service. @param length of a changed body */
 export function answerHeaders(answer: IncomingMessage, length: number | undefined): string[] {
   if (length === undefined) return endToEnd(answer.rawHeaders, connectionHeaders);
   const others = new Set([...connectionHeaders, 'content-length', 'content-md5', 'digest', 'content-digest']);
@@ -53,16 +53,16 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** A recording is to be read. */
+/** Recordings must be readable, so no encoding is requested. */
 const notForwarded: ReadonlySet<string> = new Set([...connectionHeaders, 'host', 'accept-encoding']);
 
-/** Other names for a key are in use, but no client sends those to an upload address by itself. */
+/** Keys in other headers are possible, but no client sends those to an upload address automatically. */
 const authorising: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 function headersFor(request: IncomingMessage, url: URL, mayHaveKey: boolean): string[] {
   const { headers, method = 'GET' } = request;
   const isChunked = headers['transfer-encoding'] !== undefined;
-  // Else Node announces a chunked body, which many a service refuses.
+  // Otherwise Node announces a chunked body, which many services refuse.
   const isEmpty = !isChunked && headers['content-length'] === undefined && ['POST', 'PUT', 'PATCH'].includes(method);
   return [
     'Host',

@@ -5,7 +5,7 @@ import { mayHaveAddresses, piecesOf, rewrittenPieces } from './answer-pieces.ts'
 import { BodyCapture, type CapturedBody } from './body-capture.ts';
 import { answerHeaders } from './forward.ts';
 
-/** What came of a request that was sent on. */
+/** The result of a forwarded request. */
 export interface Passed {
   readonly request: CapturedBody;
   readonly answer?: {
@@ -13,7 +13,7 @@ export interface Passed {
     readonly headers: IncomingMessage['headersDistinct'];
     readonly body: CapturedBody;
   };
-  /** Why there is no whole answer. */
+  /** Reason for an incomplete answer. */
   readonly broken?: string;
 }
 
@@ -25,13 +25,13 @@ export interface PassOptions {
   readonly upstream: ClientRequest;
   /** Changes an answer that may contain addresses. */
   rewrite(body: Buffer): Buffer;
-  /** Breaks both sides; the reason is a sentence. */
+  /** Breaks both connections; its reason is a sentence. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Passes a request on to the service and its answer back, whole or broken, as fast as the slower side takes it. A connection that breaks on
- * one side is broken on the other. Never rejects.
+ * Passes a request to the service and its answer back, complete or broken, at the pace of the slower side. A connection
+ * that breaks on one side is broken on the other. Never rejects.
  */
 export async function passOn({ stop, ...options }: PassOptions): Promise<Passed> {
   const { request, response, upstream } = options;
@@ -74,20 +74,20 @@ export async function passOn({ stop, ...options }: PassOptions): Promise<Passed>
 function answerOf(upstream: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     upstream.once('response', resolve);
-    // It may also fail after its answer: then the answer tells.
+    // A request may still fail after its answer, which then counts.
     upstream.on('error', reject);
     upstream.once('close', () => reject(new Error('the service closed the connection without an answer')));
   });
 }
 
-/** Sends the body on. A service that answers early may stop reading: the rest goes nowhere, so that the program can read the answer. */
+/** Sends the body. If a service answers early and stops reading, the rest is discarded so the program can read on. */
 function send({ request, response, awaitsContinue, upstream }: Omit<PassOptions, 'stop'>, sent: BodyCapture): void {
   if (awaitsContinue) upstream.once('continue', () => response.headersSent || response.writeContinue());
   else upstream.flushHeaders();
   const note = (chunk: Buffer): void => sent.note(chunk);
   request.on('data', note);
   request.pipe(upstream);
-  // After the end of an answer, Node does not say any more that there is room for what is left of the body.
+  // After the end of an answer, Node no longer reports room for the rest of the body.
   upstream.once('response', () => upstream.socket?.on('drain', () => upstream.emit('drain')));
   upstream.once('close', () => {
     request.off('data', note);
@@ -134,7 +134,7 @@ async function either(response: ServerResponse, one: string, other: string): Pro
   );
 }
 
-/** The service has the whole body, or will not take more of it. */
+/** Resolves when the service has the whole body or accepts no more of it. */
 function bodyPassed(request: IncomingMessage, upstream: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed || upstream.destroyed) return resolve();
@@ -144,7 +144,7 @@ function bodyPassed(request: IncomingMessage, upstream: ClientRequest): Promise<
   });
 }
 
-/** The request cannot have reached the service. */
+/** Whether the request cannot have reached the service. */
 function isUnreachable(error: unknown): boolean {
   const code = codeOf(error);
   return (
@@ -154,7 +154,7 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** Nobody that is trusted has signed the certificate. */
+/** Whether no trusted authority signed the certificate. */
 function isOfTrust(code: string): boolean {
   return /^UNABLE_TO_|SELF_SIGNED/.test(code);
 }

@@ -27,7 +27,7 @@ export interface Desk {
 
 type NewKeyView = KeyView & { readonly key: string };
 
-/** Does the work at the desk that the options mean. @throws a failure when there is none, or when it refuses */
+/** Does the work at the desk that the options choose. @throws a failure without a desk, or when it refuses */
 export async function atDesk<T>(
   terminal: Terminal,
   options: DeskOptions,
@@ -70,7 +70,7 @@ async function readCa(terminal: Terminal, path: string): Promise<string> {
   }
 }
 
-/** The lock on the records is the truth about whether a sandbox runs: its announcement may have outlived it. */
+/** The lock on the records decides whether a sandbox runs, because its announcement may have outlived it. */
 async function workInFolder<T>(terminal: Terminal, folder: string, work: (desk: Desk) => Promise<T>): Promise<T> {
   const path = join(folder, 'sandbox.db');
   if (!existsSync(path)) throw terminal.failure(`${folder} has no sandbox records`, exitCodes.failed);

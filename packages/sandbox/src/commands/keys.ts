@@ -31,7 +31,7 @@ export async function createKey(
   shell.stdout.write(`${made.key}\n`);
 }
 
-/** `keys revoke`: the service refuses the key from now on. @param options.listedBy the command that shows all keys */
+/** `keys revoke`: the service refuses the key from then on. @param options.listedBy the command that shows all keys */
 export async function revokeKey(
   terminal: Terminal,
   id: string,

@@ -45,7 +45,7 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<voi
 }
 
 async function start({ shell, failure }: Terminal, options: Options): Promise<Sandbox> {
-  // Empty for a random one.
+  // An empty token makes a random one.
   const adminToken = shell.env['DROPCAST_SANDBOX_TOKEN'] ?? '';
   const { host, port, seed, requestsPerHour, tls = false, uploadOrigin, importFrom } = options;
   const { data: dataDir, expose: exposed = false, externalUrl, cors: corsOrigins, samples: samplesDir } = options;
@@ -73,7 +73,7 @@ async function start({ shell, failure }: Terminal, options: Options): Promise<Sa
   }
 }
 
-/** With the name by which the command takes the option. */
+/** Names the option as on the command line. */
 function asGiven({ path, what }: OptionProblem): string {
   const option = String(path[0]);
   return `${GIVEN_AS[option] ?? `--${option}`}: ${what}`;
@@ -145,7 +145,7 @@ So that Node programs, including dropcast, trust its certificate:
 `;
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }
