@@ -53,7 +53,7 @@ export const arrows: Record<string, { uses: readonly string[]; types?: readonly 
 };
 
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
-const homes: Record<string, readonly string[]> = {
+export const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'cli', 'packages/notify'],
   '@dropcast/media': ['watch', 'disk', 'packages/sandbox'],
   '@dropcast/notify': ['config', 'ledger', 'daemon', 'status', 'cli'],
@@ -91,6 +91,9 @@ const homes: Record<string, readonly string[]> = {
   'p-limit': ['watch', 'packages/sandbox'],
   send: ['packages/sandbox'],
 };
+
+/** Folders of packages/. */
+export const packages = ['client', 'media', 'notify', 'pages', 'recorder', 'sandbox'];
 
 const folders = Object.keys(arrows).filter((folder) => !folder.includes('/'));
 
@@ -176,7 +179,7 @@ export default defineConfig({
   },
   overrides: [
     ...Object.entries(arrows).map(([folder, allowed]) => boundary(folder, allowed)),
-    ...['client', 'media', 'notify', 'pages', 'recorder', 'sandbox'].map(packageBoundary),
+    ...packages.map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });
