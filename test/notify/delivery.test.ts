@@ -4,7 +4,7 @@ import { secret } from '../../src/config/secret.ts';
 import { createMessageTargets } from '../../src/daemon/message-targets.ts';
 import { isInWindow } from '../../src/config/day-window.ts';
 import { clockTime } from '../../src/view/words/clock-time.ts';
-import type { Outbox, OutboxRow } from '../../packages/notify/src/outbox.ts';
+import type { Outbox, OutboxRow } from '../../packages/notify/src/ports.ts';
 import { createDelivery } from '../../packages/notify/src/delivery.ts';
 import type { Envelope } from '../../packages/notify/src/message.ts';
 import type { Sent } from '../../packages/notify/src/senders/sent.ts';

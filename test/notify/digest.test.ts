@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isInWindow } from '../../src/config/day-window.ts';
 import { clockTime } from '../../src/view/words/clock-time.ts';
-import type { OutboxRow } from '../../packages/notify/src/outbox.ts';
+import type { OutboxRow } from '../../packages/notify/src/ports.ts';
 import { nextBatch } from '../../packages/notify/src/digest.ts';
 
 const at = (time: string): number => new Date(`2026-11-22T${time}:00`).getTime();

@@ -1,8 +1,6 @@
 import type { MessageTarget } from './target.ts';
 import { nextBatch } from './digest.ts';
-import type { LocalClock } from './digest.ts';
-import type { Logger } from './logger.ts';
-import type { Outbox, TargetResults } from './outbox.ts';
+import type { LocalClock, Logger, Outbox, TargetResults } from './ports.ts';
 import { placeOf } from './senders/send.ts';
 import type { Send } from './senders/send.ts';
 import type { Sent } from './senders/sent.ts';

@@ -1,13 +1,6 @@
 import type { Envelope, Message } from './message.ts';
-import type { OutboxRow } from './outbox.ts';
+import type { LocalClock, OutboxRow } from './ports.ts';
 import type { DayWindow } from './target.ts';
-
-/** The local time of this machine. Times are epoch milliseconds. */
-export interface LocalClock {
-  /** `14:20`; with the date on another day than now. */
-  timeOf(at: number, now: number): string;
-  isInWindow(window: DayWindow, at: number): boolean;
-}
 
 /** Messages that a digest lists. */
 const mostShown = 20;

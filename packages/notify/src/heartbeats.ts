@@ -1,6 +1,5 @@
 import type { HeartbeatTarget } from './target.ts';
-import type { Logger } from './logger.ts';
-import type { TargetResults } from './outbox.ts';
+import type { Logger, TargetResults } from './ports.ts';
 import { beat } from './senders/heartbeat.ts';
 import { placeOf } from './senders/send.ts';
 

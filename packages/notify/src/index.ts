@@ -6,7 +6,7 @@ export { droppedName } from './delivery.ts';
 export type { Message } from './message.ts';
 export { createNotifications } from './notifications.ts';
 export type { NewsDesk, Notifications } from './notifications.ts';
-export type { Outbox, OutboxCommit, TargetResults } from './outbox.ts';
+export type { Outbox, OutboxCommit, TargetResults } from './ports.ts';
 export { post } from './post.ts';
 export { createSend } from './senders/send.ts';
 export type { Send } from './senders/send.ts';

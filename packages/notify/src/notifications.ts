@@ -1,9 +1,7 @@
 import { createDelivery } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
-import type { LocalClock } from './digest.ts';
 import { createHeartbeats } from './heartbeats.ts';
-import type { Logger } from './logger.ts';
-import type { Outbox, TargetResults } from './outbox.ts';
+import type { LocalClock, Logger, Outbox, TargetResults } from './ports.ts';
 import type { Send } from './senders/send.ts';
 import type { MessageTarget, NotifyTarget } from './target.ts';
 

@@ -1,7 +1,7 @@
 import type { MessageTarget } from './target.ts';
 import { droppedName, mostWaiting } from './delivery.ts';
 import type { Message } from './message.ts';
-import type { Outbox, TargetResults } from './outbox.ts';
+import type { Outbox, TargetResults } from './ports.ts';
 
 /** Messages older than this are dropped. */
 const longestWaitMs = 3 * 24 * 3_600_000;

@@ -19,10 +19,7 @@ export interface NotificationsWorld extends NewsDeskWorld {
 /** How often to check for news. */
 const everyMs = 5_000;
 
-/**
- * Starts notifications as configured, and follows reloads. Disposing it returns quickly: undelivered messages stay in
- * the outbox for the next start.
- */
+/** Starts notifications as configured, and follows reloads. Disposing it returns quickly. */
 export function startNotifications(world: NotificationsWorld): Notifications {
   const notifications = createNotifications(world);
   // Messages of an earlier run are sent at once.

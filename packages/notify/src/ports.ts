@@ -1,3 +1,5 @@
+import type { DayWindow } from './target.ts';
+
 /** A message that a target has not accepted yet. Times are epoch milliseconds. */
 export interface OutboxRow {
   readonly seq: number;
@@ -42,12 +44,6 @@ export interface Outbox {
   ): Promise<number>;
 }
 
-/** Identifies a target in results. */
-export interface TargetName {
-  readonly name: string;
-  readonly type: string;
-}
-
 /** Receives the results of sending. */
 export interface TargetResults {
   took(target: TargetName): void;
@@ -57,4 +53,20 @@ export interface TargetResults {
   dropped(target: TargetName, messages: number): void;
   /** The target was removed from the configuration. */
   gone(name: string): void;
+}
+
+type TargetName = Readonly<Record<'name' | 'type', string>>;
+
+/** The local time of this machine. Times are epoch milliseconds. */
+export interface LocalClock {
+  /** `14:20`; with the date on another day than now. */
+  timeOf(at: number, now: number): string;
+  isInWindow(window: DayWindow, at: number): boolean;
+}
+
+/** The log of the program. Messages are fixed, fields are an object; errors go under `err`. */
+export interface Logger {
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
