@@ -50,8 +50,7 @@ export function createArrivals({ db, words, prepared, write }: Connection): Inta
     },
     pathsNamed: async (folder, stem) => {
       const paths = db.selectFrom('file').select('path').where(folderKey, '=', words.key(folder));
-      // Everything that begins with the stem and a dot: '/' follows '.'. Two searches, because with OR SQLite reads the
-      // whole folder.
+      // '/' follows '.': this is the stem and a dot. Two searches, because with OR SQLite reads the whole folder.
       const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
       const start = words.keyStart(`${stem}.`);
       const found = named.where(pathKey, '>=', start).where(pathKey, '<', `${start}\u{10FFFF}`);

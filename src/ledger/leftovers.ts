@@ -39,8 +39,7 @@ export function createLeftovers({ db, words, prepared }: Connection): LeftoverSt
 }
 
 /**
- * Keeps title and time of each unanswered create request of a row, in the transaction that writes the row: one line for
- * each of its tokens.
+ * Keeps title and time of each unanswered create request of a row, one line for each token, with the row itself.
  *
  * @param before the row as it was, or null for a new one
  */

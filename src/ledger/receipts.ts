@@ -79,8 +79,7 @@ export interface ReadReceipts {
 const underWay = 64;
 
 /**
- * The receipts since a time, in epoch milliseconds. Lines that are none are left out and counted; the file is not
- * changed.
+ * The receipts since a time, in epoch milliseconds. Other lines are left out and counted; the file is not changed.
  *
  * @throws {LedgerError} when the file cannot be used
  */

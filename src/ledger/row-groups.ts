@@ -16,10 +16,7 @@ export function createRowGroups(connection: Connection): RowStore {
   return { rows: <G extends RowGroup>(wanted: RowsWanted<G>) => groups[wanted.group](wanted) };
 }
 
-/*
- * Conditions of partial indexes are literal, because SQLite does not match a bound value with them. A LIMIT is a bound value; queries
- * that run every second are prepared once with it.
- */
+// Conditions of partial indexes are literal, because SQLite does not match a bound value with them.
 const isToBePutAway = sql<boolean>`disposal = 'pending'`;
 const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
@@ -175,21 +172,9 @@ function groupsOf({ db, words, prepared }: Connection): Groups {
   };
 }
 
-function anyRows(
-  db: Connection['db'],
-  { states, also, since, limit, newestFirst }: RowsWanted<'any'>,
-): Promise<readonly Facts[]> {
-  const inStates =
-    states === undefined
-      ? filesIn(db)
-      : filesIn(db).where((eb) =>
-          eb.or([
-            eb('state', 'in', [...states]),
-            ...(also === undefined
-              ? []
-              : [eb.and([eb('id', 'in', [...also.ids]), eb('state', 'in', [...also.states])])]),
-          ]),
-        );
+function anyRows(db: Connection['db'], wanted: RowsWanted<'any'>): Promise<readonly Facts[]> {
+  const { states, since, limit, newestFirst } = wanted;
+  const inStates = states === undefined ? filesIn(db) : filesIn(db).where('state', 'in', states);
   const query =
     since === undefined
       ? inStates

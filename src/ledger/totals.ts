@@ -15,10 +15,7 @@ export interface Totals {
   readonly 'feeds ahead': readonly string[];
   /** When the oldest unfinished file came in, and when the last file was done: epoch milliseconds, or null. */
   readonly 'waiting since': { readonly oldest: number | null; readonly done: number | null };
-  /**
-   * Local files that are to be deleted later. `nextAt`: when the next is due (epoch milliseconds); null when only a
-   * full disk makes any of them go.
-   */
+  /** Local files to delete later. `nextAt`: when the next is due; null when only a full disk makes any of them go. */
   readonly deletions: { readonly files: number; readonly nextAt: number | null };
   /** Files that were there before the first start and wait to be adopted, and how many of these were compared. */
   readonly adoption: { readonly files: number; readonly compared: number };

@@ -18,10 +18,7 @@ export interface LedgerView {
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Templates of `after_ready: move` by which files of a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
-  /**
-   * Whether a file ever got a video in this channel, or was published in this feed. Reads all rows: only for doubtful
-   * names.
-   */
+  /** Whether a video ever got into this channel or feed. Reads all rows: only for doubtful names. */
   hasSentTo(kind: 'channel' | 'feed', name: string): Promise<boolean>;
 }
 

@@ -92,11 +92,7 @@ export const rowStage = (code: string): string => `(CASE state WHEN 'retrying' T
     WHEN 'awaiting upload' THEN 'queued' WHEN 'awaiting publish' THEN 'publishing'
     WHEN 'skipped' THEN CASE WHEN ${code} = 'ignored' THEN 'ignored' ELSE 'skipped' END ELSE state END)`;
 
-/**
- * Rows that wait for a channel that the service does not have.
- *
- * @param code the expression for the code of their failure
- */
+/** Rows that wait for a channel that the service does not have. @param code of their failure, as SQL */
 export const isWithoutChannel = (code: string): string =>
   `(state = 'retrying' AND ${code} = '${unknownNameCodes.channel}')`;
 

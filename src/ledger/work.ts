@@ -8,10 +8,7 @@ export type StoredRow = Readonly<Record<string, Value>>;
 export interface Query {
   readonly text: string;
   readonly values: readonly Value[];
-  /**
-   * Returns nothing and is not read before the end of the transaction, so that it may run there together with others
-   * like it.
-   */
+  /** Returns nothing, and nothing before the end of the transaction reads it: such statements may run together. */
   readonly isLast?: boolean;
 }
 

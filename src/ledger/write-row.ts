@@ -11,11 +11,7 @@ import type { SqlWords } from './words.ts';
 
 type RowWords = Pick<SqlWords, 'allColumns' | 'beside' | 'forWrite' | 'kept' | 'beforeInsert'>;
 
-/**
- * Adds the row of a new file, with the first line of its history; see `IntakeStore.insert`.
- *
- * @throws {AlreadyKnownError}
- */
+/** Adds the row and the first history line of a new file: `IntakeStore.insert`. @throws {AlreadyKnownError} */
 export function* insertFacts(words: RowWords, given: Facts, instead: string | null): Work<void> {
   const facts = words.kept(given);
   yield* words.beforeInsert(facts, instead);
@@ -80,10 +76,7 @@ function failureOf(failure: Failure | null): string | null {
   return JSON.stringify({ kind, code, status } satisfies AttemptFailure);
 }
 
-/**
- * Writes only the columns that differ: SQLite rewrites every index on a written column, even if its value stays the
- * same.
- */
+/** Writes only columns that differ: SQLite rewrites every index on a written column, even with the same value. */
 function* update(before: StoredRow, after: StoredRow): Work<void> {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);

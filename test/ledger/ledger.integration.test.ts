@@ -113,17 +113,6 @@ describe('what people ask for', () => {
       expect(await find(name)).toEqual([]);
   });
 
-  test('a list of some states can have a few rows more, by id and state', async () => {
-    await using opened = await openScratch();
-    const { store } = opened;
-    for (const facts of [named('a'), named('b'), named('c', uploaded), named('d', uploaded)]) await store.insert(facts);
-    const list = async (states: readonly string[], ids: readonly string[]): Promise<string[]> =>
-      (await store.rows({ group: 'any', states, also: { ids, states: ['queued'] }, limit: 9 })).map(({ id }) => id);
-    expect(await list(['processing'], ['b', 'c'])).toEqual(['b', 'c', 'd']);
-    expect(await list([], ['a', 'd', 'x'])).toEqual(['a']);
-    expect(await list([], [])).toEqual([]);
-  });
-
   test('counts, lists and suspects', async () => {
     await using opened = await openScratch();
     const { store } = opened;

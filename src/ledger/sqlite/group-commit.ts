@@ -7,8 +7,7 @@ export type Write<T> = (sql: Statements) => T;
 export interface GroupCommit {
   /**
    * Writes are done in the order of the calls.
-   * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the
-   *   disk
+   * @returns what the write returned, once it is on disk; rejects with what it threw or what kept it from the disk
    */
   write<T>(write: Write<T>): Promise<T>;
   /** Commits waiting writes at once. */

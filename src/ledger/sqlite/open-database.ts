@@ -34,8 +34,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
       return await openOnce(path, isTrusted);
     } catch (error) {
       if (!(error instanceof LedgerInUseError) || performance.now() >= end) throw error;
-      // SQLite's own busy timeout keeps the shared lock, so two processes that use it wait for each other. Closing
-      // releases it.
+      // SQLite's busy timeout keeps the shared lock, so two processes would wait for each other. Closing releases it.
       await sleep(Math.random() * betweenMs);
     }
   }

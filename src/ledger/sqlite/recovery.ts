@@ -12,8 +12,7 @@ export function ledgerPath(stateDir: string): string {
 }
 
 /**
- * Whether a ledger exists, without opening it. An empty file counts as none: a first start that was interrupted leaves
- * one.
+ * Whether a ledger exists, without opening it. An empty file counts as none: an interrupted first start leaves one.
  *
  * @returns false when nothing was ever written
  * @throws {LedgerError} when there was one: starting from nothing would upload everything again

@@ -38,8 +38,7 @@ export function openStatements(database: DatabaseSync): Statements {
   };
   const run = (text: string, values: readonly Value[] = []): void => void prepare(text).run(values);
   const rollBack = (): void => {
-    // When SQLite has rolled back already (sqlite.org/lang_transaction.html, section 4), a second ROLLBACK fails and
-    // hides the reason.
+    // SQLite may have rolled back (sqlite.org/lang_transaction.html, section 4): a second ROLLBACK hides the reason.
     if (database.isTransaction) run('ROLLBACK');
   };
   return {

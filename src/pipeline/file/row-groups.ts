@@ -12,51 +12,31 @@ export interface RowGroups {
     readonly states?: readonly string[];
     /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended yet. */
     readonly since?: number;
-    /** Also these rows, by id, when they are in one of these states. */
-    readonly also?: { readonly ids: readonly string[]; readonly states: readonly string[] };
     readonly newestFirst?: boolean;
   };
   /** In no order. */
   readonly 'by id': { readonly ids: readonly string[] };
   /** In this folder, since then (epoch milliseconds). */
   readonly 'came in': { readonly folder: string; readonly since: number };
-  /**
-   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record,
-   * or are among `passing`.
-   */
+  /** Of the same size and uploaded, or on their way and first: they came before, have a record, or are `passing`. */
   readonly twins: { readonly of: Facts; readonly passing: readonly string[] };
-  /**
-   * Skipped for this file, which failed in processing or was deleted since; null: for any file, which reads every
-   * skipped row.
-   */
+  /** Skipped for this file, which failed or was deleted since; null: for any file, which reads every skipped row. */
   readonly stranded: { readonly twin: string | null };
   /** `done`, and `after_ready` was not tried yet. */
   readonly 'to put away': AtMost & Seen;
   /** `after_ready` failed and is tried again. Newest first. */
   readonly 'waiting for disk': AtMost & Seen;
-  /**
-   * In these folders, to be deleted later, and `after` is over at `now` (epoch milliseconds). The one that is due
-   * longest first.
-   */
+  /** To be deleted later, and `after` is over at `now` (epoch milliseconds). The one that is due longest first. */
   readonly expired: AtMost & { readonly now: number; readonly folders: readonly string[] };
-  /**
-   * To be deleted once the disk is as full as the mark says. The one that is done longest first, without so many of
-   * them.
-   */
+  /** To be deleted once the disk is as full as the mark says. The one that is done longest first, but for some. */
   readonly crowding: AtMost & { readonly mark: FullMark; readonly without?: number };
   /** Their video gets new metadata. */
   readonly 'to amend': AtMost;
   /** Ended like this while their record had no bytes yet. */
   readonly abandoned: AtMost & { readonly ends: readonly End[] };
-  /**
-   * Held because nothing says where they go or because they differ from a checksum beside them, or waiting for a
-   * channel that the service does not have.
-   */
+  /** Held without a route or with another checksum, or waiting for a channel that the service does not have. */
   readonly unrouted: unknown;
-  /**
-   * Failed, waiting or held because the file was away or could not be read, as of `isOfLocalFile`; perhaps a few
-   * others. In the order of their ids, and only those after this id.
-   */
+  /** Stopped because the file was away or unreadable (`isOfLocalFile`); perhaps a few others. By id, after this one. */
   readonly 'stopped by disk': AtMost & { readonly folder: string; readonly after: string };
   /** There before the first start, to be compared with what the service has. */
   readonly 'to compare': AtMost;

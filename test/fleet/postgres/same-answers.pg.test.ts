@@ -89,7 +89,7 @@ function questionsOf(files: readonly Facts[], texts: readonly string[]): Readonl
     retrying: [{ group: 'retrying', dueBy: 8, limit }],
     any: [
       { group: 'any', states: ['done', 'queued'], since: 3, limit: 9, newestFirst: true },
-      { group: 'any', states: ['done'], also: { ids: ['f_1'], states: ['queued'] }, limit: 9 },
+      { group: 'any', limit: 9 },
     ],
     'came in': [{ group: 'came in', folder: '/in', since: 4 }],
     twins: [{ group: 'twins', of: first, passing: ['f_2'] }],
