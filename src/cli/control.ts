@@ -19,11 +19,11 @@ import { escapeControls } from '../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** Where a daemon is reached, and its ledger when it is down. */
+/** The socket of a daemon, and its ledger when it is down. */
 export type DaemonPlace = Pick<Config, 'file' | 'failureLog'> &
   LedgerPlace & { readonly status: Pick<Config['status'], 'socket'> };
 
-/** Of a configuration that cannot be read: only its daemon can say what it has. */
+/** For a configuration that cannot be read: only its daemon has these. */
 export const unknownLedger = { ledger: null, hostName: '', folders: [] } as const;
 
 /**
@@ -50,7 +50,7 @@ export async function queryDaemonOrLedger<T>(
 /**
  * Reads the ledger of a daemon that is down, and says so on stderr.
  *
- * @param error why the daemon did not answer, as it was thrown or explained
+ * @param error why the daemon did not answer, raw or explained
  * @throws {CommandError} when the daemon runs, or the ledger cannot answer
  */
 export async function readLedgerInstead<T>(
@@ -60,7 +60,7 @@ export async function readLedgerInstead<T>(
   read: (ledger: LedgerToRead | null) => Promise<T>,
 ): Promise<T> {
   const why = error instanceof CommandError ? error.cause : error;
-  // A member of the group may not look into the state directory, where the ledger is.
+  // A member of the group may not read the state directory with the ledger.
   if (!(why instanceof NotRunningError) || why.cause instanceof NotAllowedError) throw explain(error);
   try {
     await using ledger = await openLedgerToRead(config);
@@ -72,7 +72,7 @@ export async function readLedgerInstead<T>(
 }
 
 /**
- * Asks the running daemon for what it makes line by line. When it is down, makes it from its ledger.
+ * Streams the output of the running daemon line by line. When it is down, produces it from its ledger.
  *
  * @param make gets null when there is no ledger yet
  * @throws {CommandError} when the daemon or the ledger cannot answer
@@ -108,7 +108,7 @@ export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): 
 }
 
 /**
- * Reads what the running daemon tells line by line, until the signal fires or the daemon ends it.
+ * Streams lines from the running daemon, until the signal fires or the daemon ends the stream.
  *
  * @throws {CommandError} with exit code 3 when it is not running
  */
@@ -135,10 +135,11 @@ async function look<T>(config: DaemonPlace, path: string): Promise<T> {
 }
 
 /**
- * Asks at the control socket, or where members of its group may ask.
+ * Asks at the control socket, or at the read socket, which members of its group may use.
  *
- * @throws {NotRunningError} with a `NotAllowedError` as its cause when this user may not look into the state directory either
- * @throws {NotAllowedError} when this user may ask nowhere
+ * @throws {NotRunningError} with a `NotAllowedError` as its cause when this user may not read the state directory
+ *   either
+ * @throws {NotAllowedError} when this user may use neither socket
  */
 export async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => Promise<T>): Promise<T> {
   let refusal: NotAllowedError | null = null;
@@ -153,13 +154,16 @@ export async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => 
     }
   }
   if (serviceOf(config.file) === null && refusal !== null) throw refusal;
-  // Every user may see that the runtime directory of a service is not there: systemd removes it when the service stops.
+  // Every user can see that the runtime directory of a service is missing: systemd removes it when the service stops.
   if (isLastOpen) throw new NotRunningError('the daemon is not running', { cause: refusal });
-  // The first refusal counts: it names the socket of the configuration.
+  // The first refusal counts, because it names the socket of the configuration.
   throw new NotAllowedError(`${refusal?.message}, or ask for membership in the group dropcast`, { cause: refusal });
 }
 
-/** A member of the group may not look into the state directory, where the way to the socket of an installed service begins. */
+/**
+ * A member of the group may not read the state directory, which contains the link to the socket of an installed
+ * service.
+ */
 function socketsOf(config: DaemonPlace): readonly string[] {
   const { socket } = config.status;
   const service = serviceOf(config.file);
@@ -180,7 +184,7 @@ function whoAnswers(ledger: LedgerToRead | null): string {
   );
 }
 
-/** PostgreSQL is asked because no daemon is there: both are worth saying. */
+/** PostgreSQL is queried because no daemon runs, so the message has both causes. */
 function explainWithoutDaemon({ ledger }: DaemonPlace, error: unknown): unknown {
   const isAway = error instanceof LedgerError || error instanceof LedgerUnavailableError;
   if (ledger === null || !isAway) return explain(error);
@@ -198,7 +202,7 @@ export async function commandDaemon<T>(config: DaemonPlace, path: string, body: 
   }
 }
 
-/** The same, for a command that can be carried out without a daemon. @param otherwise while none runs */
+/** The same, for a command that also works without a daemon. @param otherwise called while none runs */
 export async function commandDaemonOr<T>(
   config: DaemonPlace,
   { path, body }: { readonly path: string; readonly body: unknown },
@@ -213,7 +217,7 @@ export async function commandDaemonOr<T>(
 }
 
 /**
- * Does something in the ledger itself, for commands that need no daemon.
+ * Works on the ledger itself, for commands that need no daemon.
  *
  * @throws {CommandError} when the ledger cannot be used, or other hosts use it too
  */
@@ -229,7 +233,8 @@ export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Pr
 }
 
 /**
- * Only a daemon changes a ledger that several hosts use: what the others do at the same time is known to none but them.
+ * Only a daemon changes a ledger that several hosts use, because a command does not know what the others do at the same
+ * time.
  *
  * @throws {CommandError} naming the hosts on which the command can be given
  */
@@ -254,7 +259,7 @@ async function runningHosts(config: DaemonPlace): Promise<readonly string[]> {
   }
 }
 
-/** What a person is told of an error, and with which exit code; bugs as they are. */
+/** The message and exit code for an error; bugs stay unchanged. */
 export function explain(error: unknown): unknown {
   if (error instanceof NotRunningError) {
     return new CommandError(

@@ -1,6 +1,8 @@
 import { exitCodes } from './shell.ts';
 
-/** What ended a command, for a program: printed instead of its document, so that stdout is JSON with `--json`, whatever happens. */
+/**
+ * The error of a command as JSON: printed instead of its document, so that stdout is JSON with `--json` in every case.
+ */
 export interface ErrorDocument {
   readonly v: 1;
   readonly error: { readonly code: ErrorCode; readonly message: string; readonly exit: number };
@@ -19,7 +21,7 @@ export function errorDocument(message: string, exit: number): ErrorDocument {
   return { v: 1, error: { code: codes[exit] ?? 'failed', message, exit } };
 }
 
-/** Whether a command line asks for JSON; what follows `--` is no option. */
+/** Whether a command line asks for JSON; arguments after `--` are not options. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');

@@ -1,26 +1,22 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
+import { addHostCommands } from '../fleet/commands/host-commands.ts';
+import { addLedgerCommands } from '../fleet/commands/ledger-commands.ts';
 import { addActCommands } from './act/commands.ts';
+import { addRareCommands } from './act/rare-commands.ts';
 import { addApiCommands } from './api/commands.ts';
 import { addConfigCommands } from './configure/commands.ts';
-import { addExamples } from './examples.ts';
-import { addHostCommands } from '../fleet/commands/host-commands.ts';
-import { addDemoCommand } from './run/demo-command.ts';
-import { addLedgerCommands } from '../fleet/commands/ledger-commands.ts';
 import { addLookCommands } from './look/commands.ts';
 import { addNotifyCommands } from './notify/commands.ts';
-import { oneScreen } from './one-screen.ts';
-import { addRareCommands } from './act/rare-commands.ts';
 import { createRegistry } from './registry.ts';
-import { addRunCommands } from './run/commands.ts';
+import { addDemoCommand, addRunCommands } from './run/commands.ts';
 import { addSandboxCommands } from './sandbox.ts';
 import { addSetupCommands } from './setup/commands.ts';
-import { exitCodes } from './shell.ts';
-import type { Shell } from './shell.ts';
+import { type Shell, exitCodes } from './shell.ts';
 import { addSystemdCommands } from './systemd/commands.ts';
 
 /**
- * All commands, in groups, what is used most first. Each is loaded when it runs, so that none slows down the start of another. Parsing
- * throws CommanderError for wrong usage, and CommandError for what a command reports.
+ * All commands, in groups, the most used first. Each is loaded when it runs, so that none slows down the start of
+ * another. Parsing throws CommanderError for wrong usage, and CommandError for what a command reports.
  *
  * @param installed version of the package, and the folder of its sample media
  * @param exit called with the exit code of the command
@@ -65,8 +61,69 @@ export function createProgram(
   return program;
 }
 
-/** The exit code of an error thrown by parsing: 0 for `--help` and `--version`, else wrong usage; null for any other error. */
+/**
+ * The exit code of an error thrown by parsing: 0 for `--help` and `--version`, wrong usage for other commander errors;
+ * null for any other error.
+ */
 export function usageExitCode(error: unknown): number | null {
   if (!(error instanceof CommanderError)) return null;
   return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
+}
+
+/**
+ * Makes `dropcast --help` fit on one screen: one line for each command, one line for each group named here, and no
+ * options, of which it has only two.
+ */
+function oneScreen(program: Command, inOneLine: readonly string[]): void {
+  const plain = new Help();
+  program
+    .configureHelp({
+      subcommandTerm: termOf,
+      visibleOptions: (command) => (command === program ? [] : plain.visibleOptions(command)),
+      visibleCommands: (command) => command.commands.filter((each) => !inOneLine.includes(each.helpGroup())),
+    })
+    .addHelpText('after', () => `\n${inOneLine.map((group) => lineOf(program, group)).join('\n')}\n${AFTER}`);
+}
+
+/** Without `[options]`, which every command has. */
+function termOf(command: Command): string {
+  return `${command.name()} ${command.usage()}`.replaceAll(/ \[(?:options|command)\]/g, '');
+}
+
+function lineOf(program: Command, group: string): string {
+  const names = program.commands.filter((each) => each.helpGroup() === group).map((each) => each.name());
+  return `${group} ${names.join(', ')}`;
+}
+
+const AFTER = `
+More: dropcast COMMAND --help, dropcast --version, man dropcast
+Configuration: --config PATH, else $DROPCAST_CONFIG, else ./dropcast.yaml,
+else /etc/dropcast/dropcast.yaml.
+Exit codes: 0 fine, 1 something failed or needs you, 2 wrong usage,
+3 the daemon is not running, 78 the configuration is wrong.`;
+
+/** Command lines in --help and the manual, for commands whose options are not self-explanatory. */
+const examples: Readonly<Record<string, readonly string[]>> = {
+  ls: ['ls --state failed,held', 'ls --since today --query evening --json'],
+  events: ['events -f --level warn', 'events --since 7d --level warn'],
+  failures: ['failures --since 7d'],
+  retry: ['retry --all', 'retry --cause unknown_channel --to ch_news'],
+  ignore: ['ignore --state held --query .mkv --plan', 'ignore --undo evening.mp4'],
+  pause: ['pause --all --until 18:00', 'pause /srv/video/inbox'],
+  setup: ['setup --service https://video.example.com/v1 --key-file api_key --plan'],
+  doctor: ['doctor --canary', 'doctor --bundle report.tar.gz'],
+  explain: ['explain /srv/video/inbox/evening.mp4'],
+  reapply: ['reapply --since 7d', 'reapply --folder /srv/video/inbox --yes'],
+  adopt: ['adopt', 'adopt --confirm'],
+  hosts: ['hosts', 'hosts drain ingest2 --wait', 'hosts drain ingest2 --undo'],
+};
+
+/** Adds them behind the options. */
+function addExamples(program: Command): void {
+  for (const command of program.commands) {
+    const lines = examples[command.name()] ?? [];
+    if (lines.length === 0) continue;
+    const title = lines.length === 1 ? 'Example' : 'Examples';
+    command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  $ dropcast ${line}`).join('\n')}`);
+  }
 }

@@ -6,7 +6,7 @@ import type { FileSelection } from '../pipeline/file/selection.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** What files can be selected by, as in `dropcast ls`. */
+/** The selections of files, as in `dropcast ls`. */
 export type SelectionOptions = Readonly<Partial<Record<Exclude<QueryWord, 'q'> | 'query', string>>>;
 
 export interface QueryGiven {
@@ -14,10 +14,10 @@ export interface QueryGiven {
   readonly selection: FileSelection;
 }
 
-/** @throws {CommandError} what was given cannot be meant */
+/** @throws {CommandError} an option is invalid */
 export function queryGiven(shell: Shell, options: SelectionOptions): QueryGiven {
   const { folder, query: q } = options;
-  // As with a shell variable that is not set: a command must not act on all files then.
+  // The value of an unset shell variable: the command must not act on all files then.
   const empty = [...queryWords, 'query' as const].find((word) => options[word as keyof SelectionOptions] === '');
   if (empty !== undefined)
     throw new CommandError(`--${empty} is empty: give a value, or leave it out`, exitCodes.usage);

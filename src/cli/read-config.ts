@@ -9,7 +9,7 @@ import type { Problem } from '../config/problem.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** A configuration with every problem of it and of what it names. */
+/** A configuration with all its problems and those of the paths that it names. */
 export interface CheckedConfig {
   readonly file: string;
   /** Null when the file itself has an error. */
@@ -30,9 +30,9 @@ export async function readConfig(shell: Shell, option: string | undefined): Prom
 }
 
 /**
- * The configuration that a command works with; warnings go to stderr.
+ * The configuration of a command; warnings go to stderr.
  *
- * @param folders `may come later` for a daemon: a disk that is late at boot must not keep it from all the others
+ * @param folders `may come later` for a daemon: a disk that is late at boot must not block all the others
  * @throws {CommandError} with exit code 78 and every problem
  */
 export async function requireConfig(
@@ -41,7 +41,7 @@ export async function requireConfig(
   folders: 'must be there' | 'may come later' = 'must be there',
 ): Promise<Config> {
   const { config, problems, file } = await readConfig(shell, option);
-  // Opening the ledger says what a disk refuses, with an exit code after which systemd tries again.
+  // Opening the ledger reports refusals by a disk, with an exit code after which systemd tries again.
   const mayPass = (key: string): boolean => folders === 'may come later' || key === 'state_dir';
   const isWrong = problems.some(
     ({ severity, passing, key }) => severity === 'error' && !(passing === true && mayPass(key)),
@@ -58,8 +58,8 @@ export async function requireConfig(
 }
 
 /**
- * For commands that only need to know where things are. Problems around the file do not matter to them, nor does the key: only the
- * service may be able to read it.
+ * For commands that only need to know where things are. They ignore problems around the file, and the key, which only
+ * the service may be able to read.
  */
 export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
   const place = await locateConfig(shell, option);

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Shell } from './shell.ts';
 
-/** What every command with a configuration takes. */
+/** The options of every command with a configuration. */
 export interface Shared {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** What commands are added with. */
+/** Adds commands to the program. */
 export interface Registry {
   readonly shell: Shell;
   /** Called with the exit code of the command. */

@@ -1,6 +1,6 @@
 import type { Suspension } from '../suspension.ts';
 
-/** The process as commands see it: nothing below main.ts reads `process`. */
+/** The process for commands: only main.ts reads `process`. */
 export interface Shell {
   /** Opened on first use: most commands read nothing. */
   readonly stdin: NodeJS.ReadStream;
@@ -10,15 +10,18 @@ export interface Shell {
   /** Absolute. */
   readonly cwd: string;
   readonly home: string;
-  /** From now on SIGTERM, SIGINT and SIGHUP fire the signals below; until then they end the process, as usual. */
+  /** From here on SIGTERM, SIGINT and SIGHUP fire the signals below; before that they end the process, as usual. */
   takeOverSignals(): void;
-  /** Fires at the first of them: finish what is running, then exit. */
+  /** Fires at the first of them: finish running work, then exit. */
   readonly stopping: AbortSignal;
-  /** Fires at the second: cut what runs. The process ends within a second, whatever hangs. */
+  /** Fires at the second: cut running work. The process ends within a second, whatever hangs. */
   readonly hurrying: AbortSignal;
   /** SIGHUP calls back instead of stopping; the last callback wins. */
   onReload(callback: () => void): void;
-  /** Calls back before the process stops (Ctrl-Z) and when it goes on (`fg`; may be twice): for modes of the terminal. */
+  /**
+   * Calls back before the process is suspended (Ctrl-Z) and when it resumes (`fg`; perhaps twice), to set modes of the
+   * terminal.
+   */
   aroundSuspension(leave: () => void, comeBack: () => void): Suspension;
 }
 

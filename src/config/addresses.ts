@@ -1,4 +1,7 @@
-/** An address of the configuration, or what is wrong with it. Messages never repeat it: it may hold a password. */
+/**
+ * An address of the configuration, or the mistake in it. Messages never repeat the address, because it may contain a
+ * password.
+ */
 export type Address = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
 export type Listen =
@@ -12,7 +15,7 @@ export function parseBaseUrl(text: string): Address {
   return { ok: true, value: url.origin + url.pathname.replace(/\/+$/, '') };
 }
 
-/** Scheme, host and port of a web address that has no path. */
+/** Scheme, host and port of a web address without a path. */
 export function parseOrigin(text: string): Address {
   const url = webAddress(text);
   if (typeof url === 'string') return { ok: false, message: url };
@@ -20,7 +23,7 @@ export function parseOrigin(text: string): Address {
   return { ok: true, value: url.origin };
 }
 
-/** The name of a host alone, as a browser sends it: no scheme, no port, no path. */
+/** A bare host name, as a browser sends it: no scheme, no port, no path. */
 export function parseHostName(text: string): Address {
   const isName = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i.test(text) && text.length <= 253;
   if (isName) return { ok: true, value: text.toLowerCase() };
@@ -40,9 +43,9 @@ export function parseListen(text: string): Listen {
 export const LISTEN_FORM = 'off, or host:port, like 127.0.0.1:7878 or [::1]:7878';
 
 /**
- * Whether a host is this machine, and so may be spoken to without TLS: `localhost`, `127.0.0.0/8` or `::1`, with or without
- * brackets. The client has the same rule for its own callers; a test keeps the two equal. Importing it from there would load the
- * whole client for every command that reads a configuration.
+ * Whether a host is this machine, so that TLS is not required: `localhost`, `127.0.0.0/8` or `::1`, with or without
+ * brackets. The client has the same rule for its own callers; a test keeps the two equal. Importing it from there would
+ * load the whole client for every command that reads a configuration.
  */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/i.test(host);

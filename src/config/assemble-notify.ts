@@ -7,7 +7,7 @@ type CheckedTarget = CheckedTree['notify'][number];
 
 /**
  * @param secrets by path, like `notify.0.url`; empty when they are not read
- * @param absolute of a program
+ * @param absolute resolves the path of a program
  */
 export function assembleNotify(
   targets: readonly CheckedTarget[],

@@ -12,7 +12,7 @@ import type { Secrets } from './secrets.ts';
 type CheckedFolder = CheckedTree['folders'][number];
 type CheckedRule = CheckedFolder['rules'][number];
 
-/** What a configuration needs besides the checked tree. */
+/** The inputs of a configuration besides the checked tree. */
 export interface Context {
   readonly paths: ConfigPaths;
   readonly environment: Environment;

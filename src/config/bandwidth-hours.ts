@@ -9,12 +9,12 @@ export interface BandwidthHours {
   readonly otherwise: number | null;
 }
 
-/** Something wrong in it. */
+/** A mistake in the limits. */
 export interface HoursIssue {
   readonly message: string;
-  /** The entry that is meant; without it all of them. */
+  /** The entry concerned; absent: all of them. */
   readonly key?: string;
-  /** Its name is wrong, not its value. */
+  /** The name of the entry is wrong, not its value. */
   readonly isName?: boolean;
 }
 
@@ -25,7 +25,7 @@ type Parsed =
 const OTHERWISE = 'otherwise';
 const HOURS_FORM = `${BANDWIDTH_FORM}; or by the time of day { "08:00-18:00": 20MB/s, otherwise: unlimited }`;
 
-/** Reads one limit, or several by the time of day. @param value as YAML gives it */
+/** Parses one limit, or several by the time of day. @param value as YAML gives it */
 export function parseBandwidthHours(value: unknown): Parsed {
   if (typeof value === 'string') return always(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -49,7 +49,7 @@ export function limitAt({ windows, otherwise }: BandwidthHours, atMs: number): n
   return window === undefined ? otherwise : window.bytesPerSecond;
 }
 
-/** When the limit is next another one than at this moment (epoch milliseconds); null when it never is. */
+/** When the limit next changes from its value at this moment (epoch milliseconds); null when it never does. */
 export function limitChangesAt(hours: BandwidthHours, atMs: number): number | null {
   const now = limitAt(hours, atMs);
   return hours.windows.length === 0 ? null : nextMinute(atMs, (minute) => limitAt(hours, minute) !== now);
@@ -64,7 +64,7 @@ function always(text: string): Parsed {
 
 interface Entry {
   readonly key: string;
-  /** Null: it is `otherwise`, or no window. */
+  /** Null: the entry is `otherwise`, or not a window. */
   readonly window: DayWindow | null;
   readonly bytesPerSecond: number | null;
   readonly issue?: HoursIssue;
@@ -83,7 +83,7 @@ function entryOf(key: string, limit: unknown): Entry {
   return rate.ok ? entry : { ...entry, issue: { key, message: rate.message } };
 }
 
-/** Nobody could say which of two limits counts. */
+/** Two limits at the same time would contradict each other. */
 function overlaps(entries: readonly Entry[]): HoursIssue[] {
   return entries.flatMap(({ key, window }, index) => {
     if (window === null) return [];

@@ -16,10 +16,11 @@ import { formatKeyPath, parseKeyPath, type KeyPath } from './raw-tree.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Checks on the disk that folders and state directory exist and may be used, and how they relate once links are resolved.
- * Never reads what is in them, never writes, and waits at most 5 s for a folder. Does not repeat what `loadConfig` saw from the paths alone.
+ * Checks on the disk that folders and state directory exist and are accessible, and how they relate once links are
+ * resolved. Never reads their content, never writes, and waits at most 5 s for a folder. Does not repeat what
+ * `loadConfig` derived from the paths alone.
  *
- * @param locate gives the place of a key in the file
+ * @param locate returns the place of a key in the file
  */
 export async function checkDirectories(
   paths: Directories,
@@ -64,7 +65,7 @@ async function lookAt(folder: Folder, key: KeyPath, service: InstalledService | 
   }
 }
 
-/** A service does not see what its unit hides: a folder may be there, unless the drop-in names it already. */
+/** A service does not see what its unit hides: a folder may exist, unless the drop-in already names it. */
 async function whyMissing(path: string, service: InstalledService | null): Promise<string> {
   const plain = `${path} does not exist; create or mount it`;
   if (service === null) return plain;
@@ -72,7 +73,7 @@ async function whyMissing(path: string, service: InstalledService | null): Promi
   return installed.includes(path.replaceAll('%', '%%')) ? plain : `${plain}, then run: ${service.setupCommand}`;
 }
 
-/** `setup` gives the service what it lacks; a person who runs `check` may lack something else. */
+/** `setup` grants the service what it lacks; the user who runs `check` may lack other rights. */
 export function whyNotEntered(
   path: string,
   cause: unknown,
@@ -95,7 +96,7 @@ function nowhere(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [error(key, message)] };
 }
 
-/** For a folder, which may appear later. */
+/** The finding for a folder, which may appear later. */
 function away(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [{ ...error(key, message), passing: true }] };
 }
@@ -127,11 +128,12 @@ async function inspectStateDir(path: string): Promise<Inspected> {
   const place = { key, path: (await realpath(existing)) + path.slice(existing.length) };
   if (refused === null) return { place, findings: [] };
   const verb = existing === path ? `write to ${path}` : `create ${path} in ${existing}`;
-  // What a disk or its permissions refuse is no mistake in the file: the daemon says it, ends, and systemd starts it again later.
+  // A refusal by a disk or its permissions is no mistake in the file: the daemon reports it and exits, and systemd
+  // starts it again later.
   return { place, findings: [{ ...error(key, `cannot ${verb}: ${errnoSentence(refused)}`), passing: true }] };
 }
 
-/** The directory, or the nearest one above it that exists: it will be created in there. */
+/** The directory, or the nearest existing one above it, in which it will be created. */
 async function nearestExisting(
   path: string,
 ): Promise<string | { readonly refused: string; readonly isMistake: boolean }> {

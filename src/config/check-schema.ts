@@ -8,13 +8,13 @@ import { configSchema, type CheckedTree } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** A finding, and what an unknown key probably means: that key is then not reported as missing too. */
+/** A finding, with the likely meaning of an unknown key, so that key is not reported as missing too. */
 interface Explained extends Finding {
   readonly meant?: string;
   readonly isMissing?: true;
 }
 
-/** Checks the whole tree against the schema; with findings there is no checked tree. */
+/** Checks the whole tree against the schema; there is no checked tree if there are findings. */
 export function checkSchema(tree: unknown): {
   readonly checked: CheckedTree | null;
   readonly findings: readonly Finding[];
@@ -27,7 +27,7 @@ export function checkSchema(tree: unknown): {
   return { checked: null, findings };
 }
 
-/** Messages for what the schema has none of its own for. They repeat no value, as it may be a secret. */
+/** Messages where the schema has none of its own. They repeat no value, because it may be a secret. */
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.input instanceof TaggedValue) return misplaced(issue.input);
@@ -65,7 +65,7 @@ function kindOf(value: unknown): string {
 
 function explain(issue: Issue, parent: KeyPath): Explained[] {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  // Where a mapping may be, its fields would look like keys.
+  // Where a mapping is allowed, its fields would look like keys.
   if (issue.input instanceof TaggedValue) return [error(path, misplaced(issue.input))];
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, issue.input));
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return explainUnion(issue.errors, path);
@@ -75,7 +75,10 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
   return [{ ...error(path, issue.message), ...(isName && { at: 'key' }) }];
 }
 
-/** Of a value that may be a word or a mapping, explains the one that was meant: who wrote a mapping with a wrong key wants no word. */
+/**
+ * Explains the intended branch of a value that may be a word or a mapping: a mapping with a wrong key was not meant as
+ * a word.
+ */
 function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
   const begun = branches.filter((issues) =>
     issues.every(({ path: below, code }) => below.length > 0 || code === 'unrecognized_keys'),
@@ -112,7 +115,7 @@ function unknownKey(parent: KeyPath, key: string, within: unknown): Explained {
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);
 }
 
-/** The place that shares the most of its way with this one. */
+/** The place that shares the longest path with this one. */
 function nearest(places: readonly string[], parent: KeyPath): string | undefined {
   const here = formatKeyPath(parent).replaceAll(/\d+/g, '');
   const shared = (place: string): number => {

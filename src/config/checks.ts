@@ -11,8 +11,8 @@ import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
 
 /**
- * Checks what a schema cannot say: globs, templates and rules, how the paths relate, the addresses of this machine. Works on the
- * raw tree, so that one wrong key does not hide the others, and never touches the disk.
+ * Checks that a schema cannot express: globs, templates and rules, how the paths relate, the addresses of this machine.
+ * Works on the raw tree, so that one wrong key does not hide the others, and never touches the disk.
  */
 export function checkTree(tree: unknown, paths: ConfigPaths, environment: Environment): readonly Finding[] {
   const status = property(tree, 'status');
@@ -80,7 +80,7 @@ function looseRule(rule: unknown, path: KeyPath): LooseRule {
     ...(match === undefined ? {} : { match }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    // A tag that is not text keeps its place, or those after it would be reported at the wrong index.
+    // A tag that is not text keeps its place, because otherwise later ones would be reported at the wrong index.
     ...(Array.isArray(tags) ? { tags: tags.map((tag) => textOf(tag) ?? '') } : {}),
   };
 }
@@ -93,11 +93,11 @@ export interface Place {
 
 export interface Layout {
   readonly folders: readonly Place[];
-  /** Null when nobody knows where it is. */
+  /** Null when its place is unknown. */
   readonly stateDir: Place | null;
 }
 
-/** The directories as the configuration writes them, under the keys that problems name. */
+/** The directories as the configuration writes them, with the keys that problems name. */
 export function placesOf({ folders, stateDir }: Pick<ConfigPaths, 'folders' | 'stateDir'>): Layout {
   return {
     folders: folders.map(({ key, path }) => ({ key: [...parseKeyPath(key), 'path'], path })),
@@ -106,8 +106,8 @@ export function placesOf({ folders, stateDir }: Pick<ConfigPaths, 'folders' | 's
 }
 
 /**
- * How directories relate: the same folder twice and a state directory inside a folder are errors; a folder inside another is a
- * warning. Pure: asked once with the paths as written, and once with links resolved.
+ * How directories relate: the same folder twice and a state directory inside a folder are errors; a folder inside
+ * another is a warning. Pure: called once with the paths as written, and once with links resolved.
  */
 export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
   return [
@@ -116,7 +116,7 @@ export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
   ];
 }
 
-/** Finished files must not be moved to where another watched folder begins: what is there is new. */
+/** Finished files must not be moved into another watched folder, where they would be new files. */
 export function checkMoves(folders: ConfigPaths['folders']): readonly Finding[] {
   return folders.flatMap(({ key, path, afterReady }) => {
     if (afterReady.kind !== 'move') return [];
@@ -152,12 +152,12 @@ function checkStateDir({ key, path }: Place, folders: readonly Place[]): Finding
   ];
 }
 
-/** `sun_path` of unix(7) holds 108 bytes with the zero at its end. Node silently cuts a longer one. */
+/** `sun_path` of unix(7) has 108 bytes, including the final zero. Node silently cuts a longer path. */
 const MAX_SOCKET_BYTES = 107;
 
 function checkSocket(path: string): Finding[] {
   const bytes = Buffer.byteLength(path);
-  // The one beside it has a longer name.
+  // The read socket next to it has a longer name.
   const most = MAX_SOCKET_BYTES - (Buffer.byteLength(readSocketPath(path)) - bytes);
   if (bytes <= most) return [];
   const message = `${path} is ${bytes} bytes long, but a socket path may have ${most}; set a shorter one`;
@@ -165,8 +165,8 @@ function checkSocket(path: string): Finding[] {
 }
 
 function checkListen(listen: unknown, environment: Environment): Finding[] {
-  // All addresses of a container are reached only where its port is published (docs/container.md). Its manager says that it is one:
-  // https://systemd.io/CONTAINER_INTERFACE, and so does our image.
+  // A container listens on all addresses, and only its published port is reachable (docs/container.md). Its manager
+  // sets this variable: https://systemd.io/CONTAINER_INTERFACE, and so does our image.
   if (variable(environment, 'container') !== undefined) return [];
   const parsed = typeof listen === 'string' ? parseListen(listen) : null;
   if (parsed?.ok !== true || parsed.value === null || isLoopback(parsed.value.host)) return [];
@@ -181,7 +181,7 @@ function checkListen(listen: unknown, environment: Environment): Finding[] {
 function checkLedger(tree: unknown, environment: Environment): Finding[] {
   const ledger = property(tree, 'ledger');
   if (ledger === undefined) return [];
-  // As Docker and Podman name a container that nobody named.
+  // The form of the default host names of Docker and Podman.
   const isNameless = property(tree, 'host_name') === undefined && /^[\da-f]{12}$/.test(nameOfMachine(environment));
   const nameless =
     'this container has another name after each start, and the fleet would take it for another host; set host_name';
@@ -195,7 +195,7 @@ function checkLedger(tree: unknown, environment: Environment): Finding[] {
   ];
 }
 
-/** A file has one name in the ledger: its share and its path in there. */
+/** A file has one name in the ledger: its share and its path in the share. */
 function checkShares(folders: readonly unknown[], isFleet: boolean): Finding[] {
   const shares = folders.map((folder) => textOf(property(folder, 'share')));
   return shares.flatMap((share, index) => {
@@ -210,7 +210,7 @@ function checkShares(folders: readonly unknown[], isFleet: boolean): Finding[] {
   });
 }
 
-/** What waits for a target waits under its name. */
+/** Messages for a target wait under its name. */
 function checkNotify(targets: readonly unknown[]): Finding[] {
   const names = targets.map((target) => textOf(property(target, 'name')) ?? textOf(property(target, 'type')));
   return names.flatMap((name, index) => {

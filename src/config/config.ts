@@ -8,13 +8,13 @@ import type { Setting } from './settings.ts';
 import type { Rule } from '../routing/plan.ts';
 
 /**
- * The checked configuration, which the rest of the program reads. Every duration is in milliseconds, every path absolute,
- * every default filled in. Only `loadConfig` makes one, from YAML.
+ * The checked configuration, which the rest of the program reads. Every duration is in milliseconds, every path
+ * absolute, every default filled in. Only `loadConfig` creates one, from YAML.
  */
 export interface Config {
-  /** Absolute path of the file it came from. */
+  /** Absolute path of its file. */
   readonly file: string;
-  /** For people who look at it: what the file says, and what is odd about it. */
+  /** For display: the written settings and the warnings. */
   readonly source: { readonly written: readonly Setting[]; readonly warnings: readonly Problem[] };
   readonly service: ServiceConfig;
   /** Absolute directory of ledger and receipts. */
@@ -23,7 +23,7 @@ export interface Config {
   readonly ledger: LedgerConfig | null;
   /** This member of the fleet. */
   readonly hostName: string;
-  /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, else in the state directory. */
+  /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, otherwise in the state directory. */
   readonly failureLog: string;
   readonly uploads: {
     /** Uploads at the same time, 1–32. */
@@ -32,7 +32,7 @@ export interface Config {
     readonly bandwidth: BandwidthHours;
     /** When uploads may start; `null` is always. */
     readonly window: DayWindow | null;
-    /** An upload whose bytes do not move for this long is cut. */
+    /** An upload without a moving byte for this long is aborted. */
     readonly stallTimeoutMs: number;
   };
   /** Tries per step, and the range of the backoff. */
@@ -48,7 +48,7 @@ export interface Config {
     /** Control socket, absolute: `auto` is resolved. */
     readonly socket: string;
   };
-  /** Whom to tell what happens. */
+  /** The recipients of notifications. */
   readonly notify: readonly NotifyTarget[];
   readonly log: {
     readonly level: 'error' | 'warn' | 'info' | 'debug';
@@ -61,19 +61,21 @@ export interface LedgerConfig extends LedgerAddress {
   /** PEM text of the authorities to trust; null: those of the system. */
   readonly ca: string | null;
   readonly tls: boolean;
-  /** Why a command that needs no key could not read the password or the authorities; null: it could, or there are none. */
+  /**
+   * Why a command that needs no key could not read the password or the authorities; null: it could, or there are none.
+   */
   readonly unread: string | null;
 }
 
 export interface ServiceConfig {
-  /** `https:`, or `http:` for loopback addresses alone. Without a trailing slash. */
+  /** `https:`, or `http:` for loopback addresses only. Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
   /** Verifies webhooks; `null` when none are accepted. */
   readonly webhookSecret: Secret | null;
   readonly requestsPerHour: number;
-  /** Further origins that may see the key. */
+  /** Further origins that may receive the key. */
   readonly sendKeyTo: readonly string[];
   /** The service makes one record for all create requests with the same `Idempotency-Key`. */
   readonly honoursIdempotencyKey: boolean;
@@ -92,13 +94,13 @@ export interface FolderConfig {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;
-  /** Template for the name of the file that says that another one is complete; `null`: none is waited for. */
+  /** Template for the name of the file that marks another one as complete; `null`: no marker. */
   readonly doneMarker: string | null;
   readonly watch: 'auto' | 'native' | 'polling';
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
-  /** What becomes of the files that lie in the folder when dropcast watches it for the first time. */
+  /** What happens to files that exist in the folder when dropcast first watches it. */
   readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
   /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
@@ -113,7 +115,7 @@ export interface Expectation {
   /** Glob for the path relative to the folder. */
   readonly match: string;
   readonly by: number;
-  /** When files begin to count; not before `by`: on the day before. */
+  /** When files start to count; a time later than `by` means the day before. */
   readonly from: number;
   /** Days of the week; 0 is Sunday. */
   readonly days: readonly number[];

@@ -4,22 +4,23 @@ import { byPlace, type Finding, type Position } from './problem.ts';
 import { SECRET_TAGS, TaggedValue, type KeyPath, type SecretTag } from './raw-tree.ts';
 import { YamlTree } from './yaml-tree.ts';
 
-/** The longest configuration that is read, in bytes and in characters. */
+/** The largest configuration that is read, in bytes and in characters. */
 export const MAX_CONFIG_SIZE = 1024 * 1024;
 const MAX_SIDECAR_SIZE = 64 * 1024;
 /**
- * The tokens of a sidecar: a hundred tags make about five hundred. The parser takes up to 40 µs for each on a small server without a
- * JIT compiler, so that 64 KiB full of them would stop everything for a second or more; to count them takes a fraction of that.
+ * The limit of tokens in a sidecar: a hundred tags make about five hundred. The parser takes up to 40 µs for each on a
+ * small server without a JIT compiler, so 64 KiB of them would block everything for a second or more; counting them
+ * takes a fraction of that.
  */
 const MAX_SIDECAR_PARTS = 1500;
 const MAX_PROBLEMS = 20;
 
 const EXAMPLES = { env: '!env DROPCAST_API_KEY', file: '!file api_key', credential: '!credential api_key' } as const;
 
-/** What the parser reports of a tag with nothing after it. */
+/** The parser's message for a tag without a value. */
 const emptyTag = (tag: SecretTag): string => `!${tag} has nothing after it; write it like ${EXAMPLES[tag]}`;
 
-/** A problem of the text itself, where no key can be named. */
+/** A problem of the text itself, without a key. */
 export interface TextProblem extends Position {
   readonly message: string;
 }
@@ -29,7 +30,7 @@ export interface ConfigDocument {
   readonly value: unknown;
   readonly problems: readonly TextProblem[];
   readonly findings: readonly Finding[];
-  /** Where a key or its value is; for what is not written, where its nearest parent is. */
+  /** The place of a key or its value; for a missing one, that of its nearest parent. */
   locate(path: KeyPath, at: Finding['at']): Position;
 }
 
@@ -38,8 +39,10 @@ export function parseConfigDocument(text: string): ConfigDocument {
   return parse(text, { tags: secretTags, maxSize: MAX_CONFIG_SIZE, maxParts: Infinity });
 }
 
-/** For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters
- * in 1,500 parts. JSON is YAML too. */
+/**
+ * For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters in 1,500
+ * parts. JSON is YAML too.
+ */
 export function parseYaml(
   text: string,
 ): { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & TextProblem) {
@@ -72,7 +75,7 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxPa
   };
   const document = parseDocument(text, {
     lineCounter,
-    // Pretty errors copy source lines into messages, and a line may hold a key.
+    // Pretty errors copy source lines into messages, and a line may contain a key.
     prettyErrors: false,
     // `silent` would also hide a second document.
     logLevel: 'error',
@@ -88,7 +91,7 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxPa
   return { value: tree.value, problems: [], findings, locate: (path, at) => tree.locate(path, at) };
 }
 
-/** Whether a text has more tokens than this. Stops counting there. */
+/** Whether a text has more tokens than this. Stops counting at the limit. */
 function hasMoreParts(text: string, most: number): boolean {
   if (most === Infinity) return false;
   let parts = 0;
@@ -96,7 +99,7 @@ function hasMoreParts(text: string, most: number): boolean {
   return false;
 }
 
-/** YAML 1.2.2, section 5.1, lists the characters that a YAML text may hold. The library accepts all others too. */
+/** YAML 1.2.2, section 5.1, lists the characters that a YAML text may contain. The library accepts all others too. */
 function forbiddenCharacter(text: string): TextProblem | null {
   const found = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.exec(text);
   if (found === null) return null;
@@ -117,7 +120,7 @@ const secretTags: ScalarTag[] = SECRET_TAGS.map((tag) => ({
   },
 }));
 
-/** At most one problem per line: a second one mostly follows from the first. */
+/** At most one problem per line, because a second one usually follows from the first. */
 function syntaxProblems(document: Document.Parsed, position: (offset: number) => Position): TextProblem[] {
   const problems = new Map<number, TextProblem>();
   const directive = document.directives.yaml;
@@ -153,7 +156,7 @@ function syntaxMessage(issue: YAMLError): string {
         return 'a quoted text is not closed before this point; add the closing quote';
       return `not valid YAML: ${issue.message}`;
     case 'BAD_DQ_ESCAPE':
-      return 'unknown \\ escape; in single quotes, \\ stands for itself';
+      return 'unknown \\ escape; in single quotes, \\ is literal';
     default:
       // Some messages end with a piece of the source, which may be a key.
       return `not valid YAML: ${issue.message.replace(/: .*$/s, '')}`;

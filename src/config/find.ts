@@ -6,11 +6,11 @@ import { errnoOf } from '../errno.ts';
 import { userName } from './file-access.ts';
 import { installedService } from './installed-service.ts';
 
-/** A configuration file, and whether anybody named it. */
+/** A configuration file, and how it was found. */
 export interface ConfigPlace {
   /** Relative to the current directory, or absolute. */
   readonly file: string;
-  /** Nobody named it: it was in the current directory, where others may have put it. */
+  /** It was found in the current directory, without `--config` or a variable, so another user may have put it there. */
   readonly isImplicit: boolean;
 }
 
@@ -26,8 +26,8 @@ export class ConfigNotFoundError extends Error {
 }
 
 /**
- * Where the configuration is, as an absolute path: `--config`, else `$DROPCAST_CONFIG`, else `./dropcast.yaml`, else
- * `/etc/dropcast/dropcast.yaml`. A file that is named must exist; the others are tried in turn.
+ * The absolute path of the configuration: `--config`, otherwise `$DROPCAST_CONFIG`, `./dropcast.yaml`,
+ * `/etc/dropcast/dropcast.yaml`. A named file must exist; the others are tried in turn.
  *
  * @param option the value of `--config`
  * @throws ConfigNotFoundError naming every place
@@ -51,12 +51,12 @@ async function exists(file: string): Promise<boolean> {
     await access(file);
     return true;
   } catch (cause) {
-    // Anything else, like a directory that may not be entered, is reported when the file is read.
+    // Other errors, such as a directory without access, are reported when the file is read.
     return !['ENOENT', 'ENOTDIR'].includes(errnoOf(cause));
   }
 }
 
-/** In a directory that is closed to us, nobody can say whether it holds anything of this name. */
+/** The content of a directory without access is unknown. */
 async function isOutOfSight(file: string): Promise<boolean> {
   return lstat(file).then(
     () => false,
@@ -65,15 +65,16 @@ async function isOutOfSight(file: string): Promise<boolean> {
 }
 
 /**
- * Why a configuration found in the current directory may not be used: its author decides which secrets dropcast reads and where
- * it sends them, and after `sudo` in another user's folder that author is this user (git's `safe.directory`, CVE-2022-24765).
+ * Why a configuration found in the current directory may not be used: its author decides which secrets dropcast reads
+ * and where it sends them, and after `sudo` in another user's folder that author is this user (git's `safe.directory`,
+ * CVE-2022-24765).
  *
  * @param stat of the open file
- * @returns null when the file, and the link that led to it, belong to root or to the user who runs this
+ * @returns null when the file, and the link that led to it, belong to root or to the user who runs dropcast
  */
 export async function refuseForeignOwner(path: string, stat: Pick<Stats, 'uid'>): Promise<string | null> {
   const user = process.geteuid?.();
-  // Windows has no users to tell apart.
+  // Windows has no user ids.
   if (user === undefined) return null;
   const link = await lstat(path);
   const other = [stat.uid, link.uid].find((uid) => uid !== 0 && uid !== user);

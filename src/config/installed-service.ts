@@ -1,25 +1,29 @@
 import { basename, join } from 'node:path';
 import { variable, type Environment } from './environment.ts';
 
-/** Where the installed services have their configurations and keys. */
+/** The directory of the configurations and keys of installed services. */
 const CONFIG_DIRECTORY = '/etc/dropcast';
 
 /** An installed service and its files (systemd/dropcast.service, systemd/dropcast@.service). */
 export interface InstalledService {
-  /** `dropcast` or `dropcast@NAME`; with `.service` after it, the name of the unit. */
+  /** `dropcast` or `dropcast@NAME`; the unit's name is this with `.service`. */
   readonly name: string;
   /** `NAME`; null for `dropcast.service`. */
   readonly instance: string | null;
   readonly configFile: string;
-  /** What its `LoadCredential=api_key:` reads. Only root may read it. */
+  /** The source of its `LoadCredential=api_key:`. Only root may read it. */
   readonly keyFile: string;
   /** Its `StateDirectory=`. */
   readonly stateDir: string;
   /** Its `RuntimeDirectory=`. */
   readonly runtimeDir: string;
-  /** The drop-in that gives its unit the folders, in the administrator's directory of units (systemd.unit(5)). */
+  /**
+   * The drop-in that gives its unit access to the folders, in the administrator's directory of units (systemd.unit(5)).
+   */
   readonly dropInFile: string;
-  /** Gives the service whatever its configuration needs: permissions, drop-in, and a restart if one of them changed. */
+  /**
+   * Gives the service everything its configuration needs: permissions, drop-in, and a restart if one of them changed.
+   */
   readonly setupCommand: string;
 }
 
@@ -38,19 +42,19 @@ export function installedService(instance: string | null): InstalledService {
   };
 }
 
-/** The service that this file configures, whoever reads it now; null for files elsewhere. */
+/** The service that this file configures, for any reader; null for files elsewhere. */
 export function serviceOf(configFile: string): InstalledService | null {
   const instance = basename(configFile, '.yaml');
   const service = installedService(instance === 'dropcast' ? null : instance);
   return service.configFile === configFile ? service : null;
 }
 
-/** How to get access to an installed service's configuration, to put after the reason; empty for other files. */
+/** How to get access to an installed service's configuration, to append to the reason; empty for other files. */
 export function howToRead(configFile: string, environment: Environment): string {
   if (serviceOf(configFile) === null) return '';
   if (variable(environment, 'STATE_DIRECTORY') === undefined)
     return '; run the command with sudo, or ask for membership in the group dropcast';
-  // Only systemd sets this (systemd.exec(5)). In a container, users and groups differ from those outside.
+  // Only systemd sets this variable (systemd.exec(5)). In a container, users and groups differ from those outside.
   if (variable(environment, 'INVOCATION_ID') === undefined) return '';
   return `; the service runs as user dropcast: \`sudo chgrp dropcast ${configFile} && sudo chmod 640 ${configFile}\``;
 }

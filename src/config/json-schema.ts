@@ -9,7 +9,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  /** Of mappings that a `type` tells apart. */
+  /** For mappings that a `type` distinguishes. */
   readonly oneOf?: readonly JsonSchema[];
   readonly const?: string;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -17,7 +17,7 @@ export interface JsonSchema {
   readonly 'x-secret'?: SecretKind;
 }
 
-/** A name, not an address: the file is beside the configuration, and nothing is fetched. */
+/** A name, not an address: the file is next to the configuration, and nothing is fetched. */
 const ID = 'urn:dropcast:config';
 
 /** The schema for editors. Draft-07, which the YAML language server supports best. */
@@ -38,7 +38,7 @@ export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** The schema of a place in the tree; `null` where nothing may be. */
+/** The schema of a place in the tree; `null` if the place cannot exist. */
 export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSchema | null {
   let schema: JsonSchema | null = root;
   for (const step of path) {
@@ -48,7 +48,7 @@ export function schemaAt(path: KeyPath, root: JsonSchema = markedSchema): JsonSc
   return schema;
 }
 
-/** The keys that a mapping at this place may have. @param type its `type`, where that decides */
+/** The keys that a mapping at this place may have. @param type its `type`, if that decides */
 export function keysAt(path: KeyPath, type?: string): readonly string[] {
   const schema = schemaAt(path);
   if (schema === null) return [];
@@ -59,7 +59,7 @@ function ofType({ oneOf }: JsonSchema, type: unknown): JsonSchema | undefined {
   return oneOf?.find(({ properties }) => properties?.['type']?.const === type);
 }
 
-/** The schemas of the members of a mapping. @param type its `type`, where that decides; an unknown one has no members */
+/** The schemas of the members of a mapping. @param type its `type`, if that decides; an unknown one has no members */
 export function membersOf(
   schema: JsonSchema,
   type: unknown,
@@ -69,7 +69,7 @@ export function membersOf(
   return { properties: propertiesOf(meant), others: typeof others === 'object' ? others : {} };
 }
 
-/** Where else a key of this name may be: `uploads.concurrency`, `folders[].settle`. */
+/** The other places that have a key of this name: `uploads.concurrency`, `folders[].settle`. */
 export function placesOf(key: string, schema: JsonSchema = markedSchema, place = ''): readonly string[] {
   if (schema.items !== undefined) return placesOf(key, schema.items, `${place}[]`);
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {

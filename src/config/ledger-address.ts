@@ -1,8 +1,8 @@
 import { isLoopback } from './addresses.ts';
 
-/** Where the database of a ledger is. */
+/** The address of a ledger's database. */
 export interface LedgerAddress {
-  /** For people: the address without a password. */
+  /** For display: the address without a password. */
   readonly url: string;
   /** A name, an IP address without brackets, or the absolute directory of a Unix socket. */
   readonly host: string;
@@ -20,7 +20,10 @@ const ADDRESS =
 
 const PLACE = /^(?<host>\[[\da-f:.]+\]|[\w%.-]*)(?::(?<digits>\d{1,5}))?$/i;
 
-/** Reads the address of a PostgreSQL database as libpq writes it. Messages never repeat it: it may hold a password. */
+/**
+ * Parses the address of a PostgreSQL database in the form of libpq. Messages never repeat it, because it may contain a
+ * password.
+ */
 export function parseLedgerAddress(text: string): Parsed {
   const { user = '', place = '', database = '', query } = ADDRESS.exec(text)?.groups ?? {};
   if (!ADDRESS.test(text)) return refused(notAnAddress(text));
@@ -55,18 +58,18 @@ function noQuery(query: string): string {
   return `has a query (?…); ${instead}`;
 }
 
-/** The password in an address; null: there is none. */
+/** The password in an address; null when there is none. */
 export function passwordIn(text: string): string | null {
   const password = ADDRESS.exec(text)?.groups?.['password'];
   return password === undefined || password === '' ? null : decoded(password);
 }
 
-/** The same address for other eyes. @param instead what to put in its place, with its colon */
+/** The address without its password. @param instead replaces the password and its colon */
 export function withoutPassword(text: string, instead = ''): string {
   return text.replace(/^([^:]*:\/\/[^:@/]*):[^/]*@/, `$1${instead}@`);
 }
 
-/** Whether connections to it leave this machine. */
+/** Whether the database is on this machine. */
 export function isOnThisMachine(host: string): boolean {
   return host.startsWith('/') || isLoopback(host);
 }

@@ -6,16 +6,18 @@ import { property, textOf } from './raw-tree.ts';
 import { secret, type Secret } from './secret.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
-/** What the ledger on PostgreSQL needs from other files. */
+/** The files that a ledger on PostgreSQL needs. */
 export interface LedgerSecrets {
   readonly password: Secret | null;
   /** PEM text of the authorities to trust; null: those of the system. */
   readonly ca: string | null;
-  /** Why one of them cannot be read, where a command may do without; null: they were read, or there are none. */
+  /** Why one of them cannot be read, if the command can do without; null: they were read, or there are none. */
   readonly unread: string | null;
 }
 
-/** Finds the password of the ledger and the authorities for its server. No finding holds any part of the password. */
+/**
+ * Reads the password of the ledger and the authorities for its server. No finding contains any part of the password.
+ */
 export async function resolveLedgerSecrets(
   tree: unknown,
   source: SecretSource,
@@ -29,7 +31,7 @@ export async function resolveLedgerSecrets(
   };
 }
 
-/** For a command that needs them only while no daemon runs: who steers a daemon need not be able to read them. */
+/** For a command that needs them only while no daemon runs: an operator of a daemon need not be able to read them. */
 export async function ledgerSecretsIfReadable(tree: unknown, source: SecretSource): Promise<LedgerSecrets> {
   const { secrets, findings } = await resolveLedgerSecrets(tree, source);
   const refused = findings.find(({ severity }) => severity === 'error');

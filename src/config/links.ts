@@ -1,16 +1,16 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** As in the kernel (path_resolution(7)). */
+/** The kernel's limit (path_resolution(7)). */
 const mostLinks = 40;
 
 /**
- * The first symbolic link on the way to a path that belongs neither to root nor to the user this process runs as. Whoever owns one chooses
- * what is at its end: another folder that dropcast may read, or dropcast's own state directory.
+ * The first symbolic link in a path that belongs neither to root nor to the user of this process. The owner of such a
+ * link chooses its target: another folder that dropcast may read, or dropcast's own state directory.
  *
  * @param path absolute
  * @returns null when there is none
- * @throws what the system says about a part of the way
+ * @throws the system's error for a part of the path
  */
 export async function linkOfOthers(path: string): Promise<string | null> {
   const names = namesOf(path);
@@ -31,7 +31,7 @@ export async function linkOfOthers(path: string): Promise<string | null> {
   return null;
 }
 
-/** Why a path is refused, and what to do. @param link what `linkOfOthers` found */
+/** Why a path is refused, and what to do. @param link result of `linkOfOthers` */
 export function whyRefusedLink(link: string): string {
   return `it leads through the symbolic link ${JSON.stringify(link)}, which belongs to another user; put the path that it leads to in the configuration`;
 }

@@ -1,18 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { shellWord } from '../shell-word.ts';
 import { assemble } from './assemble.ts';
 import { checkSchema } from './check-schema.ts';
-import { checkTrust } from './check-trust.ts';
 import { checkTree } from './checks.ts';
 import type { Config } from './config.ts';
-import { MAX_CONFIG_SIZE, parseConfigDocument, unreadable, type ConfigDocument } from './document.ts';
+import { type ConfigDocument, MAX_CONFIG_SIZE, parseConfigDocument, unreadable } from './document.ts';
 import type { Environment } from './environment.ts';
 import { readRegularFile } from './file-access.ts';
-import { refuseForeignOwner, type ConfigPlace } from './find.ts';
+import { type ConfigPlace, refuseForeignOwner } from './find.ts';
 import { howToRead } from './installed-service.ts';
-import { configPaths, type ConfigPaths } from './paths.ts';
-import { byPlace, toProblem, type Finding, type Position, type Problem } from './problem.ts';
+import { type ConfigPaths, configPaths } from './paths.ts';
+import { type Finding, type Position, type Problem, byPlace, error, toProblem, warning } from './problem.ts';
 import { formatKeyPath, parseKeyPath } from './raw-tree.ts';
+import type { SecretSource } from './secret-source.ts';
 import { secretsIn } from './secret.ts';
 import { resolveSecrets } from './secrets.ts';
 import { writtenSettings } from './settings.ts';
@@ -20,20 +22,20 @@ import { writtenSettings } from './settings.ts';
 export interface Loaded {
   /** `null` when there is any error. */
   readonly config: Config | null;
-  /** The files and directories it names, as far as they can be read; `null` when the text is not YAML. */
+  /** The files and directories it names, as far as they are readable; `null` when the text is not YAML. */
   readonly paths: ConfigPaths | null;
   /** All of them, in the order of the file. */
   readonly problems: readonly Problem[];
-  /** Where the value of a key is, or the nearest parent of a key that is not written. */
+  /** The place of a key's value, or of the nearest parent of a missing key. */
   locate(key: string): Position;
 }
 
 /**
- * Reads a configuration: file → YAML with positions → schema and checks → {@link Config}. A mistake in it never throws: all of
- * them are in `problems`. The folders in it need not exist: `checkDirectories` looks at those.
+ * Reads a configuration: file → YAML with positions → schema and checks → {@link Config}. A mistake in it never throws:
+ * all of them are in `problems`. The folders in it need not exist: `checkDirectories` checks those.
  *
- * @param place what `findConfig` found. A path is a file that somebody named
- * @param use `without key` neither reads nor checks it: who steers a daemon need not be able to
+ * @param place the result of `findConfig`. A string is a file that the user named
+ * @param use `without key` neither reads nor checks the key, which an operator of a daemon may not be allowed to read
  */
 export async function loadConfig(
   place: string | ConfigPlace,
@@ -43,7 +45,7 @@ export async function loadConfig(
   const { file, isImplicit } = typeof place === 'string' ? { file: place, isImplicit: false } : place;
   const configFile = resolve(environment.cwd, file);
   const { document, mode } = await readDocument({ file: configFile, isImplicit }, environment);
-  // A file with nothing but comments is a mapping without keys.
+  // A file with only comments is a mapping without keys.
   const tree = document.value ?? {};
   const locate = (key: string): Position => document.locate(parseKeyPath(key), 'value');
   if (document.problems.length > 0)
@@ -58,7 +60,7 @@ export async function loadConfig(
     secretFindings,
     schema.findings,
     checkTree(tree, paths, environment),
-    // Who only steers a daemon sends no key.
+    // A command that only controls a daemon sends no key.
     use === 'with key' ? await checkTrust(source) : [],
   ]);
   const problems = findings
@@ -69,7 +71,7 @@ export async function loadConfig(
   const lineOf = (key: string): number => locate(key).line;
   const assembled = assemble(schema.checked, { paths, environment, secrets, lineOf });
   const hidden = secretsIn(assembled).map((secret) => secret.reveal());
-  // Without the key nobody knows what to hide.
+  // Without the key it is unknown what to hide.
   const written = use === 'with key' ? writtenSettings(tree, lineOf, hidden) : [];
   const config = { ...assembled, source: { written, warnings: problems } };
   return { config, paths, problems, locate };
@@ -92,7 +94,7 @@ async function readDocument(
   };
 }
 
-/** The decoded text first differs from the bytes where the decoder put its first replacement. */
+/** The decoded text first differs from the bytes at the decoder's first replacement. */
 function firstBadByte(bytes: Buffer, text: string): Position {
   const offset = Buffer.from(text).findIndex((byte, index) => byte !== bytes[index]);
   const before = bytes.subarray(0, offset).toString('utf8');
@@ -105,7 +107,7 @@ function textProblems(document: ConfigDocument, file: string): Problem[] {
     .toSorted(byPlace);
 }
 
-/** Earlier sources win: where one found something, a later one about the same key would only repeat it. */
+/** Earlier sources win: a later finding about the same key would only repeat theirs. */
 function merge(sources: readonly (readonly Finding[])[]): Finding[] {
   const taken = new Set<string>();
   return sources.flatMap((findings) => {
@@ -113,4 +115,41 @@ function merge(sources: readonly (readonly Finding[])[]): Finding[] {
     for (const { path } of fresh) taken.add(formatKeyPath(path));
     return fresh;
   });
+}
+
+const OTHERS_WRITE = 0o002;
+/** Only the owner of a file may remove or replace it, as in /tmp. */
+const STICKY = 0o1000;
+
+/** Whether other users can change a configuration, because its author decides where the key is sent. */
+async function checkTrust({ configFile, mode, environment }: SecretSource): Promise<readonly Finding[]> {
+  return [
+    ...checkMode(configFile, mode),
+    ...(await checkDirectory(dirname(configFile))),
+    ...checkEnvironment(environment),
+  ];
+}
+
+function checkMode(configFile: string, mode: number): Finding[] {
+  if ((mode & OTHERS_WRITE) === 0) return [];
+  const message = `every user can change this file, and so have the key sent anywhere (mode 0${mode.toString(8)}); run: chmod o-w ${shellWord(configFile)}`;
+  return [error([], message)];
+}
+
+/** Only a warning: containers mount configuration maps in such directories, where they cannot be changed. */
+async function checkDirectory(directory: string): Promise<Finding[]> {
+  const mode = await stat(directory).then(
+    (found) => found.mode,
+    () => 0,
+  );
+  if ((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return [];
+  return [warning([], `every user can replace this file; run: chmod o-w ${shellWord(directory)}`)];
+}
+
+/** dropcast always checks certificates; a user who set this variable expects otherwise and should know. */
+function checkEnvironment({ env }: Environment): Finding[] {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
+  const message =
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which would give the key to any server; unset it, and name your own certificate authority in NODE_EXTRA_CA_CERTS';
+  return [error(['service'], message)];
 }

@@ -1,15 +1,19 @@
 /**
- * Extensions of files that video services take, in lower case. A folder includes all of them by default. Sources: the formats that YouTube
- * names (MOV, MPEG-1/2/4, MP4, MPG, AVI, WMV, MPEGPS, FLV, 3GPP, WebM), the filter of Kaltura's KSU (flv asf qt mov mpg mpeg avi wmv mp4 m4v
- * 3gp), the containers of AWS Elemental Live and MediaConvert (f4v flv avi divx xvid mkv m2ts m2t mts ts trp mpeg mp4 m4v mxf mov wav m2v m1v
- * vob 3g2 dv gxf), and for sound those of Alibaba MPS (aac flac m4a mp3 ogg opus wma mp2). AVCHD cameras write `.mts`.
+ * Extensions of files that video services accept, in lower case. A folder includes all of them by default. Sources: the
+ * formats that YouTube names (MOV, MPEG-1/2/4, MP4, MPG, AVI, WMV, MPEGPS, FLV, 3GPP, WebM), the filter of Kaltura's
+ * KSU (flv asf qt mov mpg mpeg avi wmv mp4 m4v 3gp), the containers of AWS Elemental Live and MediaConvert (f4v flv avi
+ * divx xvid mkv m2ts m2t mts ts trp mpeg mp4 m4v mxf mov wav m2v m1v vob 3g2 dv gxf), and for sound those of Alibaba
+ * MPS (aac flac m4a mp3 ogg opus wma mp2). AVCHD cameras write `.mts`.
  */
 export const includedExtensions: readonly string[] = (
   'mp4 mov m4v mkv webm avi mpg mpeg ts m2ts mxf mp3 m4a wav flac ' +
   'mts m2t trp m2v m1v mpe vob 3gp 3gpp 3g2 wmv asf flv f4v ogv qt dv gxf divx xvid aac aif aiff opus ogg oga wma mp2 m4b'
 ).split(' ');
 
-/** Extensions of video and sound that few services take. A folder with its own `include` may leave out the others, too. */
+/**
+ * Extensions of video and sound that few services accept. A folder with its own `include` may leave out the others,
+ * too.
+ */
 const rarelyTaken = [
   'mk3d',
   'mka',

@@ -8,13 +8,16 @@ import { secretFiles } from './secret-places.ts';
 /** The files and directories that a configuration names. */
 export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
   readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
-  /** Where the control socket is. */
+  /** The path of the control socket. */
   readonly socket: string;
-  /** What `!file` names, and the certificates for the ledger, absolute. */
+  /** The targets of `!file`, and the certificates for the ledger, absolute. */
   readonly secretFiles: readonly string[];
 }
 
-/** Reads the paths off a tree that may be wrong elsewhere, so that a missing folder is reported beside a misspelt key. */
+/**
+ * Reads the paths from a tree that may have mistakes elsewhere, so that a missing folder is reported together with a
+ * misspelt key.
+ */
 export function configPaths(tree: unknown, file: string, environment: Environment): ConfigPaths {
   const absolute = (value: unknown): string | null => {
     const text = textOf(value);
@@ -57,8 +60,9 @@ export function resolvePath(text: string, configFile: string, environment: Envir
 }
 
 /**
- * systemd's `StateDirectory=`. Without the variable: the one of the service that reads this file, so that `sudo dropcast status`
- * looks where the service writes; else the XDG base directory, whose specification says to ignore a relative one.
+ * systemd's `StateDirectory=`. Without the variable: the directory of the service that reads this file, so that `sudo
+ * dropcast status` looks where the service writes; otherwise the XDG base directory, whose specification says to ignore
+ * a relative one.
  */
 export function defaultStateDir(configFile: string, environment: Environment): string {
   const given = systemdDirectory(environment, 'STATE_DIRECTORY') ?? serviceOf(configFile)?.stateDir;
@@ -68,19 +72,19 @@ export function defaultStateDir(configFile: string, environment: Environment): s
   return join(environment.home, '.local/state/dropcast');
 }
 
-/** `auto` is `dropcast.sock` in systemd's `RuntimeDirectory=`, else in the state directory. */
+/** `auto` is `dropcast.sock` in systemd's `RuntimeDirectory=`, otherwise in the state directory. */
 export function socketPath(text: string, stateDir: string, configFile: string, environment: Environment): string {
   if (text !== 'auto') return resolvePath(text, configFile, environment);
   return join(systemdDirectory(environment, 'RUNTIME_DIRECTORY') ?? stateDir, 'dropcast.sock');
 }
 
-/** The socket beside the control socket that only answers questions, for members of its group. */
+/** The read-only socket next to the control socket, for members of its group. */
 export function readSocketPath(socket: string): string {
   return `${socket.replace(/\.sock$/, '')}.read.sock`;
 }
 
-/** `failures.jsonl` in systemd's `LogsDirectory=`, else in the state directory. */
-export function failureLogPath(stateDir: string, environment: Environment): string {
+/** `failures.jsonl` in systemd's `LogsDirectory=`, otherwise in the state directory. */
+function failureLogPath(stateDir: string, environment: Environment): string {
   return join(systemdDirectory(environment, 'LOGS_DIRECTORY') ?? stateDir, 'failures.jsonl');
 }
 

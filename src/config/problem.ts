@@ -8,28 +8,31 @@ export interface Position {
   readonly column: number;
 }
 
-/** Something wrong at a place in the tree. `toProblem` gives it a file, line and column. */
+/** A mistake at a place in the tree. `toProblem` adds file, line and column. */
 export interface Finding {
   readonly path: KeyPath;
   readonly message: string;
   readonly severity: 'error' | 'warning';
-  /** `key` points at the name (an unknown key), `value` at what follows it. */
+  /** `key` points at the name (an unknown key), `value` at its value. */
   readonly at: 'key' | 'value';
-  /** The exact place, when that is not where the key or value starts: a tag, one of several equal keys. */
+  /** The exact place, if it differs from the start of the key or value: a tag, one of several equal keys. */
   readonly place?: Position;
   /** See {@link Problem.passing}. */
   readonly passing?: true;
 }
 
-/** One thing that is wrong with a configuration, for a person. */
+/** One mistake in a configuration, for display. */
 export interface Problem extends Position {
   /** Absolute. */
   readonly file: string;
-  /** `folders[0].rules[1].chanel`; empty when the text as a whole is meant. */
+  /** `folders[0].rules[1].chanel`; empty for the text as a whole. */
   readonly key: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
-  /** It may pass without a change, like a disk that is not mounted yet: the daemon starts anyway and waits for that folder. */
+  /**
+   * It may pass without a change, like a disk that is not mounted yet: the daemon starts anyway and waits for that
+   * folder.
+   */
   readonly passing?: true;
 }
 
@@ -41,7 +44,7 @@ export function warning(path: KeyPath, message: string): Finding {
   return { path, message, severity: 'warning', at: 'value' };
 }
 
-/** @param place of the finding's key, as the document gives it */
+/** @param place the place of the finding's key in the document */
 export function toProblem({ path, message, severity, passing }: Finding, file: string, place: Position): Problem {
   return { file, ...place, key: formatKeyPath(path), message, severity, ...(passing && { passing }) };
 }
@@ -55,7 +58,7 @@ export function byPlace(a: Position, b: Position): number {
 export function formatProblem(problem: Problem, cwd: string): string {
   const inside = relative(cwd, problem.file);
   const isElsewhere = inside === '' || inside.startsWith('..') || isAbsolute(inside);
-  // Everything is below /: `etc/dropcast/dropcast.yaml` would only be odd.
+  // Everything is below /, and `etc/dropcast/dropcast.yaml` would be confusing.
   const file = isElsewhere || cwd === '/' ? problem.file : inside;
   const shown = escapeControls(file) === file ? file : quote(file);
   const key = problem.key === '' ? '' : `${problem.key}: `;

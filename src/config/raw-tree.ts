@@ -1,11 +1,13 @@
 import { quoted } from '../routing/text.ts';
 
-// The data as the YAML file gives it, before anything about it is known to be right.
+// The data of the YAML file, before any check.
 
-/** Where a value is in the tree: `['folders', 0, 'rules', 1, 'match']`. */
+/** The place of a value in the tree: `['folders', 0, 'rules', 1, 'match']`. */
 export type KeyPath = readonly (string | number)[];
 
-/** The path as an operator reads it: `folders[0].rules[1].match`; a key that is not a plain word is quoted in brackets. */
+/**
+ * The path as the operator reads it: `folders[0].rules[1].match`; a key that is not a plain word is quoted in brackets.
+ */
 export function formatKeyPath(path: KeyPath): string {
   return path.map(formatStep).join('');
 }
@@ -16,7 +18,7 @@ function formatStep(step: string | number, index: number): string {
   return index === 0 ? step : `.${step}`;
 }
 
-/** Reads plain keys such as `folders[0].rules[1]` back. The program never asks for quoted ones. */
+/** Parses plain keys such as `folders[0].rules[1]`. The program never looks up quoted ones. */
 export function parseKeyPath(key: string): KeyPath {
   return [...key.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) => (index === undefined ? word : Number(index)));
 }
@@ -25,7 +27,9 @@ export const SECRET_TAGS = ['env', 'file', 'credential'] as const;
 
 export type SecretTag = (typeof SECRET_TAGS)[number];
 
-/** `!env NAME`, `!file PATH` or `!credential NAME`: says where a secret is, and never holds the secret itself. */
+/**
+ * `!env NAME`, `!file PATH` or `!credential NAME`: names the source of a secret, and never contains the secret itself.
+ */
 export class TaggedValue {
   readonly tag: SecretTag;
   readonly argument: string;
@@ -36,17 +40,17 @@ export class TaggedValue {
   }
 }
 
-/** The value of a key, or `undefined` where there is no mapping or no such key. */
+/** The value of a key, or `undefined` without a mapping or such a key. */
 export function property(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The list, or an empty one where the value is something else. */
+/** The list, or an empty one if the value is not a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text, or `undefined` where the value is something else. */
+/** The text, or `undefined` if the value is not text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -28,7 +28,7 @@ const fields = {
   grace: duration('0s', 'How much longer to wait before it is reported.', { min: '0s', max: '12h' }),
 };
 
-/** What a folder expects. */
+/** The expectation of a folder. */
 export const folderExpect = z
   .array(
     z.strictObject({
@@ -39,7 +39,7 @@ export const folderExpect = z
   .prefault([])
   .describe('Files that must be there by a time of day. Checking this costs no requests.');
 
-/** What a rule expects of the files that it matches. */
+/** The expectation of a rule for its files. */
 export const ruleExpect = z
   .array(z.strictObject({ ...fields }))
   .prefault([])

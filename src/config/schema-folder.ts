@@ -4,7 +4,7 @@ import { includedExtensions } from './media-extensions.ts';
 import { anyDuration, duration, identifier, number, parsed, path, text } from './schema-values.ts';
 import { parsePercent, PERCENT_FORM } from './units.ts';
 
-/** What a folder includes by default. */
+/** The default of `include`. */
 const DEFAULT_INCLUDE = `**/*.{${includedExtensions.join(',')}}`;
 
 const globs = z.array(text);
@@ -40,7 +40,7 @@ const rule = z.strictObject({
 
 const deleteLater = z
   .strictObject({
-    // No timer runs that long: the ledger is asked from time to time.
+    // No timer runs that long, so the ledger is queried from time to time.
     after: anyDuration('How long after the file was done.', { min: '1s', max: '3650d' }).optional(),
     when_full: parsed(PERCENT_FORM, parsePercent, { examples: ['85%'], pattern: '^[1-9][0-9]?%$' })
       .optional()
@@ -51,7 +51,7 @@ const deleteLater = z
     when: ({ issues }) => issues.length === 0,
   });
 
-/** A share is a watched folder, so that a file of it has one name on every host. */
+/** A share is a watched folder, so that a file has one name on every host. */
 function parseShareName(text: string): { ok: true; value: string } | { ok: false; message: string } {
   if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
   const message = /[/:]/.test(text)
@@ -84,7 +84,7 @@ export const folder = z.strictObject({
     .prefault('off')
     .meta({ examples: ['off', '{name}.{ext}.done'] })
     .describe(
-      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+      'Name of a marker file that the sender creates next to each complete video, like "{name}.{ext}.done"; each video waits for its marker. off: none.',
     ),
   watch: z
     .enum(['auto', 'native', 'polling'])

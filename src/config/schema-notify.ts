@@ -25,7 +25,7 @@ const common = {
   quiet: parsed(WINDOW_FORM, parseWindow, { examples: ['22:00-07:00'] })
     .optional()
     .describe(
-      'When to send nothing, by the local time of day, like "22:00-07:00". What happens meanwhile comes afterwards, in one message.',
+      'When to send nothing, by the local time of day, like "22:00-07:00". News from that time follows afterwards, in one message.',
     ),
   daily_at: parsed(TIME_FORM, parseTimeOfDay, { examples: ['20:00'] })
     .prefault('20:00')
@@ -123,7 +123,7 @@ const heartbeat = z.strictObject({
   name,
 });
 
-/** Whom to tell. */
+/** The recipients. */
 export const notify = z.array(
   z.discriminatedUnion('type', [webhook, ntfy, email, command, heartbeat], {
     error: (issue) =>

@@ -3,7 +3,7 @@ import { DURATION_FORM, LONGEST, parseDuration } from './units.ts';
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Text that `parse` turns into what the program works with. Editors see the text. */
+/** Text that `parse` turns into a value of the program. Editors see the text. */
 export function parsed<T>(
   form: string,
   parse: (text: string) => Parsed<T>,
@@ -22,7 +22,7 @@ export function parsed<T>(
 
 export type SecretKind = 'key' | 'webhook secret' | 'address' | 'topic' | 'token' | 'password' | 'header';
 
-/** A secret: says where the value is, or is the value. This mark alone makes it one: `secret-places.ts` finds it. */
+/** A secret: the value, or its source. This mark alone makes a value a secret: `secrets.ts` finds it. */
 export function secret(kind: SecretKind, description?: string) {
   return z.unknown().meta({ type: 'string', 'x-secret': kind, ...(description !== undefined && { description }) });
 }
@@ -56,14 +56,17 @@ export function number(about: string, range: { min: number; max: number }) {
     .describe(about);
 }
 
-/** What YAML reads as a number or a boolean: showing the form helps. Everything else gets the message of `check-schema.ts`. */
+/**
+ * Values that YAML reads as a number or a boolean: an example of the form helps. All others get the message of
+ * `check-schema.ts`.
+ */
 function isOtherScalar(input: unknown): boolean {
   return typeof input === 'number' || typeof input === 'boolean';
 }
 
 export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
 
-/** Identifiers of the service, as they are. None contains a space, but a pasted one often has some around it. */
+/** Identifiers of the service, unchanged. None contains a space, but a pasted one often has some around it. */
 export const identifier = text
   .regex(/^\S+$/, 'must not contain spaces')
   .max(200, 'must not be longer than 200 characters');

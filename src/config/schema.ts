@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { LISTEN_FORM, parseBaseUrl, parseHostName, parseListen, parseOrigin } from './addresses.ts';
-import { parseBandwidthHours } from './bandwidth-hours.ts';
-import type { BandwidthHours } from './bandwidth-hours.ts';
-import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
+import { type BandwidthHours, parseBandwidthHours } from './bandwidth-hours.ts';
+import { WINDOW_FORM, parseUploadWindow } from './day-window.ts';
+import { LEDGER_FORM, parseLedgerAddress } from './ledger-address.ts';
 import { folder } from './schema-folder.ts';
-import { hostName, ledger } from './schema-ledger.ts';
 import { notify } from './schema-notify.ts';
 import { count, duration, parsed, path, secret } from './schema-values.ts';
 
@@ -63,7 +62,7 @@ const uploads = z.strictObject({
   window: parsed(`always, or ${WINDOW_FORM}`, parseUploadWindow, { examples: ['always', '20:00-06:00'] })
     .prefault('always')
     .describe(
-      'When uploads may start, by the local time of day: always, or "20:00-06:00". One that has started goes on afterwards.',
+      'When uploads may start, by the local time of day: always, or "20:00-06:00". An upload that has started continues afterwards.',
     ),
   stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',
@@ -126,6 +125,36 @@ const log = z.strictObject({
     .prefault('auto')
     .describe('auto is pretty on a terminal, journald under systemd, else json: one object per line.'),
 });
+
+const address = () =>
+  parsed(LEDGER_FORM, parseLedgerAddress, { examples: ['postgres://dropcast@db.example.com/dropcast'] });
+
+const mapping = z.strictObject({
+  url: address().describe('Address of the PostgreSQL database: postgres://USER@HOST:PORT/DATABASE.'),
+  password: secret('password', 'Password of the user. Written like the key.').optional(),
+  ca: path.optional().describe('PEM file with the certificate authorities to trust. Default: those of the system.'),
+  tls: z
+    .boolean('must be true or false')
+    .optional()
+    .describe(
+      'false sends everything in plain text. Default: true, but false for Unix sockets and loopback addresses without ca.',
+    ),
+});
+
+/** The ledger: its address alone, or a mapping with more settings. */
+const ledger = z.union([address().transform((url): z.output<typeof mapping> => ({ url })), mapping]);
+
+const NAME_FORM = 'a name in quotes';
+
+const hostName = parsed(NAME_FORM, parseMemberName, { examples: ['ingest1'] });
+
+function parseMemberName(text: string): { ok: true; value: string } | { ok: false; message: string } {
+  if (/^[A-Za-z\d][\w.-]{0,62}$/.test(text)) return { ok: true, value: text };
+  return {
+    ok: false,
+    message: 'a name may have letters, digits, . _ and -, at most 63, and begins with a letter or digit',
+  };
+}
 
 /** Every key of the configuration with its default, range and meaning. `assemble.ts` turns the result into a `Config`. */
 export const configSchema = z.strictObject({

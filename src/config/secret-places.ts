@@ -1,9 +1,8 @@
-import { markedSchema, membersOf } from './json-schema.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { isMapping, TaggedValue, type KeyPath } from './raw-tree.ts';
+import { type JsonSchema, markedSchema, membersOf } from './json-schema.ts';
+import { type KeyPath, TaggedValue, isMapping } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
 
-/** A value that is a secret, or that says where one is. */
+/** A value that is a secret, or that names the source of one. */
 export interface SecretPlace {
   readonly path: KeyPath;
   readonly raw: unknown;
@@ -24,7 +23,7 @@ function placesIn(raw: unknown, schema: JsonSchema, path: KeyPath): readonly Sec
   return Object.entries(raw).flatMap(([name, each]) => placesIn(each, properties[name] ?? others, [...path, name]));
 }
 
-/** What `!file` names in the places of secrets. */
+/** The targets of `!file` in the places of secrets. */
 export function secretFiles(tree: unknown): readonly string[] {
   return secretPlaces(tree).flatMap(({ raw }) =>
     raw instanceof TaggedValue && raw.tag === 'file' ? [raw.argument] : [],

@@ -9,13 +9,13 @@ import { TaggedValue } from './raw-tree.ts';
 const MAX_SECRET_BYTES = 8 * 1024;
 const USE_A_TAG = 'write !env NAME, !file PATH or !credential NAME instead';
 
-/** A key of the configuration that stands for a secret, in the words that messages use. */
+/** A key of the configuration whose value is a secret, in the words of messages. */
 export interface SecretKey {
   /** `key` */
   readonly noun: string;
   /** `the API key` */
   readonly what: string;
-  /** Names for messages that show how to write it. */
+  /** Names for messages that show the form. */
   readonly exampleVariable: string;
   readonly exampleCredential: string;
   /** It may have spaces and letters of any language, like a password. */
@@ -24,7 +24,7 @@ export interface SecretKey {
   refuse(value: string): string | null;
 }
 
-/** Where the configuration came from, as far as a secret needs it. */
+/** The parts of a configuration's source that a secret needs. */
 export interface SecretSource {
   readonly configFile: string;
   /** Permission bits of that file. */
@@ -32,14 +32,16 @@ export interface SecretSource {
   readonly environment: Environment;
 }
 
-/** A value or a refusal, or neither when the key is not written. */
+/** A value or a refusal, or neither when the key is missing. */
 export interface Found {
   readonly value?: string;
   readonly refusal?: string;
   readonly warning?: string;
 }
 
-/** Finds the text that stands for `key` in the configuration: behind a tag, or written there. No message holds any part of it. */
+/**
+ * Resolves the value of `key` in the configuration: from its tag, or as written. No message contains any part of it.
+ */
 export async function lookUp(raw: unknown, key: SecretKey, source: SecretSource): Promise<Found> {
   if (raw instanceof TaggedValue) return behindTag(raw, key, source);
   if (raw === undefined) return {};
@@ -56,7 +58,7 @@ async function behindTag({ tag, argument }: TaggedValue, key: SecretKey, source:
 function fromEnvironment(name: string, key: SecretKey, environment: Environment): Found {
   if (!/^[A-Za-z_]\w*$/.test(name))
     return { refusal: `not a variable name; write it like !env ${key.exampleVariable}` };
-  // The secret itself may be written here by mistake, so only what looks like a variable is repeated.
+  // The secret itself may be written here by mistake, so only text that looks like a variable is repeated.
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name)
     ? `the environment variable ${name}`
     : 'the environment variable named here';
@@ -82,9 +84,9 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
     return { refusal: `a credential is a name, not a path; write it like !credential ${key.exampleCredential}` };
   const directory = variable(source.environment, 'CREDENTIALS_DIRECTORY');
   if (directory === undefined) return besideTheConfiguration(name, key, source);
-  // Owner and mode are up to systemd and differ between its versions.
+  // systemd sets owner and mode, which differ between its versions.
   const read = await readRegularFile(join(directory, name), MAX_SECRET_BYTES);
-  // For a missing file the units give an empty credential.
+  // The units give an empty credential for a missing file.
   const howTo = isMissing(read) || isEmpty(read) ? howToGive(name, key, source.configFile) : null;
   if (howTo !== null) return { refusal: howTo };
   if (isMissing(read))
@@ -95,7 +97,7 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
   return checked(withoutLineEnd(read.bytes, key), `the credential ${name}`, key);
 }
 
-/** For a person's commands: the file that systemd reads for the service. Who may not read it needs sudo. */
+/** For the operator's commands: the file that systemd reads for the service. Users without access need sudo. */
 async function besideTheConfiguration(name: string, key: SecretKey, { configFile }: SecretSource): Promise<Found> {
   const file = join(dirname(configFile), fileOf(name, configFile));
   const read = await readRegularFile(file, MAX_SECRET_BYTES);
@@ -109,7 +111,7 @@ async function besideTheConfiguration(name: string, key: SecretKey, { configFile
   return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
 }
 
-/** The credential of the units (systemd/dropcast.service), which comes from `NAME.key` for `dropcast@NAME`. */
+/** The credential of the units (systemd/dropcast.service), which is read from `NAME.key` for `dropcast@NAME`. */
 const UNIT_CREDENTIAL = 'api_key';
 
 /** Each configuration has its own key: the key of another account must not reach this service. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that nothing may print: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
+/** A value that is never printed: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
 export interface Secret {
   reveal(): string;
 }

@@ -1,14 +1,14 @@
 import type { SecretOrigin } from './config.ts';
-import { variable, type Environment } from './environment.ts';
-import { ledgerSecretsIfReadable, resolveLedgerSecrets, type LedgerSecrets } from './ledger-secrets.ts';
-import { error, warning, type Finding } from './problem.ts';
-import { formatKeyPath, TaggedValue, type KeyPath } from './raw-tree.ts';
+import { type Environment, variable } from './environment.ts';
+import { type LedgerSecrets, ledgerSecretsIfReadable, resolveLedgerSecrets } from './ledger-secrets.ts';
+import { type Finding, error, warning } from './problem.ts';
+import { type KeyPath, TaggedValue, formatKeyPath } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
-import { secretPlaces, type SecretPlace } from './secret-places.ts';
-import { secret, type Secret } from './secret.ts';
-import { lookUp, type Found, type SecretKey, type SecretSource } from './secret-source.ts';
+import { type SecretPlace, secretPlaces } from './secret-places.ts';
+import { type Found, type SecretKey, type SecretSource, lookUp } from './secret-source.ts';
+import { type Secret, secret } from './secret.ts';
 
-/** The secrets of a configuration, as `assemble` wants them. */
+/** The secrets of a configuration, for `assemble`. */
 export interface Secrets {
   /** By path, joined with dots: `service.api_key`, `notify.0.url`. Empty when secrets are not read. */
   readonly byPath: ReadonlyMap<string, Secret>;
@@ -17,9 +17,9 @@ export interface Secrets {
 }
 
 /**
- * Finds every secret that the tree refers to. No finding holds any part of one.
+ * Resolves every secret that the tree refers to. No finding contains any part of one.
  *
- * @param use `without key` reads only what a ledger needs, if it may
+ * @param use `without key` reads only what a ledger needs, if permitted
  * @returns `secrets` is null when there is no key
  */
 export async function resolveSecrets(
@@ -53,10 +53,10 @@ interface ResolvedSecret {
   readonly findings: readonly Finding[];
 }
 
-/** Finds the secret at one place of the configuration. */
+/** Resolves the secret at one place of the configuration. */
 export async function resolveSecret({ path, raw, kind }: SecretPlace, source: SecretSource): Promise<ResolvedSecret> {
   const key = secretKey(path, kind);
-  // Most addresses and headers are no secret, so they may be written as they are.
+  // Most addresses and headers are not secret, so they may be written in plain text.
   const isPlain = typeof raw === 'string' && (kind === 'address' || kind === 'topic' || isHarmless(path, kind));
   const found = isPlain ? plain(raw, key) : await lookUp(raw, key, source);
   const findings = [
@@ -80,7 +80,7 @@ function plain(value: string, key: SecretKey): Found {
   return refusal === null ? { value } : { refusal };
 }
 
-/** What messages call the secret, and what it may look like. */
+/** The name of the secret in messages, and its permitted form. */
 function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
   const noun = kind === 'webhook secret' ? 'secret' : kind;
   const common = { noun, isText: kind === 'password' || kind === 'header', refuse: refusals[kind] ?? (() => null) };
@@ -100,7 +100,10 @@ function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
   };
 }
 
-/** The key goes into a header as it is: printable ASCII without spaces (RFC 9110, 5.5; RFC 6750, 2.1), as `lookUp` checks. */
+/**
+ * The key goes into a header unchanged: printable ASCII without spaces (RFC 9110, 5.5; RFC 6750, 2.1), as `lookUp`
+ * checks.
+ */
 const refusals: Partial<Record<SecretKind, SecretKey['refuse']>> = {
   'webhook secret': (value) =>
     /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(value)

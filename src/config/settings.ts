@@ -4,21 +4,21 @@ import type { JsonSchema } from './json-schema.ts';
 import { formatKeyPath, isMapping, TaggedValue } from './raw-tree.ts';
 import type { KeyPath } from './raw-tree.ts';
 
-/** One value of the configuration, as a person reads it. */
+/** One value of the configuration, for display. */
 export interface Setting {
   /** `uploads.concurrency`, `folders[0].settle` */
   readonly key: string;
-  /** As it is written. A secret is `[secret]`, or says where it is: `!credential api_key`. */
+  /** As written. A secret is `[secret]`, or its source: `!credential api_key`. */
   readonly value: string;
-  /** In the file, from 1; null: it is not written, and the default holds. */
+  /** Line in the file, from 1; null: the key is missing, and the default applies. */
   readonly line: number | null;
 }
 
 /**
- * What the file says, value by value, without the rules.
+ * The written settings, value by value, without the rules.
  *
- * @param lineOf a key
- * @param secrets values that must not be seen
+ * @param lineOf the line of a key
+ * @param secrets values to hide
  */
 export function writtenSettings(
   tree: unknown,
@@ -42,22 +42,23 @@ export function writtenSettings(
   return walk([], tree);
 }
 
-/** Its address may have a password in it. */
+/** Its address may contain a password. */
 function isLedger(key: string): boolean {
   return key === 'ledger' || key === 'ledger.url';
 }
 
-/** Of every folder, the largest part of the file, and shown as a table. */
+/** The rules are the largest part of the file, and are displayed as a table. */
 function isRules(path: KeyPath): boolean {
   return path.length === 3 && path[0] === 'folders' && path[2] === 'rules';
 }
 
 /**
- * With the defaults of what is not written.
+ * Adds the defaults of missing keys.
  *
  * @param place of a mapping: empty, or `folders[0]`
  * @param ofMachine values of keys whose default depends on the machine
- * @returns the values in the order of the documentation; of lists of mappings (`folders`, `notify`) only what is written
+ * @returns the values in the order of the documentation; for lists of mappings (`folders`, `notify`) only the written
+ *   ones
  */
 export function withDefaults(
   written: readonly Setting[],

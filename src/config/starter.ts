@@ -2,7 +2,7 @@ import { Document, Scalar, YAMLMap } from 'yaml';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import type { SecretTag } from './raw-tree.ts';
 
-/** What a first configuration says: one account, one folder, one rule. */
+/** The content of a first configuration: one account, one folder, one rule. */
 export interface Starter {
   readonly baseUrl: string;
   readonly apiKey: { readonly tag: SecretTag; readonly argument: string };
@@ -12,13 +12,14 @@ export interface Starter {
   /** A template; null: the file name decides. */
   readonly title: string | null;
   readonly feeds: readonly string[];
-  /** False where another instance has the port of the status page. */
+  /** False if another instance has the port of the status page. */
   readonly hasPage: boolean;
 }
 
 /**
- * The text of a first configuration: short, with a comment wherever a person goes on. It passes every check of `loadConfig`. The name of
- * the channel comes from the service, so nothing in it can end the comment that it is in.
+ * The text of a first configuration: short, with a comment wherever the operator may add something. It passes every
+ * check of `loadConfig`. The name of the channel comes from the service, so nothing in it can end the comment that
+ * contains it.
  */
 export function starterText(starter: Starter): string {
   const { baseUrl, apiKey, folder, channel, title, feeds, hasPage } = starter;

@@ -8,7 +8,7 @@ export interface ChannelsAndFeeds {
   readonly feed: readonly string[];
 }
 
-/** A rule that names what the service does not have. */
+/** A rule that names a channel or feed which the service does not have. */
 export interface UnknownNameFinding {
   /** `folders[0].rules[1].channel`, `folders[0].rules[1].publish[0]` */
   readonly key: string;
@@ -17,7 +17,7 @@ export interface UnknownNameFinding {
   readonly message: string;
 }
 
-/** What the rules name, each once. */
+/** The channels and feeds in the rules, each once. */
 export function namesUsed({ folders }: Pick<Config, 'folders'>): ChannelsAndFeeds {
   const rules = folders.flatMap((folder) => folder.rules);
   return {
@@ -26,7 +26,7 @@ export function namesUsed({ folders }: Pick<Config, 'folders'>): ChannelsAndFeed
   };
 }
 
-/** Pure: which names of the rules the service does not have, in their order, with what was probably meant. */
+/** Pure: the names in the rules that the service does not have, in their order, each with the likely intended one. */
 export function unknownNames(
   { folders }: Pick<Config, 'folders'>,
   known: ChannelsAndFeeds,

@@ -4,21 +4,24 @@ import { error, type Finding, type Position } from './problem.ts';
 import type { KeyPath } from './raw-tree.ts';
 
 const MAX_DEPTH = 64;
-/** The nodes that all aliases together may stand for; a thousand folders that share their rules need about ten thousand. */
+/**
+ * The limit of nodes that all aliases together expand to; a thousand folders that share their rules need about ten
+ * thousand.
+ */
 const MAX_ALIASED_NODES = 100_000;
 
 type Item = Node | null;
 
-/** A value, and how many nodes one has to visit to see all of it. */
+/** A value, and the number of nodes that it expands to. */
 interface Converted {
   readonly value: unknown;
   readonly weight: number;
 }
 
 /**
- * The plain data of a parsed document, and the way back from a key to its place. Built by hand instead of by `toJS()`, which
- * throws at the first bad alias without a position, stringifies keys that are lists, and takes 101 uses of one anchor for an
- * attack (docs/decisions/0014-our-own-beside-a-library.md).
+ * The plain data of a parsed document, and the way back from a key to its place. Built here instead of by `toJS()`,
+ * which throws at the first bad alias without a position, stringifies keys that are lists, and considers 101 uses of
+ * one anchor an attack (docs/decisions/0014-our-own-beside-a-library.md).
  */
 export class YamlTree {
   readonly value: unknown;
@@ -36,7 +39,7 @@ export class YamlTree {
     this.findings = this.#conversion.findings;
   }
 
-  /** Where the key or its value is; for what is not written, where its nearest parent is. */
+  /** The place of a key or its value; for a missing one, that of its nearest parent. */
   locate(path: KeyPath, at: Finding['at']): Position {
     let node = this.#root;
     let place = node;
@@ -50,7 +53,7 @@ export class YamlTree {
     return this.#position(startOf(place));
   }
 
-  /** An error at an offset, under the deepest key whose text holds it. */
+  /** An error at an offset, under the deepest key whose text contains it. */
   at(offset: number, message: string): Finding {
     return { ...error(this.#pathAt(offset), message), place: this.#position(offset) };
   }
@@ -77,10 +80,10 @@ export class YamlTree {
   }
 }
 
-/** One walk over the nodes: their data, what is wrong with them, and what `locate` needs of them. */
+/** One walk over the nodes: their data, their problems, and the positions for `locate`. */
 class Conversion {
   readonly findings: Finding[] = [];
-  /** What each alias stands for. */
+  /** The target of each alias. */
   readonly targets = new Map<Alias, Node>();
   /** The first pair of each name. */
   readonly pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
@@ -200,7 +203,7 @@ function endOf(item: unknown): number {
   return (node as Item | undefined)?.range?.[1] ?? 0;
 }
 
-/** No control characters that came in through `\x00` escapes, no half of a surrogate pair. */
+/** No control characters from `\x00` escapes, no half of a surrogate pair. */
 function isCleanText(text: string): boolean {
   return text.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(text);
 }

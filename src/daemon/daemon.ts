@@ -1,47 +1,36 @@
 import type { Config } from '../config/config.ts';
 import { namesUsed } from '../config/unknown-names.ts';
-import { createWebhookDoor } from '../host/admit-webhook.ts';
-import type { Admission, Webhook } from '../host/admit-webhook.ts';
+import { type Admission, type Webhook, createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
+import type { ServiceLinks } from '../host/service-links.ts';
 import type { Folders } from '../intake/folders.ts';
-import type { Fleet } from '../view/hosts/fleet-view.ts';
-import type { Answer, Clock, Turn } from '../pipeline/file/ports.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Logger } from '../log/logger.ts';
+import type { LogFields, Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
+import type { Answer, Clock, Turn } from '../pipeline/file/ports.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
+import { isLedgerAway } from '../pipeline/file/store-errors.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
-import type { Rows } from '../pipeline/file/rows.ts';
+import type { Fleet } from '../view/hosts/fleet-view.ts';
+import { restedLines } from '../view/outlook/outlook.ts';
+import { type TakePicture, createPictures } from '../view/picture/take-picture.ts';
+import { type Wait, waitsOf } from '../view/waits.ts';
 import type { FolderClaimant } from '../watch/root-mark.ts';
 import { folderOwner } from '../watch/root-owner.ts';
+import { type Parts, assemble, settingsOf } from './assemble.ts';
 import { checkNames } from './check-names.ts';
-import { startBackups } from './state/backups.ts';
-import type { Backups } from './state/backups.ts';
-import { createMessageTargets } from './message-targets.ts';
-import type { MessageTargets } from './message-targets.ts';
-import { withoutOutage } from './outage-log.ts';
-import { createEventStream } from './events.ts';
-import type { EventStream } from './events.ts';
-import { createExpectations, tellExpectation } from './expectations/expectations.ts';
-import type { Expectations } from './expectations/expectations.ts';
+import { type EventStream, createEventStream } from './events.ts';
+import { type Expectations, createExpectations, tellExpectation } from './expectations/expectations.ts';
 import { logEvents } from './log-events.ts';
-import { createEventKeeper, createNewsLines, MOST_LINES } from './news/lines.ts';
-import type { NewsLines } from './news/lines.ts';
+import { type MessageTargets, createMessageTargets } from './message-targets.ts';
+import { MOST_LINES, type NewsLines, createEventKeeper, createNewsLines } from './news/lines.ts';
 import { pastLines, shownHost } from './news/past-lines.ts';
-import { restedLines } from '../view/outlook/outlook.ts';
-import { connectToService } from './service-connection.ts';
-import type { ServiceConnection } from './service-connection.ts';
-import { createPictures } from '../view/picture/take-picture.ts';
-import type { TakePicture } from '../view/picture/take-picture.ts';
-import { waitsOf } from '../view/waits.ts';
-import type { Wait } from '../view/waits.ts';
-import type { ServiceLinks } from '../host/service-links.ts';
-import type { UploadTimes } from './upload-times.ts';
-import { assemble, settingsOf } from './assemble.ts';
-import type { Parts } from './assemble.ts';
+import { type ServiceConnection, connectToService } from './service-connection.ts';
 import { markCounter } from './state/mark-counter.ts';
 import { openState } from './state/open-state.ts';
 import type { Shared } from './state/sharing.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -307,4 +296,43 @@ class RunningDaemon implements Daemon {
     if (!hurry.aborted) await this.#world.backups.run();
     await this.#resources.disposeAsync();
   }
+}
+
+/** The log of a host of a fleet: an outage of the database is reported once, and everything that fails because of it is logged as debug. */
+export function withoutOutage(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (message: string, fields: LogFields = {}): void =>
+      logger[isLedgerAway(fields['err']) ? 'debug' : level](message, fields);
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}
+
+/** Between two copies of the ledger, in milliseconds. */
+const backupEveryMs = 15 * 60_000;
+
+/** Copies the ledger from time to time. */
+interface Backups extends AsyncDisposable {
+  /** Copies it now. A copy that fails is logged: it is no reason to stop work. */
+  run(): Promise<void>;
+}
+
+function startBackups(ledger: Pick<Ledger, 'backUp'>, logger: Logger): Backups {
+  let last: Promise<void> = Promise.resolve();
+  const run = async (): Promise<void> => {
+    try {
+      await ledger.backUp();
+    } catch (error) {
+      logger.error('The ledger could not be backed up', { err: error });
+    }
+  };
+  const timer = setInterval(() => {
+    last = run();
+  }, backupEveryMs);
+  return {
+    run,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      await last;
+    },
+  };
 }

@@ -16,10 +16,10 @@ import { errnoOf } from '../errno.ts';
 import { requireWatched } from './watched-file.ts';
 import type { IsWatched, Watched } from './watched-file.ts';
 
-/** Where an accepted file is, and which version of it was accepted. */
+/** The place of an accepted file, and the version that was accepted. */
 export type AcceptedFile = Watched<Pick<Facts, 'folder' | 'path' | 'version'>>;
 
-/** A body that knows its digests once all of it was read. */
+/** A body that knows its digests once it was read completely. */
 export interface UploadSource extends SeekableSource {
   digests(): Digests;
 }
@@ -27,8 +27,8 @@ export interface UploadSource extends SeekableSource {
 /**
  * The body of an upload: the accepted version, read from one descriptor and checked again before its last part leaves.
  *
- * @param isWatched asked each time the body is opened: the configuration may change between attempts
- * @param alsoHash what to compute of it in addition to its SHA-256
+ * @param isWatched called each time the body is opened, because the configuration may change between attempts
+ * @param alsoHash digests to compute in addition to SHA-256
  */
 export function uploadSource(
   file: Pick<Facts, 'folder' | 'path' | 'version'>,
@@ -45,7 +45,8 @@ export function uploadSource(
 }
 
 /**
- * A digest (hex) of an accepted file, which is still the same version at the end.
+ * A digest (hex) of an accepted file, provided that its version is unchanged at the end.
+ *
  * @throws as `openAccepted`, and {AbortedError} when the signal fires
  */
 export async function hashAccepted(
@@ -61,7 +62,7 @@ export async function hashAccepted(
   return sha256;
 }
 
-/** `confirm` needs the SHA-256 where only the content tells that a file is the same. */
+/** `confirm` needs the SHA-256 when only the content can identify the file. */
 async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signal: AbortSignal): Promise<string> {
   const hashes = [createHash(algorithm), createHash('sha256')] as const;
   const buffer = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, reader.sizeBytes));
@@ -79,11 +80,11 @@ async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signa
 const PART_BYTES = 1024 * 1024;
 
 /**
- * Opens an accepted file: through no symbolic link, only a regular file, inside its folder by the kernel's own word, and the very
- * version that was accepted. Never blocks on a FIFO.
+ * Opens an accepted file: through no symbolic link, only a regular file, inside its folder as the kernel reports it,
+ * and exactly the accepted version. Never blocks on a FIFO.
  *
- * @throws {FileVanishedError} there is nothing at the path
- * @throws {FileChangedError} there is something else
+ * @throws {FileVanishedError} the path does not exist
+ * @throws {FileChangedError} the path has something else
  * @throws {FileUnreadableError} it cannot be read, or it lies outside of its folder (`code` is `outside_folder`)
  */
 export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
@@ -113,7 +114,7 @@ export async function isReadable(
   }
 }
 
-/** Whether there is a directory at the place that dropcast may not list or enter. Opening `.` needs both rights. */
+/** Whether the path is a directory that dropcast may not list or enter. Opening `.` needs both rights. */
 export async function isClosed(
   directory: Parameters<typeof requireWatched>[0] & Pick<Facts, 'version'>,
   isWatched: IsWatched,
@@ -126,10 +127,10 @@ export async function isClosed(
   }
 }
 
-/** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
+/** Follows no link, does not wait at a FIFO, and does not make a terminal the controlling one. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Opens what is at a path: through no link at its end, and only a regular file will be read. @throws as `openAccepted` */
+/** Opens a path: follows no link at its end, and reads only a regular file. @throws as `openAccepted` */
 export async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, AS_IT_IS);
@@ -159,10 +160,10 @@ function requireVersion(stats: BigIntStats, expected: FileVersion, path: string)
   );
 }
 
-/** A directory on the way may have become a link. Without /proc nobody can tell. */
+/** A directory in the path may have become a link. Without /proc this cannot be checked. */
 async function requireInside(handle: FileHandle, folder: string, path: string): Promise<void> {
   const real = whereItIs(handle);
-  // The path that was opened, which is plain (`requireWatched`): no part of it is a link.
+  // The path that was opened is plain (`requireWatched`): no part of it is a link.
   if (real === null || real === path) return;
   const root = await realpath(folder).catch(async (error: unknown) => {
     throw await unopened(path, errnoOf(error), error);
@@ -171,7 +172,7 @@ async function requireInside(handle: FileHandle, folder: string, path: string): 
   throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });
 }
 
-/** Asks the kernel's memory, which cannot hang on a dead share. */
+/** Reads the path from the kernel's memory, which cannot hang on a dead share. */
 function whereItIs({ fd }: FileHandle): string | null {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Disk } from '../pipeline/rounds/retention.ts';
 
-/** How full the file system of a folder is, as `df` counts: what is reserved for root is not there. Null when it does not say. */
+/**
+ * How full the file system of a folder is, counted as `df` does, without the share reserved for root. Null when it
+ * gives no figures.
+ */
 export async function diskOf(folder: string): Promise<Disk | null> {
   try {
     const { bsize, blocks, bfree, bavail } = await statfs(folder);
@@ -15,15 +18,15 @@ export async function diskOf(folder: string): Promise<Disk | null> {
 }
 
 /**
- * Bytes that the deletion of a file frees, as far as a look tells: less than its size where it has holes, and 0 while its content has other
- * hard links.
+ * Bytes that the deletion of a file frees, as far as its metadata shows: less than its size if it has holes, and 0
+ * while its content has other hard links.
  *
- * @returns null when it is not there
+ * @returns null when the file is missing
  */
 export async function freedBy({ folder, path }: Pick<Facts, 'folder' | 'path'>): Promise<number | null> {
   try {
     const { nlink, size, blocks } = await lstat(join(folder, path));
-    // Some file systems do not count blocks.
+    // Some file systems report no blocks.
     return nlink > 1 ? 0 : Math.min(size, 512 * blocks) || size;
   } catch {
     return null;

@@ -11,9 +11,11 @@ import { DirectoryGoneError } from './put-away/private-directory.ts';
 import { FileInUseError } from './put-away/sent-file.ts';
 
 /**
- * The failure class of whatever was thrown while a file of a watched folder was looked at, read or put away (design section 8).
+ * The failure class of anything thrown while a file of a watched folder was examined, read or put away (design section
+ * 8).
  *
- * @param service that this process is, to name the command that allows a read-only folder; null when it is not installed as one
+ * @param service the installed service that this process is, to name the command that allows a read-only folder; null
+ *   when it is not installed as one
  */
 export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
   if (error instanceof AbortedError) return stopped;
@@ -28,8 +30,9 @@ export function toDiskFailure(error: unknown, service: InstalledService | null):
 }
 
 /**
- * The failure class of an error that reading an accepted file throws (accepted-file.ts), also while it is uploaded.
- * @returns null for any other error: where one comes from beside the file, it says nothing about the file
+ * The failure class of an error thrown while an accepted file is read (accepted-file.ts), also during its upload.
+ *
+ * @returns null for any other error, which says nothing about the file
  */
 export function failureOfFile(error: unknown): Failure | null {
   if (error instanceof FileUnreadableError)
@@ -39,7 +42,7 @@ export function failureOfFile(error: unknown): Failure | null {
   return null;
 }
 
-/** What keeps a file from being put away for now, but says nothing about the disk. */
+/** A failure that keeps a file from being put away for now, but says nothing about the disk. */
 function failureOfPutAway(error: unknown): Failure | null {
   if (error instanceof FileInUseError) return { kind: 'transient', code: 'in_use', message: error.message };
   if (error instanceof NoFreeNameError) return { kind: 'transient', code: 'no_free_name', message: error.message };
@@ -57,12 +60,15 @@ function bug(error: unknown): Failure {
   return { kind: 'bug', code: errnoOf(error), message: error.message };
 }
 
-/** Trying again does not help: it continues as soon as it can be read. @param message with the command that allows it */
+/**
+ * A new try does not help: the file continues as soon as it can be read. @param message names the command that allows
+ * it
+ */
 export function closedFile(message: string): Failure {
   return { kind: 'permanent', code: 'unreadable', message };
 }
 
-/** A bad spot of a disk is one file's problem, and the others continue; a share that went stale comes back. */
+/** A bad sector concerns one file, and the others continue; a stale share recovers. */
 function unreadable(error: Error & { readonly code: string }): Failure {
   const { message } = error;
   const code = nameOfCode(error);
@@ -71,7 +77,7 @@ function unreadable(error: Error & { readonly code: string }): Failure {
   return ofMachine ?? { kind: 'transient', code, message };
 }
 
-/** What keeps a finished file from being put away, in the words of a person who has to change something. @param folder absolute */
+/** Words the failure of a put-away for the operator who has to change something. @param folder absolute */
 export function forPutAway(failure: Failure, folder: string): Failure {
   const { code, kind } = failure;
   const message = putAwayWords[code]?.(folder, code);
@@ -96,7 +102,9 @@ function mayNotWrite(_folder: string, code: string): string {
   );
 }
 
-/** Under systemd only folders that were there at the start and that the drop-in names can be written to (ProtectSystem=strict). */
+/**
+ * Under systemd, only folders that the drop-in names and that existed at the start are writable (ProtectSystem=strict).
+ */
 function readOnly(service: InstalledService | null): string {
   const fact = 'the folder is read-only (EROFS)';
   if (service === null) return `${fact}: its files wait until they can be moved or deleted`;

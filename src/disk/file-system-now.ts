@@ -4,10 +4,11 @@ import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * What time it is by the clock that stamps the files of a directory: a share has its own, and the one of a local disk is a few
- * milliseconds behind. A hidden file that is made and removed tells.
+ * The time on the clock that stamps the files of a directory: a share has its own clock, and the one of a local disk is
+ * a few milliseconds behind. It is read from a hidden file, which is created and removed.
  *
- * @returns nanoseconds since the epoch; a second ago by our own clock where no file can be made, which is not `isItsOwn`
+ * @returns nanoseconds since the epoch; one second ago on our own clock if no file can be created, and then `isItsOwn`
+ *   is false
  */
 export async function fileSystemNow(directory: string): Promise<{ readonly ns: bigint; readonly isItsOwn: boolean }> {
   const path = join(directory, `.dropcast-now-${randomBytes(6).toString('hex')}`);

@@ -4,29 +4,31 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
-/** A directory in a watched folder, held open: work here happens in it, whatever appears at its path meanwhile. */
+/** A directory in a watched folder, held open: work in it stays there, whatever appears at its path in the meantime. */
 export interface HeldDirectory {
   /** The path of a name in it, for one system call. It follows a link of that name if the call does. */
   at(name: string): string;
 }
 
-/** A path cannot be followed inside its folder: a part of it is a link or not a directory, or it leads out. */
+/**
+ * Thrown when a path cannot be followed inside its folder: a part of it is a link or not a directory, or it leads out.
+ */
 export class NotInFolderError extends Error {
   override readonly name = 'NotInFolderError';
 }
 
 /**
- * Opens a directory of a folder name by name, through no link, and works in it: whoever may write in the folder could put a link
- * there at any moment, to have a file elsewhere read or deleted. Node has no `openat`; the path of the open descriptor does the same
- * (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc each part is only checked on the way: that refuses a link that is there, but
- * follows one that appears between the check and the work.
+ * Opens a directory of a folder name by name, through no link, and works in it: anyone who may write in the folder
+ * could put a link there at any moment, to have another file read or deleted. Node has no `openat`; the path of the
+ * open descriptor does the same (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc, each part is only checked:
+ * that refuses an existing link, but follows one that appears between the check and the work.
  *
  * @param folder absolute; may itself be reached through links
  * @param directory relative to the folder, with `/`; empty or `.` is the folder itself
  * @param make creates missing directories
  * @param holds whether directories can be held open; tests set it to false
  * @throws {NotInFolderError} the directory is not inside the folder
- * @throws what the system says, with paths that a person knows, and what `work` throws
+ * @throws errors of the system, with paths that people know, and what `work` throws
  */
 export async function inDirectory<T>(
   { folder, directory, make = false, holds = canHold() }: Way,
@@ -53,12 +55,12 @@ interface Way {
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK;
 
-/** Whether an open descriptor has a path of its own, which keeps meaning what was opened. */
+/** Whether an open descriptor has a path of its own, which always names what was opened. */
 export function canHold(): boolean {
   return process.platform === 'linux' && existsSync('/proc/self/fd');
 }
 
-/** Name by name, so that nothing is created behind a link either. */
+/** Opens one name at a time, so that nothing is created behind a link either. */
 async function lookDown(folder: string, names: readonly string[], make: boolean): Promise<HeldDirectory> {
   let path = folder;
   for (const name of names) {
@@ -96,7 +98,7 @@ class Held implements HeldDirectory, AsyncDisposable {
     await above.close();
   }
 
-  /** Replaces the path of the descriptor with that of the directory in what the system says. */
+  /** Replaces the path of the descriptor by that of the directory in system errors. */
   async speaking<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -6,8 +6,8 @@ import { errnoOf } from '../errno.ts';
 type Names = Map<string, string[]>;
 
 /**
- * The names in directories that belong to other files there, by key. A directory may have 100,000 files, and each of them asks. So a list is
- * used again for up to two seconds, which is less than files take to settle.
+ * The names in a directory that belong to other files, by key. A directory may have 100,000 files, and each of them
+ * needs the list, so a list is reused for up to two seconds, which is less than files take to settle.
  */
 export class ListedNames {
   readonly #keyOf: (name: string) => string | null;
@@ -15,8 +15,8 @@ export class ListedNames {
   readonly #lists = new Map<string, { readonly until: number; readonly names: Promise<Names> }>();
 
   /**
-   * @param keyOf null for a name that is not wanted
-   * @param leastMs how long a list is used again, 0 to 2,000 ms; in addition, twenty times as long as it took to make
+   * @param keyOf null for a name that is not needed
+   * @param leastMs how long a list is reused, 0 to 2,000 ms; in addition, twenty times as long as it took to make
    */
   constructor(keyOf: (name: string) => string | null, leastMs = 0) {
     this.#keyOf = keyOf;
@@ -25,7 +25,7 @@ export class ListedNames {
 
   /**
    * @param directory relative to the folder; a missing one has no names
-   * @throws what the system says when it cannot be listed
+   * @throws the system's error when it cannot be listed
    */
   async of(folder: string, directory: string, keys: readonly string[]): Promise<readonly string[]> {
     const path = join(folder, directory);
@@ -34,7 +34,7 @@ export class ListedNames {
     return [...new Set(keys)].flatMap((key) => names.get(key) ?? []);
   }
 
-  /** A name that has just appeared is in the list of its directory, too. */
+  /** Adds a name that has just appeared to the list of its directory. */
   async add(folder: string, directory: string, name: string): Promise<void> {
     const names = await this.#lists.get(join(folder, directory))?.names.catch(() => undefined);
     const key = this.#keyOf(name);

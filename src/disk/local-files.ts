@@ -20,23 +20,28 @@ import type { IsWatched, Watched } from './watched-file.ts';
 
 export interface LocalFilesWorld {
   /**
-   * Says why a file that is missing in a watched folder proves nothing (unmounted, renamed), or null if the folder is fine. Called after a
-   * file was not found or could not be read, with its path if it would count as vanished.
+   * Why a missing file of a watched folder proves nothing (unmounted, renamed), or null if the folder is fine. Called
+   * after a file was not found or could not be read, with its path if it would count as vanished.
    */
   whyAway(folder: string, missing?: string): Promise<string | null>;
-  /** Which process has a file open for writing at this moment, as far as can be seen; null for none. */
+  /** The process that has a file open for writing at this moment, as far as visible; null for none. */
   writerOf(version: FileVersion): Promise<string | null>;
-  /** Whether a sidecar still has another video that is there. */
+  /** Whether a sidecar still has another existing video. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Files of all other folders fail: see `requireWatched`. */
   readonly isWatched: IsWatched;
-  /** That this process is, to name the command that allows a read-only folder; null when it is not installed as one. */
+  /**
+   * The installed service that this process is, to name the command that allows a read-only folder; null when it is not
+   * installed as one.
+   */
   readonly service: InstalledService | null;
 }
 
 type Place = Pick<Facts, 'folder' | 'path'>;
 
-/** The accepted files on this machine, for the pipeline. Nothing here throws for what a disk does: it becomes a `Failure`. */
+/**
+ * The accepted files on this machine, for the pipeline. Errors of a disk are never thrown: each becomes a `Failure`.
+ */
 export function createLocalFiles({
   whyAway,
   writerOf,
@@ -44,7 +49,7 @@ export function createLocalFiles({
   isWatched,
   service,
 }: LocalFilesWorld): LocalFiles {
-  /** Asks about the folder only now: an answer from before the failure says nothing about that moment. */
+  /** Asks about the folder only now, because an answer from before the failure says nothing about that moment. */
   const failureOf = async ({ folder, path }: Place, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     const isOfPlace = failure.kind === 'vanished' || failure.kind === 'transient' || failure.code === 'unreadable';
@@ -65,11 +70,11 @@ export function createLocalFiles({
     }
   };
 
-  /** A file that is done waits for what it needs to be put away: it did not fail. */
+  /** A finished file did not fail: it waits until it can be put away. */
   const waitOf = async (facts: Facts, error: unknown): Promise<Failure> => {
     const failure = await failureOf(facts, error);
     if (failure.code !== 'unreadable') return forPutAway(failure, facts.folder);
-    // While it was out of reach it had another path.
+    // While it was out of reach, the file had another path.
     return {
       ...failure,
       kind: 'transient',
@@ -77,7 +82,7 @@ export function createLocalFiles({
     };
   };
 
-  /** Waits as long as the folder answers: on a share whose server is gone, a call may never return. */
+  /** Waits as long as the folder responds: on a share whose server is gone, a call may never return. */
   const whileAnswering = async <T>(folder: string, calls: Promise<Answer<T>>): Promise<Answer<T>> => {
     for (;;) {
       const found = await unlessHung(calls);
@@ -116,7 +121,7 @@ export function createLocalFiles({
   };
 }
 
-/** Where an accepted file is that got another name; nothing when the file of that name is another one. */
+/** The place of an accepted file that was renamed; empty when the file of that name is another one. */
 async function renamedTo({ folder, path, version }: Facts, newName: string): Promise<{ readonly file?: FileAt }> {
   const newPath = posix.join(posix.dirname(path), newName);
   const stats = await lstat(join(folder, newPath), { bigint: true }).catch(() => null);
@@ -125,14 +130,14 @@ async function renamedTo({ folder, path, version }: Facts, newName: string): Pro
   return isIt ? { file: { path: newPath, version: now } } : {};
 }
 
-/** What refuses a look at a file is a directory above it. */
+/** A directory above the file refuses access. */
 async function withCommand({ folder, path }: Place, failure: Failure): Promise<Failure> {
   const { kind, code } = failure;
   if (kind !== 'transient' || !isRefusal(code)) return failure;
   return closedFile(await whyClosed(join(folder, path), 'file', code));
 }
 
-/** Whether something is at this place, whatever it is. */
+/** Whether the path exists, as any kind of file. */
 export async function isThere(folder: string, path: string): Promise<boolean> {
   return stat(join(folder, path)).then(
     () => true,
@@ -140,7 +145,7 @@ export async function isThere(folder: string, path: string): Promise<boolean> {
   );
 }
 
-/** A link file is not a video, even if somebody asks for a retry. */
+/** A link file is not a video, even after a retry. */
 const noAddress: Failure = {
   kind: 'permanent',
   code: 'no_address',

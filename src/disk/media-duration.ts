@@ -4,9 +4,10 @@ import { openRegular } from './accepted-file.ts';
 import { inDirectory } from './held-directory.ts';
 
 /**
- * How long a file plays, as its container says. Reads a few pieces of it, whatever is in it, and follows no link out of its folder.
+ * The duration of a file according to its container. Reads a few pieces of it, whatever its content, and follows no
+ * link out of its folder.
  *
- * @returns seconds; null when its container does not say, is not known, or the file cannot be read
+ * @returns seconds; null when the container does not state it, its format is unknown, or the file cannot be read
  */
 export async function mediaDuration(folder: string, path: string): Promise<number | null> {
   try {

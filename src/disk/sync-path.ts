@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 
 /** Makes a file, or the names in a directory, durable: a new file is only as durable as its name. */
 export async function syncPath(path: string): Promise<void> {
-  // A pipe that somebody put there is not waited for.
+  // Does not wait for a FIFO at the path.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await handle.sync();

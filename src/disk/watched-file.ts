@@ -4,7 +4,7 @@ import { isInnerPath } from '../pipeline/file/inner-path.ts';
 
 declare const isWatched: unique symbol;
 
-/** A row that passed `requireWatched`: nothing else may open, delete or move a file that a row names. */
+/** A row that passed `requireWatched`. Only such a row may have its file opened, deleted or moved. */
 export type Watched<T extends Place> = T & { readonly [isWatched]: true };
 
 type Place = Pick<Facts, 'folder' | 'path'> & Partial<Pick<Facts, 'id' | 'plan'>>;
@@ -28,7 +28,7 @@ export function requireWatched<T extends Place>(row: T, isConfigured: IsWatched)
   const besides = [plan?.sidecar, ...(plan?.proofs ?? [])].flatMap((file) => file?.path ?? []);
   for (const name of [path, ...besides])
     if (!isInnerPath(name)) throw outside(`${JSON.stringify(`${folder}/${name}`)} leads out of its watched folder`);
-  // The id is part of the name of the hidden directory in which the file is put away.
+  // The id becomes part of the name of the hidden directory in which the file is put away.
   if (id !== undefined && (!isInnerPath(id) || id.includes('/')))
     throw outside(`${JSON.stringify(id)} is no id of a file`);
   return row as Watched<T>;

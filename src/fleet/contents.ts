@@ -11,23 +11,24 @@ export interface ContentsWorld {
   load(id: string): Promise<Facts | null>;
   /** Reads a file of this host. */
   readonly hash: LocalFiles['hash'];
-  /** The row of this host is written now, and the others read it. */
+  /** Writes the row of this host now, and makes the others read it. */
   tell(): Promise<void>;
 }
 
-/** A question is repeated while its file waits, which is every 20 s; so long an answer stays in the row of whoever gave it. */
+/** A question is repeated every 20 s while its file waits; an answer stays in the row of its host for this long. */
 const askedMs = 60_000;
 
-/** Of one host at a time: its row is written with all of them. */
+/** The limit of questions to one host at a time, because its row is written with all of them. */
 const mostAsked = 200;
 
-/** An answer takes as long as reading the file there. A disk that hangs on that host must not hold up this one. */
+/** An answer takes as long as reading the file there. A disk that hangs on that host must not block this one. */
 const patienceOf = (sizeBytes: number): number => 60_000 + sizeBytes / slowestBytesPerMs;
 const slowestBytesPerMs = 10_000;
 
 /**
- * What is in files that only another host can read: it is asked for their hash, by its row among the hosts, and answers the same way. So two
- * hosts that get one content into folders of their own upload it once. Without an answer a file goes on: twice is better than never
+ * The content of files that only another host can read: this host asks for their hash in its row among the hosts, and
+ * the other answers in the same way. So two hosts that get the same content in folders of their own upload it once.
+ * Without an answer the file continues, because an upload too many is better than none
  * (docs/decisions/0078-hosts-ask-each-other-for-hashes.md).
  */
 export class Contents implements AsyncDisposable {
@@ -35,7 +36,7 @@ export class Contents implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #asked = new Map<string, number>();
   readonly #known = new Map<string, string | null>();
-  /** Asked for, and of a folder of somebody else. */
+  /** Files whose hash was requested, in folders of other hosts. */
   readonly #ofOthers = new Set<string>();
   readonly #toRead = new Set<string>();
   #reading: Promise<void> | null = null;
@@ -52,14 +53,15 @@ export class Contents implements AsyncDisposable {
   }
 
   /**
-   * Waits for the host that can read a file to read it.
+   * Waits until the host that can read a file has read it.
    *
-   * @returns null: this host can read it itself, or no host that runs can, or none answered in time, or nobody waits any more
+   * @returns null: this host can read the file itself, no running host can, none answered in time, or the wait was
+   *   cancelled
    * @throws {LedgerUnavailableError}
    */
   async hashOf(facts: Facts, signal: AbortSignal): Promise<string | null> {
     if (this.#world.isHere(facts.folder)) return null;
-    // A host that started a moment ago may have found the other file.
+    // A host that has just started may have found the other file.
     await this.#world.fleet.hosts();
     const given = AbortSignal.any([signal, this.#closing.signal]);
     const endsAt = this.#world.clock.elapsed() + patienceOf(facts.version.size);
@@ -73,7 +75,7 @@ export class Contents implements AsyncDisposable {
     return null;
   }
 
-  /** The rows of the hosts were read. */
+  /** Called after the rows of the hosts were read. */
   look(): void {
     this.#answer();
     this.#looked.resolve();
@@ -85,7 +87,10 @@ export class Contents implements AsyncDisposable {
     await this.#reading;
   }
 
-  /** A host that runs and watches the place, or has not said yet what it watches. One of a release that answers nothing is not asked. */
+  /**
+   * A running host that watches the place, or has not reported its folders yet. A host whose release cannot answer is
+   * not asked.
+   */
   #readerOf(folder: string): Host | null {
     const reads = ({ name, doing: { contents, places, slots } }: Host): boolean =>
       contents === undefined ? slots === 0 && folder.startsWith(`${name}:`) : places.includes(folder);
@@ -97,7 +102,7 @@ export class Contents implements AsyncDisposable {
     return this.#world.fleet.known().filter(({ name, isHeard, isStopped }) => name !== self && isHeard && !isStopped);
   }
 
-  /** @returns whether it could be asked */
+  /** @returns whether the question could be asked */
   #ask(id: string): boolean {
     const isNew = !this.#asked.has(id);
     if (isNew && this.#asked.size >= mostAsked) return false;
@@ -118,12 +123,12 @@ export class Contents implements AsyncDisposable {
     if (this.#toRead.size === 0 || this.#closing.signal.aborted) return;
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null;
-      // Something may have come after the last one was read.
+      // A question may have arrived after the last one was read.
       this.#readOn();
     });
   }
 
-  /** One after the other: others read from the same disk. Never rejects. */
+  /** Reads one file after the other, because uploads use the same disk. Never rejects. */
   async #readAll(): Promise<void> {
     for (const id of this.#toRead) {
       if (this.#closing.signal.aborted) return;
@@ -147,7 +152,7 @@ export class Contents implements AsyncDisposable {
     await this.#tell();
   }
 
-  /** A host that is not told now reads it a few seconds later. */
+  /** If this fails, the other host reads the row a few seconds later. */
   async #tell(): Promise<void> {
     await this.#world.tell().catch((err: unknown) => this.#world.logger.debug('The other hosts are not told', { err }));
   }

@@ -16,7 +16,7 @@ export interface FleetConfig {
   readonly uploads: Pick<Config['uploads'], 'concurrency'>;
 }
 
-/** More than any host works on at once. */
+/** More files than any host works on at the same time. */
 const mostTold = 200;
 
 interface Here extends RoundsHere, Pick<Parameters<typeof sightToTell>[0], 'folders' | 'expectations'> {
@@ -53,7 +53,7 @@ export function doingOf(here: Here, { uploads, folders }: FleetConfig, placeOf: 
   };
 }
 
-/** Pure: what this host knows because it does what only one may do. */
+/** Pure: what this host knows because it has the turn. */
 function roundsOf({ conductor, messageTargets }: RoundsHere): HostRounds {
   const { processingMs, latePoll } = conductor.pace();
   return {
@@ -72,8 +72,8 @@ interface Own extends Omit<Shown, 'ledger'> {
 }
 
 /**
- * What views ask about the work under way, for all hosts: the rows that they count are those of all of them too. What other hosts told
- * last report is what they do now.
+ * The work in progress on all hosts, for views, because the rows that they count are shared too. The last report of
+ * another host counts as its present work.
  */
 export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   const { rows, conductor, messageTargets } = here;
@@ -113,7 +113,7 @@ export function ofAllHosts<T extends Own>(here: T, fleet: FleetView): T {
   };
 }
 
-/** Only from the host whose turn it is. Knowledge of an earlier turn is out of date. */
+/** Only from the host that has the turn: knowledge from an earlier turn is out of date. */
 function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   const known = roundsOf(here);
   if (here.turn.signal() !== null) return known;
@@ -123,7 +123,7 @@ function roundsOfFleet(here: Own, fleet: FleetView): HostRounds {
   );
 }
 
-/** A file that was taken over a moment ago is in the rows of two hosts: the first counts. */
+/** A file that was just taken over is in the rows of two hosts: the first counts. */
 function withoutTwins(uploads: readonly LiveUpload[]): readonly LiveUpload[] {
   return [...new Map(uploads.toReversed().map((upload) => [upload.id, upload])).values()].toReversed();
 }

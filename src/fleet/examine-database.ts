@@ -1,34 +1,34 @@
 import type { PostgresPool } from './postgres/pool.ts';
 
-/** Of the tables of pg-boss, as its package says. */
+/** The schema version of pg-boss's tables in its installed release. */
 export const knownJobSchema = 43;
 
-/** What the database of a fleet says of itself, as its doctor needs it. */
+/** The state of a fleet's database, for `doctor`. */
 export interface DatabaseFacts {
   /** `15.10` */
   readonly version: string;
   /** `server_version_num`: 150010. */
   readonly versionNumber: number;
-  /** A standby takes no changes. */
+  /** A standby accepts no changes. */
   readonly isStandby: boolean;
   /** Whether this connection is encrypted. */
   readonly isEncrypted: boolean;
   /** How far the clock of this host is ahead of its clock, in milliseconds. */
   readonly clockAheadMs: number;
-  /** All that are open now, of whomever, and how many a role without special rights may open. */
+  /** All open connections, of all users, and how many a role without special rights may open. */
   readonly connections: { readonly open: number; readonly most: number };
   readonly user: string;
-  /** Whether it has tables of dropcast already. */
+  /** Whether it already has tables of dropcast. */
   readonly hasTables: boolean;
-  /** Whether the user may make them. */
+  /** Whether the user may create them. */
   readonly mayCreate: boolean;
   /** Tables that the user may not read or change. */
   readonly closedTables: readonly string[];
-  /** Of the tables of pg-boss; null: there are none yet. */
+  /** The version of pg-boss's tables; null: there are none yet. */
   readonly jobSchema: number | null;
 }
 
-/** Asks it. Changes nothing. @throws {LedgerUnavailableError} */
+/** Reads the state of the database. Changes nothing. @throws {LedgerUnavailableError} */
 export async function examineDatabase(pool: Pick<PostgresPool, 'rows'>, now: () => number): Promise<DatabaseFacts> {
   const askedAt = now();
   const [row] = await pool.rows(factsText);
@@ -51,7 +51,7 @@ export async function examineDatabase(pool: Pick<PostgresPool, 'rows'>, now: () 
   };
 }
 
-/** A name that may not be used is there all the same. */
+/** A name without access exists nevertheless. */
 const isThere = (schema: string, table: string): string =>
   `EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = '${schema}' AND relname = '${table}')`;
 

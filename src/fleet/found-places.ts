@@ -17,7 +17,7 @@ export interface ConfiguredFolder {
 interface FoundPlace {
   readonly path: string;
   readonly place: string;
-  /** Of the mark that was there: another mark needs another proof. */
+  /** The mark that was proved: another mark needs another proof. */
   readonly mark: string;
 }
 
@@ -29,7 +29,7 @@ export interface FoundPlacesWorld {
   /** Id of the ledger of the fleet. */
   ledger(): string;
   known(): readonly Host[];
-  /** Called when a folder has become another place, before anybody is told. */
+  /** Called when a folder has become another place, before others learn of it. */
   changed(): Promise<void>;
 }
 
@@ -39,9 +39,9 @@ interface Open {
 }
 
 /**
- * Folders without `share` that are the same place on several hosts. A mark alone proves nothing, as it is copied with its folder: this host
- * writes a file beside it, and a living host that watches the place has to see that very file. What was proved is kept
- * (docs/decisions/0073-a-place-is-proved-by-a-living-host.md).
+ * Folders without `share` that are the same place on several hosts. A mark alone proves nothing, because it is copied
+ * with its folder: this host writes a file next to it, and a running host that watches the place has to see that very
+ * file. A proof is kept (docs/decisions/0073-a-place-is-proved-by-a-living-host.md).
  */
 export class FoundPlaces implements AsyncDisposable {
   readonly #world: FoundPlacesWorld;
@@ -59,17 +59,17 @@ export class FoundPlaces implements AsyncDisposable {
     return this.#found;
   }
 
-  /** What the other hosts are asked and answered. */
+  /** The questions and answers of this host. */
   words(): Proofs {
     return { asked: [...this.#open.values()].flatMap(({ asked }) => asked ?? []), answers: this.#answers };
   }
 
-  /** Why a folder whose mark names another place is not known to be that place. */
+  /** Why a folder whose mark names another place is not proved to be that place. */
   whyUnproven(folder: string): string | null {
     return this.#open.get(folder)?.why ?? null;
   }
 
-  /** Asks, answers, and takes what was proved. Never rejects. */
+  /** Asks, answers, and adopts what was proved. Never rejects. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look()
       .catch((err: unknown) => this.#world.logger.warn('Cannot check which folders are shared', { err }))
@@ -110,7 +110,7 @@ export class FoundPlaces implements AsyncDisposable {
     const mark = await this.#ownMark(folder.path);
     if (mark?.place !== asked.place) return null;
     if (!(await seesProof(folder.path, asker, asked))) return false;
-    // From now on others write rows of this folder, too.
+    // From here on other hosts write rows of this folder, too.
     if (folder.share === undefined) await this.#take(folder.path, asked.place, mark);
     return true;
   }
@@ -132,7 +132,7 @@ export class FoundPlaces implements AsyncDisposable {
     this.#open.set(folder, { asked, why: whyOf(place, answers) });
   }
 
-  /** The question that was asked, or a new one. */
+  /** The existing question, or a new one. */
   async #asked(folder: string, place: string): Promise<AskedProof | null> {
     const before = this.#open.get(folder)?.asked;
     const { self } = this.#world;
@@ -151,7 +151,7 @@ export class FoundPlaces implements AsyncDisposable {
   async #take(path: string, place: string, mark: MarkFile): Promise<void> {
     if (this.#isFound(path)) return;
     const found = [...this.#found.filter((each) => each.path !== path), { path, place, mark: mark.fingerprint }];
-    // On disk first: after a restart the folder must not be local again.
+    // Saved first: the folder must not become local again after a restart.
     await save(this.#world.stateDir, found);
     this.#found = found;
     await this.#world.changed();
@@ -164,7 +164,7 @@ export class FoundPlaces implements AsyncDisposable {
     if (asked !== null) await this.#withdraw(folder);
   }
 
-  /** One that stays is empty for everybody, and the next question replaces it. */
+  /** A file that remains is harmless, and the next question replaces it. */
   async #withdraw(folder: string): Promise<void> {
     await removeProof(folder, this.#world.self).catch(() => undefined);
   }
@@ -179,7 +179,7 @@ export class FoundPlaces implements AsyncDisposable {
     return this.#found.some(({ path }) => path === folder);
   }
 
-  /** Two folders of one host are not one place. */
+  /** Two folders of one host cannot be the same place. */
   #isTaken(place: string): boolean {
     return this.#world.folders().some((folder) => this.#placeOf(folder) === place);
   }
@@ -190,12 +190,12 @@ export class FoundPlaces implements AsyncDisposable {
   }
 }
 
-/** With what was proved before. A folder that has another mark now needs another proof; one that is not mounted is still that place. */
+/** Loads earlier proofs. A folder with a new mark needs another proof; a folder that is not mounted keeps its place. */
 export async function openFoundPlaces(world: FoundPlacesWorld): Promise<FoundPlaces> {
   return new FoundPlaces(world, await readFoundPlaces(world.stateDir));
 }
 
-/** What was proved before, by a daemon of this state directory. */
+/** Reads earlier proofs by a daemon of this state directory. */
 export async function readFoundPlaces(stateDir: string): Promise<readonly FoundPlace[]> {
   const kept: FoundPlace[] = [];
   for (const found of await load(stateDir)) {
@@ -205,7 +205,7 @@ export async function readFoundPlaces(stateDir: string): Promise<readonly FoundP
   return kept;
 }
 
-/** The folders that others may watch too: declared, or proved. */
+/** The folders that other hosts may watch too: declared, or proved. */
 export function sharedOf(
   folders: readonly ConfiguredFolder[],
   found: readonly WatchedShare[],

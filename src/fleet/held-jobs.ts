@@ -4,16 +4,19 @@ import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import { heartbeatSeconds, longestJobMs } from './job-queue.ts';
 import type { Grant, JobQueue } from './job-queue.ts';
 
-/** How often a host says that it lives, for all that it holds at once. */
+/** How often a host confirms all its jobs with one heartbeat. */
 const touchEveryMs = 2_500;
 
-/** A host that could not say so for this long gives up by itself, before another may begin. */
+/** A host without a heartbeat for this long gives up, before another host may start. */
 const silentMs = 0.8 * heartbeatSeconds * 1_000;
 
-/** How often that is looked at. After a sleep of the process this comes before anything is sent. */
+/** How often this is checked. After the process was suspended, the check runs before anything is sent. */
 const lookEveryMs = 250;
 
-/** A job ends after a day, however often it was touched: before that it is given back and taken again, in one transaction. */
+/**
+ * A job ends after a day, however often it was touched: before that it is given back and taken again, in one
+ * transaction.
+ */
 const renewJobAfterMs = longestJobMs - 3_600_000;
 
 /** How long the last part of an upload waits for the database. */
@@ -26,17 +29,18 @@ export interface HeldJobsOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
 }
 
-/** A job that this host has. */
+/** A job that this host holds. */
 export interface HeldJob {
-  /** Fires when it went to another host, or may have. */
+  /** Fires when the job went to another host, or may have. */
   readonly lost: AbortSignal;
   /**
-   * Asks whether it is still ours, and waits for a database that is away. From then on its silence counts, whatever `sends` said.
+   * Asks whether the job is still ours, and waits for a database that is away. From then on its silence counts, despite
+   * `sends`.
    *
-   * @throws {LedgerUnavailableError} it stayed away
+   * @throws {LedgerUnavailableError} the database stayed away
    */
   confirm(): Promise<boolean>;
-  /** The silence of the database does not count until `confirm`. */
+  /** Until `confirm`, the silence of the database does not count. */
   sends(): void;
   release(): Promise<void>;
 }
@@ -46,13 +50,13 @@ interface Held {
   readonly number: number;
   readonly lost: AbortController;
   grant: Grant;
-  /** When the last beat that counted was asked for, by the clock that nobody sets. */
+  /** When the last successful heartbeat was requested, on the monotonic clock. */
   beatAt: number;
   jobSince: number;
   isSilenceFine: boolean;
 }
 
-/** The jobs of one queue that this host has, kept by one heartbeat. */
+/** The jobs of one queue that this host holds, confirmed by one heartbeat. */
 export class HeldJobs implements AsyncDisposable {
   readonly #options: HeldJobsOptions;
   readonly #held = new Map<string, Held>();
@@ -68,7 +72,7 @@ export class HeldJobs implements AsyncDisposable {
     ];
   }
 
-  /** @param numberIn the number of the job, read in the transaction that takes it; null: there is nothing to take */
+  /** @param numberIn reads the number of the job in the transaction that takes it; null: there is none */
   async take(key: string, numberIn: (ask: Ask) => Promise<number | null>): Promise<HeldJob | null> {
     if (this.#held.has(key) || this.#taking.has(key)) return null;
     this.#taking.add(key);
@@ -99,7 +103,7 @@ export class HeldJobs implements AsyncDisposable {
     await Promise.all(held.map(({ grant }) => this.#options.queue.complete(grant).catch(() => undefined)));
   }
 
-  /** If the outcome of the transaction is not known, nobody touches the job: it runs out. */
+  /** After an unknown outcome the job is not touched, so it expires. */
   async #granted(key: string, numberIn: (ask: Ask) => Promise<number | null>): Promise<Held | null> {
     const { pool, queue, clock } = this.#options;
     const askedAt = clock.elapsed();
@@ -115,7 +119,7 @@ export class HeldJobs implements AsyncDisposable {
   async #release(held: Held): Promise<void> {
     if (!this.#has(held)) return;
     this.#held.delete(held.key);
-    // Where the database is away, the job runs out.
+    // While the database is away, the job expires.
     await this.#options.queue.complete(held.grant).catch(() => undefined);
   }
 
@@ -127,7 +131,7 @@ export class HeldJobs implements AsyncDisposable {
         const { grant } = held;
         await this.#beat([held]);
         held.isSilenceFine = false;
-        // An answer may have come while this process slept.
+        // An answer may have arrived while this process was suspended.
         this.#look();
         if (held.grant === grant) break;
       } catch (error) {
@@ -154,7 +158,7 @@ export class HeldJobs implements AsyncDisposable {
       const old = [...this.#held.values()].filter(({ jobSince }) => elapsed() - jobSince > renewJobAfterMs);
       for (const held of old) await this.#renewJob(held);
     } catch {
-      // The next one tries again; until then the silence counts.
+      // The next heartbeat tries again; until then the silence counts.
     }
   }
 
@@ -163,7 +167,7 @@ export class HeldJobs implements AsyncDisposable {
     const asked = those.map((held): [Held, Grant] => [held, held.grant]);
     const ours = await this.#options.queue.touch(asked.map(([, grant]) => grant));
     for (const [held, grant] of asked) {
-      // It has another job since.
+      // It holds another job since then.
       if (held.grant !== grant) continue;
       if (ours.has(grant.job)) held.beatAt = Math.max(held.beatAt, askedAt);
       else if (this.#has(held)) this.#lose(held);
@@ -181,11 +185,11 @@ export class HeldJobs implements AsyncDisposable {
     held.grant = grant;
     held.beatAt = askedAt;
     held.jobSince = askedAt;
-    // Given back meanwhile: nobody would complete the new one.
+    // It was given back in the meantime, and no other code would complete the new job.
     if (!this.#has(held)) await queue.complete(grant);
   }
 
-  /** Another host may begin when this one was silent for long: nothing that only its holder may do goes on here. */
+  /** Another host may start after this one was silent for long: everything that requires the job stops here. */
   #look(): void {
     const now = this.#options.clock.elapsed();
     for (const held of this.#held.values()) if (!held.isSilenceFine && now - held.beatAt > silentMs) this.#lose(held);

@@ -1,20 +1,20 @@
 import { channel } from './postgres/connection.ts';
 
-/** What a member tells the others beside its name, which says that it wrote rows. A name of a host has no colon. */
+/** What a member signals to the others besides its name, which means that it wrote rows. A host name has no colon. */
 export type Hint = 'budget' | 'hosts' | 'free';
 
 /**
- * The turn came here, another host wrote rows, the budget was blocked, or the database may lack rows that it had (`moved`). Something
- * may have been missed: `rows`.
+ * The turn came here, another host wrote rows, the budget was blocked, or the database may have lost rows (`moved`).
+ * `rows` also means that a signal may have been missed.
  */
 export type Heard = (what: 'turn' | 'rows' | 'budget' | 'moved' | 'hosts') => void;
 
-/** SQL that tells it. */
+/** The SQL of the signal. */
 export function notifyOf(hint: Hint): string {
   return `pg_notify('${channel}', ':${hint}')`;
 }
 
-/** What a payload tells a member; null: its own rows. */
+/** The meaning of a payload for a member; null: it is its own. */
 export function heardIn(payload: string, hostName: string): 'budget' | 'hosts' | 'rows' | null {
   if (payload === hostName) return null;
   return payload === ':budget' ? 'budget' : payload === ':hosts' ? 'hosts' : 'rows';

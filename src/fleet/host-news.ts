@@ -4,7 +4,10 @@ import type { NewsLines } from '../daemon/news/lines.ts';
 import { hostView } from '../view/hosts/host-view.ts';
 import type { HostView } from '../view/hosts/host-view.ts';
 
-/** Says when a host joins, falls silent, is drained, or the database is away. @returns to be called whenever something may have changed */
+/**
+ * Reports when a host joins, becomes silent or is drained, or when the database is away. @returns a function to call
+ * after every possible change
+ */
 export function createHostNews(fleet: FleetView, news: Pick<NewsLines, 'add'>): () => void {
   let before = statesOf(fleet.known(), fleet.self);
   let wasAway = false;

@@ -3,16 +3,16 @@ import type { Doing, Draining, Host } from '../view/hosts/fleet-view.ts';
 /** Runs one statement. Rejects with what the pool throws while the database is away. */
 export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** How long a member is taken to live after it was heard: as long as its leases. */
+/** How long a member counts as running after its last report: as long as its leases. */
 export const heardMs = 15_000;
 
-/** Rows of members that were not heard for so long are removed. */
+/** Rows of members without a report for this long are removed. */
 export const forgottenMs = 30 * 86_400_000;
 
-/** What a member writes of itself. */
+/** The row that a member writes about itself. */
 export interface OwnRow {
   readonly name: string;
-  /** Random: another one for each start. */
+  /** Random: a new one for each start. */
   readonly instance: string;
   readonly version: string;
   readonly schema: number;
@@ -21,12 +21,12 @@ export interface OwnRow {
 }
 
 export interface TableRead {
-  /** By the database's clock. */
+  /** On the database's clock. */
   readonly at: number;
   readonly hosts: readonly StoredHost[];
 }
 
-/** A row, with times by the database's clock. */
+/** A row, with times on the database's clock. */
 export interface StoredHost extends Omit<Host, 'isHeard'> {
   readonly instance: string;
 }
@@ -35,16 +35,16 @@ export interface HostTable {
   /**
    * Writes the row of a member and reads all rows, in one statement.
    *
-   * @param replaced the instance before it, which is known to have ended; null: none is known
-   * @returns `isOurs`: false when a living member has the name, and nothing was written
+   * @param replaced the previous instance, known to have ended; null: none is known
+   * @returns `isOurs`: false when a running member has the name, and nothing was written
    */
   beat(row: OwnRow, replaced: string | null): Promise<TableRead & { readonly isOurs: boolean }>;
   read(): Promise<TableRead>;
-  /** It ends in order: its name is free. */
+  /** The member stops in an orderly way, which frees its name. */
   leave(name: string, instance: string): Promise<void>;
-  /** @param by null: it works again @returns whether there is such a member */
+  /** @param by null: it may start work again @returns whether there is such a member */
   drain(name: string, by: string | null): Promise<boolean>;
-  /** Removes one that was not heard lately. @returns whether it did */
+  /** Removes a member without a recent report. @returns whether it did */
   remove(name: string): Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ export function createHostTable(ask: Ask): HostTable {
       );
     },
     drain: async (name, by) => {
-      // A second word keeps the beginning.
+      // A second request keeps the first start.
       const text = `UPDATE dropcast.host SET draining_by = $2,
         draining_since = CASE WHEN $2::text IS NULL THEN NULL ELSE coalesce(draining_since, ${now}) END
         WHERE name = $1 RETURNING name`;
@@ -90,7 +90,7 @@ const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const columns = `name, instance, version, schema, started_at, heard_at, stopped_at, clock_ahead_ms, draining_since, draining_by,
   doing, ${now} AS at`;
 
-/** What a member has written a moment ago is not in the snapshot of the statement that reads the others. */
+/** A member's own row of a moment ago is not in the snapshot of the statement that reads the others. */
 const beatText = `WITH gone AS (
     DELETE FROM dropcast.host WHERE heard_at < ${now} - ${forgottenMs} AND name <> $1
   ), beat AS (
@@ -133,5 +133,5 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What a member of another version does not tell. */
+/** Replaces what a member of another version does not report. */
 export const nothing: Doing = { slots: 0, places: [], work: [] };

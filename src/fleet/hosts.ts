@@ -10,46 +10,49 @@ import type { TableFleetWorld, TimedRead } from './table-fleet.ts';
 
 /** This host as a member of the fleet. */
 export interface Member extends Fleet, AsyncDisposable {
-  /** Whether it may take up something new: nobody drains it, and its name is its own. */
+  /** Whether it may take new work: it is not drained, and its name is its own. */
   mayTake(): boolean;
   /**
-   * From now on its row says what it does, every few seconds.
+   * Starts to write its row, which says what it does, every few seconds.
    *
-   * @param heard called after each row, and when the database stops to answer or answers again
+   * @param heard called after each row, and when the database stops answering or answers again
    */
   start(doing: () => Doing, heard: () => void): void;
-  /** Its row is written now, and the others are told to read it. @throws {LedgerUnavailableError} they could not be told */
+  /** Writes its row now, and signals the others to read it. @throws {LedgerUnavailableError} the signal failed */
   tell(): Promise<void>;
 }
 
 export interface MemberWorld extends TableFleetWorld {
   readonly version: string;
   readonly schema: number;
-  /** The instance that ran here before: the lock of the state directory says that it has ended. Null: none is known. */
+  /**
+   * The instance that ran here before, which has ended because this process holds the lock of the state directory.
+   * Null: none is known.
+   */
   readonly before: string | null;
-  /** Keeps the new one, for the next start. */
+  /** Saves the new instance for the next start. */
   keep(instance: string): Promise<void>;
   readonly logger: Logger;
-  /** Tells the other members to read the rows. */
+  /** Signals the other members to read the rows. */
   announce(): Promise<void>;
-  /** Told once when the name has to become free first. */
+  /** Called once if the name has to become free first. */
   waits(sentence: string): void;
   readonly found?: Pick<FoundPlaces, 'words' | 'look'>;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after this many milliseconds. */
   rest(ms: number): Promise<void>;
 }
 
 /** How often a member writes its row. */
 const beatMs = 5_000;
 
-/** While the name is taken. */
+/** The interval of checks while the name is taken. */
 const lookMs = 1_000;
 
 /**
- * Joins the fleet: writes the row of this host under its name. The name of a member that was killed elsewhere is free 15 s after it was heard
- * last; so long this waits.
+ * Joins the fleet: writes the row of this host under its name. The name of a member that was killed elsewhere becomes
+ * free 15 s after its last report; this waits for that.
  *
- * @throws {LedgerError} another member that lives has the name @throws {LedgerUnavailableError} the database is away
+ * @throws {LedgerError} another running member has the name @throws {LedgerUnavailableError} the database is away
  */
 export async function joinFleet(world: MemberWorld): Promise<Member> {
   const { table, name, version, schema, clock } = world;
@@ -151,7 +154,7 @@ class BeatingMember implements Member {
   }
 
   async tell(): Promise<void> {
-    // One that is under way may lack what there is to tell.
+    // A report in progress may lack the latest state.
     await this.#beating;
     await (this.#beating ??= this.#beat());
     await this.#world.announce();
@@ -160,12 +163,12 @@ class BeatingMember implements Member {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#beating;
-    // Without it the name is free 15 s later, and nothing else depends on it.
+    // If this fails, the name becomes free 15 s later, and nothing else depends on it.
     if (this.#isOurs && this.awaySince() === null)
       await this.#world.table.leave(this.self, this.#row.instance).catch(() => undefined);
   }
 
-  /** Never rejects: while the database is away there is nobody to tell. */
+  /** Never rejects: while the database is away, no other host can be reached. */
   async #beat(): Promise<void> {
     const { table, clock, logger, found } = this.#world;
     const askedAt = clock.now();

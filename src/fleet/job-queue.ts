@@ -8,49 +8,55 @@ import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 /** The schema of pg-boss's tables. */
 export const jobSchema = 'dropcast_jobs';
 
-/** A job that this host was granted. A job that goes to another host gets another number of attempts: the two together are the fence. */
+/**
+ * A job granted to this host. When it goes to another host, its attempt number changes: the two together are the fence.
+ */
 export interface Grant {
   readonly job: string;
   readonly attempt: number;
 }
 
-/** What pg-boss grants to one host at a time: files, and the turn to do what only one may do. */
+/** Grants from pg-boss, each to one host at a time: files, and the turn to do the work that only one host may do. */
 export interface JobQueue extends AsyncDisposable {
   /**
-   * Takes a key that nobody has, in the transaction of `ask`. The number is the same for the same key, and fits an int4.
+   * Takes a free key, in the transaction of `ask`. The number is the same for the same key, and fits an int4.
    *
-   * @returns null when another host has it
+   * @returns null when another host holds it
    */
   take(ask: Ask, key: string, number: number): Promise<Grant | null>;
-  /** Says that this host lives. @returns jobs that are still ours */
+  /** Confirms that this host is running. @returns the jobs that it still holds */
   touch(grants: readonly Grant[]): Promise<ReadonlySet<string>>;
-  /** Gives a key back. Harmless when it went to another host. */
+  /** Releases a key. Harmless after it went to another host. */
   complete(grant: Grant, ask?: Ask): Promise<void>;
-  /** Looks now for hosts that are silent, and removes what is over. It does so by itself as well. */
+  /** Looks for silent hosts now, and removes finished jobs. This also happens automatically. */
   supervise(): Promise<void>;
 }
 
-/** How long a host may be silent before another takes over what it has. pg-boss takes no less. */
+/** How long a host may be silent before another takes over its jobs. pg-boss's minimum. */
 export const heartbeatSeconds = 10;
 
-/** pg-boss ends a job that is older, however often it was touched: its own limit. */
+/** pg-boss ends an older job, however often it was touched: this is its own limit. */
 export const longestJobMs = 86_400_000;
 
-/** How often silent hosts are looked for. */
+/** How often silent hosts are searched. */
 const lookEveryMs = 2_000;
 
 /**
- * After the database was away every host seems silent, and none is. Who lives says so before anybody looks.
+ * After an outage of the database every host seems silent although none is, so running hosts report before the next
+ * search.
  */
 const calmMs = heartbeatSeconds * 1_000;
 
-/** Without an answer for so long, the database was away: some looks may fail while it is not. */
+/** Without an answer for this long, the database was away; shorter failures are not an outage. */
 const awayMs = 7_000;
 
-/** Jobs that are over are kept for so long, and removed at the next round. */
+/** Finished jobs are kept for this long, and removed by the next round. */
 const keptSeconds = 60;
 
-/** pg-boss asks two dozen statements for a round: nobody needs it while no host is silent. Its policy says which index. */
+/**
+ * A round of pg-boss takes two dozen statements, which are unnecessary while no host is silent. Its policy decides the
+ * index.
+ */
 const silentJobs = `select (extract(epoch from ${jobSchema}.job_now()) * 1000)::bigint as now, exists (
     select from ${jobSchema}.job where state = 'active' and policy = 'exclusive'
       and heartbeat_on + heartbeat_seconds * interval '1 second' < ${jobSchema}.job_now()) as silent`;
@@ -64,7 +70,7 @@ const queueOptions = {
   deleteAfterSeconds: keptSeconds,
 } as const;
 
-/** The order in which writes lock jobs as well: see `fence`. */
+/** The order in which writes lock jobs too: see `fence`. */
 const inOrder = `select from ${jobSchema}.job where name = $1 and (id, retry_count) in (select * from unnest($2::uuid[], $3::int[]))
   order by id for update`;
 
@@ -75,17 +81,17 @@ export interface JobQueueOptions {
   readonly hostName: string;
   /** Monotonic milliseconds. */
   elapsed(): number;
-  /** pg-boss failed beside a call of ours. */
+  /** pg-boss failed outside of our calls. */
   broke(error: unknown): void;
 }
 
-/** One queue of pg-boss for each kind of thing that is granted. The first host makes its tables. */
+/** Opens one queue of pg-boss for each kind of grant. The first host creates its tables. */
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { pool, name, hostName, elapsed, broke } = options;
   const boss = new PgBoss({
     db: databaseOf(pool.rows),
     schema: jobSchema,
-    // The profile without advisory locks, which every role could hold (docs/decisions/0071-the-job-is-a-lease.md).
+    // The profile without advisory locks, which any role could hold (docs/decisions/0071-the-job-is-a-lease.md).
     backend: 'yugabytedb',
     supervise: false,
     schedule: false,
@@ -93,16 +99,16 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     monitorIntervalSeconds: 1,
   });
   boss.on('error', broke);
-  // Two hosts that start at the same time would both make pg-boss's tables.
+  // Two hosts that start at the same time would both create pg-boss's tables.
   await pool.transaction(async (ask) => {
     await ask(lockQuery('jobs'));
     await boss.start();
     await boss.createQueue(name, queueOptions);
   });
-  // pg-boss reads the queue once: not while a claim holds a connection and waits for another one.
+  // Makes pg-boss read the queue once now, and not while a claim holds a connection and waits for another one.
   await boss.touch(name, attemptOf({ job: '00000000-0000-0000-0000-000000000000', attempt: 0 }));
   let answeredAt = elapsed();
-  /** How far the clock of the database is ahead of ours. */
+  /** How far the database's clock is ahead of ours. */
   let aheadMs: number | null = null;
   let calmSince = answeredAt;
   let supervisedAt = answeredAt;
@@ -118,7 +124,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     const [found] = await pool.rows<{ now: number; silent: boolean }>(silentJobs);
     const isSomebodySilent = found?.silent === true;
     const isAheadBy = (found?.now ?? 0) - askedAt;
-    // If it was set, each host seems silent.
+    // If the clock was set, each host seems silent.
     const jumpedMs = aheadMs === null ? 0 : isAheadBy - aheadMs;
     aheadMs = isAheadBy;
     if (elapsed() - answeredAt > awayMs || jumpedMs > awayMs) calmSince = elapsed();
@@ -129,14 +135,14 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         .catch(failed)
         .finally(() => (supervising = null));
   };
-  // That the database is away is told by whoever needs it.
+  // The code that needs the database reports its absence.
   const failed = (error: unknown): void => void (error instanceof LedgerUnavailableError || broke(error));
   const lookOnce = (): void => {
     looking ??= look()
       .catch(failed)
       .finally(() => (looking = null));
   };
-  // The queue of the files looks for all of them.
+  // The queue of files searches for all queues.
   const timer = name === 'file' ? setInterval(lookOnce, lookEveryMs).unref() : undefined;
   return {
     take: async (ask, key, number) => {
@@ -157,7 +163,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         const answer = await boss.touch(name, attempts, db === undefined ? {} : { db });
         return new Set((answer as unknown as { readonly settled: readonly string[] }).settled);
       };
-      // Alone, it waits for nothing while it has something.
+      // A single job waits for no lock while it holds another.
       if (grants.length < 2) return touched();
       return pool.transaction(async (ask) => {
         await ask(inOrder, [name, grants.map(({ job }) => job), grants.map(({ attempt }) => attempt)]);

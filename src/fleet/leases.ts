@@ -7,19 +7,21 @@ import { HeldJobs } from './held-jobs.ts';
 import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';
 import { jobSchema } from './job-queue.ts';
 
-/** The claims of one host of several. */
+/** The claims of one host among several. */
 export interface Leases extends Claims, AsyncDisposable {
-  /** Proves in the transaction of writes that this host still holds files: it finds the `id` of each that it does. */
+  /**
+   * Proves in the transaction of a write that this host still holds the files: returns the `id` of each that it holds.
+   */
   fence(ids: readonly string[]): Query;
 }
 
 export interface LeasesOptions extends HeldJobsOptions {
-  /** Reads the row of a file that was granted. */
+  /** Reads the row of a granted file. */
   load(id: string): Promise<Facts | null>;
 }
 
 /**
- * Leases of files: the ledger says whose turn it is, pg-boss grants one job for it at a time
+ * Leases of files: the ledger decides whose turn it is, and pg-boss grants one job for it at a time
  * ([why](../../docs/decisions/0071-the-job-is-a-lease.md)).
  */
 export function createLeases(options: LeasesOptions): Leases {
@@ -38,7 +40,7 @@ export function createLeases(options: LeasesOptions): Leases {
   };
 }
 
-/** The row is read once the job is ours: whoever had it before has written its last by then. */
+/** The row is read after the job was granted, when its previous holder can no longer write. */
 async function claimOf(id: string, job: HeldJob, { load }: LeasesOptions): Promise<Claim | null> {
   const { lost, confirm, sends, release } = job;
   try {
@@ -51,14 +53,16 @@ async function claimOf(id: string, job: HeldJob, { load }: LeasesOptions): Promi
   }
 }
 
-/** Locks the jobs until the writes are done, so that none goes to another host in between: in the order in which a heartbeat does. */
+/**
+ * Locks the jobs until the writes are done, so that none goes to another host in between, in the order of a heartbeat.
+ */
 const fenceText = `select held.value ->> 0 as id from jsonb_array_elements(?::jsonb) as held
   join ${jobSchema}.job on job.name = 'file' and job.id = (held.value ->> 1)::uuid and job.retry_count = (held.value ->> 2)::int
   where job.state = 'active' order by job.id for update of job`;
 
 const mostNumber = 2 ** 31 - 1;
 
-/** pg-boss keeps priorities as int4. @throws {Error} after two thousand million files */
+/** pg-boss stores priorities as int4. @throws {Error} after two thousand million files */
 async function numberOf(ask: Ask, id: string): Promise<number | null> {
   const [row] = await ask<{ seq: number }>(`select seq from dropcast.file where id = $1 and ${isSettled}`, [id]);
   if (row !== undefined && row.seq > mostNumber)

@@ -34,11 +34,11 @@ export interface FleetWorld {
   readonly stateDir: string;
   readonly hostName: string;
   readonly version: string;
-  /** As it now is: a reload may change it. */
+  /** The current configuration, which a reload may change. */
   config(): FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told what was repaired after the ledger was opened. */
+  /** Receives what was repaired after the ledger was opened. */
   repaired(what: string): void;
 }
 
@@ -82,7 +82,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
       hostName,
       visible: places.visible,
       placed: toPlace(places),
-      // Before there are leases, nothing is held.
+      // Nothing is held before there are leases.
       fence: (ids) => leases?.fence(ids) ?? { text: 'select null as id where false', values: [] },
       repaired: world.repaired,
       settles: (why) => logger.warn('Nothing new is taken up for the moment', { why }),
@@ -166,7 +166,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
   };
 }
 
-/** Once for an outage: whatever fails meanwhile says nothing new. */
+/** Logs an outage once: later failures add no information. */
 function toldTo(logger: Logger): Outage {
   return {
     began: (why) =>

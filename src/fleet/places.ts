@@ -2,27 +2,31 @@ import type { SeenFolders } from '../pipeline/file/ports.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
 /**
- * What rows call the folders of several hosts. Every host sees its own paths; the rows have names that mean the same on all of them:
- * `nas1:` is a share, whose root is the watched folder itself, and `ingest1:/srv/in` a folder that only ingest1 can read.
+ * The names of folders in the rows of several hosts. Every host has its own paths; the rows have names that mean the
+ * same on all of them: `nas1:` is a share, whose root is the watched folder itself, and `ingest1:/srv/in` a folder that
+ * only ingest1 can read.
  */
 export interface Places {
-  /** What rows call a folder. The name of a place that this host cannot see stays as it is. */
+  /** The name of a folder in rows. The name of a place that this host cannot see stays unchanged. */
   placeOf(folder: string): string;
-  /** Absolute, or the name of the place when this host cannot see it: that is no path. */
+  /** Absolute, or the name of the place when this host cannot see it, which is not a path. */
   folderOf(place: string): string;
-  /** What only this host says of a folder, as which directory it is here, is kept under this name. */
+  /** The name under which this host stores what only it can know of a folder, such as the directory that it is here. */
   ownName(folder: string): string;
   isHere(folder: string): boolean;
   isShared(folder: string): boolean;
-  /** The folders of this host that others may watch too. */
+  /** The folders of this host that other hosts may watch too. */
   shared(): readonly SharedFolder[];
-  /** The places whose files this host can read, as rows have them. */
+  /** The places whose files this host can read, by their names in rows. */
   visible(): SeenFolders;
-  /** Why no file of a folder can be read on this host, or null: it can be, or could if the folder were there. */
+  /** Why no file of a folder can be read on this host; null: files can be read, or could if the folder were mounted. */
   whyNotHere(folder: string): string | null;
-  /** Why a folder is not known to be the place that its mark names; null: nothing is known of it. */
+  /** Why a folder is not proved to be the place that its mark names; null: no reason is known. */
   whyUnproven(folder: string): string | null;
-  /** The device of a share here, where its mark proves that it is the share; null: that of the row says nothing. */
+  /**
+   * The device of a share on this host, if its mark proves that it is the share; null: the device in the row has no
+   * meaning.
+   */
   deviceOf(folder: string): string | null;
 }
 
@@ -32,7 +36,7 @@ export interface SharedFolder {
   readonly folder: string;
   /** Its name in rows. */
   readonly place: string;
-  /** Of its file system, where its mark was read; null while it was not. */
+  /** The device of its file system when its mark was read; null until then. */
   readonly device: string | null;
 }
 
@@ -41,15 +45,15 @@ export function placeOfShare(share: string): string {
   return `${share}:`;
 }
 
-/** The name in rows of a folder that one host alone watches. */
+/** The name in rows of a folder that only one host watches. */
 export function localPlace(host: string, folder: string): string {
   return `${host}:${folder}`;
 }
 
 /**
  * @param self name of this host
- * @param shared asked each time: a new configuration changes it
- * @param hostsOfPlace says who else can read a place
+ * @param shared called each time, because a reload changes it
+ * @param hostsOfPlace the other hosts that can read a place
  */
 export function createPlaces(
   self: string,
@@ -63,7 +67,7 @@ export function createPlaces(
     const share = shared().find((each) => each.place === place);
     if (share !== undefined) return share.folder;
     const folder = place.startsWith(local) ? place.slice(local.length - 1) : place;
-    // What it was called before it became a share is another place: its rows must not be taken for those of the share.
+    // Its name before it became a share is another place, whose rows must not count as rows of the share.
     return byFolder(folder) === undefined ? folder : place;
   };
   const isHere = (folder: string): boolean => folder.startsWith('/');
@@ -105,5 +109,7 @@ export function toPlace({ placeOf }: Places): <T extends Placed>(row: T) => T {
   return (row) => ({ ...row, folder: placeOf(row.folder) });
 }
 
-/** Equal to that of no file: a share that was not seen to be the share must not be taken for it by a number of another host. */
+/**
+ * Matches no file: a share without proof must not be taken for the share because of a device number of another host.
+ */
 const noDevice = '';

@@ -12,11 +12,11 @@ import { createPlaces } from './places.ts';
 import { readSharedBudget } from './shared-budget.ts';
 import { sharedFoldersNow } from './shared-folders.ts';
 
-/** The ledger of a fleet, read by a host that runs no daemon. It does not join, and changes nothing. */
+/** The ledger of a fleet, read by a host without a daemon. It does not join, and changes nothing. */
 export interface FleetToRead {
   /** Closing it closes all of this. */
   readonly ledger: Ledger;
-  /** Its hosts were asked for once. */
+  /** Its hosts were read once. */
   readonly fleet: Fleet;
   /** @returns null when no request was ever made */
   budgetNow(): Promise<BudgetNow | null>;

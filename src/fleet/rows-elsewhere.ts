@@ -12,18 +12,18 @@ export interface RowsElsewhereWorld {
   readonly logger: Logger;
 }
 
-/** Tells the events of this host which rows others have written: what views remember would be out of date for ever. */
+/** Emits events on this host for rows that others have written: without them, views would stay out of date. */
 export interface RowsElsewhere extends AsyncDisposable {
-  /** From here on. Resolves when what was written before may be read. @throws {LedgerUnavailableError} */
+  /** Starts from here. Resolves when earlier rows may be read. @throws {LedgerUnavailableError} */
   start(): Promise<void>;
-  /** There may be something new: looks soon. */
+  /** There may be something new, so it reads soon. */
   look(): void;
 }
 
-/** However many hints come, views of others are no older than this, and cost each host a few statements. */
+/** However many signals arrive, the views are no older than this, and cost each host a few statements. */
 const leastMs = 1_000;
 
-/** Lines of the history that are read at once. */
+/** Lines of the history that one query reads. */
 const mostLines = 1_000;
 
 export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsewhereWorld): RowsElsewhere {
@@ -63,7 +63,7 @@ export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsew
       if (closed.signal.aborted) return;
       timer ??= setTimeout(() => {
         timer = null;
-        // Whatever it is, the next hint or beat looks again.
+        // After any error, the next signal or heartbeat reads again.
         looking = looking
           .then(lookOnce)
           .catch((err: unknown) => logger.debug('What other hosts wrote is not read', { err }));

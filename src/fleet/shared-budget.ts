@@ -13,7 +13,10 @@ export const budgetTable = `
     rev bigint NOT NULL
   )`;
 
-/** What the row keeps beside the window: the time of the budget at the last write, and what it has over the clock of the database. */
+/**
+ * What the row stores in addition to the window: the time of the budget at the last write, and its lead over the clock
+ * of the database.
+ */
 interface Spent extends OwnWindow {
   readonly shiftMs?: number;
 }
@@ -25,9 +28,9 @@ const read = `SELECT ${answer} FROM dropcast.budget WHERE id = 1`;
 const begin = `INSERT INTO dropcast.budget (id, spent, rev) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * Stores a window in place of the one of a revision, in the minute in which it counts: a host that was held up since it decided is too late.
- * The revision goes beyond every one that was seen, so that a host notices a database that has lost the last writes. A block is told
- * to the others at once.
+ * Replaces the window of one revision, in the minute in which it counts: a host that was delayed since its decision is
+ * too late. The revision exceeds every one that was seen, so that a host notices a database that lost its last writes.
+ * A block is signalled to the others at once.
  */
 const swap = `
 WITH swapped AS (
@@ -39,16 +42,16 @@ WITH swapped AS (
 SELECT (SELECT rev FROM swapped) AS swapped, ${answer} FROM dropcast.budget WHERE id = 1`;
 
 /**
- * The budget of all hosts of a fleet: one row of PostgreSQL, in which a host replaces the window that it has read, if nobody else did.
- * The clock is the database's.
+ * The budget of all hosts of a fleet: one row of PostgreSQL, in which a host replaces the window that it has read,
+ * unless another host did so first. The clock is the database's.
  *
- * @param elapsed by the clock of this process that never jumps, in milliseconds
+ * @param elapsed the monotonic clock of this process, in milliseconds
  */
 export function sharedBudget(ask: Ask, elapsed: () => number, sharing: Sharing = besideOthers()): BudgetStore {
   return new SharedBudget(ask, elapsed, sharing);
 }
 
-/** For who only looks. @returns null when nothing was stored yet */
+/** For readers. @returns null when nothing was stored yet */
 export async function readSharedBudget(ask: Ask, elapsed: () => number): Promise<BudgetNow | null> {
   const budget = new SharedBudget(ask, elapsed, besideOthers());
   const stored = await budget.look();
@@ -104,26 +107,26 @@ class SharedBudget implements BudgetStore {
     ]);
     if (row === undefined) return { isOurs: false, stored: await this.load() };
     if (row['swapped'] === null) return { isOurs: false, stored: this.#learn(row, askedAt) };
-    // The rest of the answer shows the row as it was when the statement began.
+    // The rest of the answer shows the row at the start of the statement.
     const stored = this.#learn({ ...row, spent: JSON.stringify(spent), rev: row['swapped'] }, askedAt);
     return { isOurs: true, stored };
   }
 
   #learn(row: Readonly<Record<string, unknown>>, askedAt: number): StoredBudget {
     const spent = readSpent(row['spent']);
-    // The uptime is of the host whose ledger was copied here.
+    // The uptime belongs to the host whose ledger was copied here.
     const { writtenAt = 0, shiftMs = 0, upMs: _, ...window } = spent;
     const heardAt = this.#elapsed();
     this.#moment = momentOf(this.#moment, { askedAt, heardAt, databaseMs: Number(row['now']), shiftMs, writtenAt });
     const stored = { window, revision: Number(row['rev']) };
-    // A database that has lost the last writes: what this host knows of them still counts.
+    // A database that lost its last writes: what this host knows of them still counts.
     const isOlder = stored.revision < this.#last.revision;
     if (!isOlder) this.#last = stored;
     return isOlder ? { ...stored, window: merged(stored.window, this.#last.window) } : stored;
   }
 }
 
-/** What is damaged counts as empty: then a 429 of the service says that the hour is used up. */
+/** A damaged row counts as empty: then a 429 of the service shows that the hour is used up. */
 function readSpent(text: unknown): Spent {
   try {
     return { ...emptyWindow, ...(JSON.parse(String(text)) as Spent) };
@@ -132,22 +135,22 @@ function readSpent(text: unknown): Spent {
   }
 }
 
-/** A moment of the budget's time, as this host knows it. */
+/** A moment of the budget's time, as known to this host. */
 interface BudgetMoment {
   /** Epoch milliseconds. */
   readonly timeMs: number;
-  /** By the clock of this process that never jumps. */
+  /** On the monotonic clock of this process. */
   readonly elapsedMs: number;
-  /** How far the budget's time is ahead of the clock of the database. */
+  /** How far the budget's time is ahead of the database's clock. */
   readonly shiftMs: number;
 }
 
-/** What an answer of the database says about the time. */
+/** The times in an answer of the database. */
 interface TimeHeard {
-  /** When the question left and when the answer came, by the clock of this process that never jumps. */
+  /** When the question was sent and when the answer arrived, on the monotonic clock of this process. */
   readonly askedAt: number;
   readonly heardAt: number;
-  /** The clock of the database between the two, in epoch milliseconds. */
+  /** The database's clock between the two, in epoch milliseconds. */
   readonly databaseMs: number;
   /** The shift that was stored with the budget. */
   readonly shiftMs: number;
@@ -155,17 +158,17 @@ interface TimeHeard {
   readonly writtenAt: number;
 }
 
-/** Less is a clock that is being corrected; more is one that was set, or the clock of another machine. */
+/** A smaller difference is a clock correction; a larger one is a clock that was set, or another machine's. */
 const noticedMs = 1_000;
 /** Monotonic clocks differ by less than a thousandth. */
 const drift = 0.001;
 
 /**
- * Pure: the time of the budget is the database's, and advances with the monotonic clocks of the hosts: when the clock of the database
- * is set, or another machine becomes the database, the shift takes the jump up. A host that has heard nothing yet believes the
- * database, but that the time never goes back behind what was written.
+ * Pure: the time of the budget is the database's, and advances with the monotonic clocks of the hosts: when the clock
+ * of the database is set, or another machine becomes the database, the shift absorbs the jump. A host without an
+ * earlier answer trusts the database, except that the time never goes back behind the last write.
  *
- * @param known null: nothing was heard yet
+ * @param known null: no answer so far
  */
 export function momentOf(known: BudgetMoment | null, heard: TimeHeard): BudgetMoment {
   const { askedAt, heardAt, databaseMs, shiftMs, writtenAt } = heard;

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { readMark } from '../watch/root-mark.ts';
 import type { SharedFolder } from './places.ts';
 
-/** A folder that others may watch too: declared as a share, or proved to be one. */
+/** A folder that other hosts may watch too: declared as a share, or proved to be one. */
 export interface WatchedShare {
   readonly path: string;
   /** Its name in rows. */
@@ -14,10 +14,10 @@ export interface SharedFolders extends AsyncDisposable {
   look(): Promise<void>;
 }
 
-/** How often the devices of shares are looked at: they are mounted and unmounted. */
+/** How often the devices of shares are checked, because they are mounted and unmounted. */
 const lookEveryMs = 5_000;
 
-/** While one has no mark: it gets one before the first file is taken in. */
+/** The interval while a share has no mark, which it gets before its first file is taken in. */
 const unmarkedEveryMs = 500;
 
 export async function openSharedFolders(shared: () => readonly WatchedShare[]): Promise<SharedFolders> {
@@ -43,7 +43,7 @@ export async function openSharedFolders(shared: () => readonly WatchedShare[]): 
   };
 }
 
-/** With the devices that they have now. An empty mount point is a directory too: only its mark says that it is the share. */
+/** Adds their present devices. An empty mount point is a directory too: only its mark proves the share. */
 export function sharedFoldersNow(shared: readonly WatchedShare[]): Promise<readonly SharedFolder[]> {
   return Promise.all(
     shared.map(async ({ path, place }) => ({

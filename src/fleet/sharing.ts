@@ -21,7 +21,7 @@ interface SharingWorld {
   config(): FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Calls back when other hosts did something, as far as PostgreSQL says so: a hint may be lost. */
+  /** Calls back when other hosts did something, as signalled by PostgreSQL: a signal may be lost. */
   listen(heard: Heard): void;
 }
 
@@ -85,9 +85,9 @@ async function joined(world: SharingWorld, parts: SharedParts, contents: Content
         () => {
           told();
           contents?.look();
-          // A hint may be lost.
+          // A signal may be lost.
           rowsElsewhere.look();
-          // It was drained, or may take up files again.
+          // It was drained, or may take files again.
           if (couldTake === member.mayTake()) return;
           couldTake = member.mayTake();
           conductor.wake();

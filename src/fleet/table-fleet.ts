@@ -16,13 +16,13 @@ export interface TableFleetWorld {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Rows, and between which times of this host's clock (epoch milliseconds) they were read. */
+/** Rows, and between which times on this host's clock (epoch milliseconds) they were read. */
 export interface TimedRead extends TableRead {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** The members as their table says, for whoever asks: a member, or a command on a host that runs no daemon. */
+/** The members according to their table, for a member or for a command on a host without a daemon. */
 export class TableFleet implements Fleet {
   readonly self: string;
   readonly #world: TableFleetWorld;
@@ -44,7 +44,7 @@ export class TableFleet implements Fleet {
     return this.take({ ...read, askedAt, answeredAt: clock.now() });
   }
 
-  /** What somebody else has read. */
+  /** Takes rows that other code has read. */
   take(read: TimedRead): readonly Host[] {
     this.#hosts = hostsIn(read);
     return this.#hosts;
@@ -81,7 +81,7 @@ export function aheadOf({ at, askedAt, answeredAt }: TimedRead): number {
   return Math.round((askedAt + answeredAt) / 2 - at);
 }
 
-/** Pure: rows as this host sees them, with times by its own clock. */
+/** Pure: rows as this host sees them, with times on its own clock. */
 function hostsIn(read: TimedRead): readonly Host[] {
   const ahead = aheadOf(read);
   return read.hosts.map((host) => ({

@@ -5,34 +5,34 @@ import { jobSchema } from './job-queue.ts';
 import { HeldJobs } from './held-jobs.ts';
 import type { HeldJob, HeldJobsOptions } from './held-jobs.ts';
 
-/** How often a host that has no turn asks for it, and one that has it looks whether it may keep it. */
+/** How often a host without the turn asks for it, and a host with it checks whether it may keep it. */
 const everyMs = 2_000;
 
-/** Most hosts ask most of the time in vain: this reads, and writes nothing. */
+/** Most hosts ask in vain most of the time, so this query writes nothing. */
 const isFree = `select 1 where ${isSettled} and not exists (
   select from ${jobSchema}.job where name = 'turn' and singleton_key = 'rounds' and state = 'active')`;
 
 export interface TurnsOptions extends HeldJobsOptions {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
-  /** Whether this host takes up work: not while it is drained, or stops. */
+  /** Whether this host takes work: not while it is drained or stops. */
   mayTake(): boolean;
   /** The turn has come here. */
   won(): void;
-  /** It cannot be asked for: mostly the database is away. */
+  /** The query failed, usually because the database is away. */
   broke(error: unknown): void;
 }
 
 export interface Turns extends Turn, AsyncDisposable {
-  /** Looks now, as when the host is drained. */
+  /** Checks now, for example after the host was drained. */
   look(): Promise<void>;
 }
 
-/** The one turn of a fleet. A host keeps it as long as it lives and takes up work; then another gets it. */
+/** The one turn of a fleet. A host keeps it as long as it runs and takes work; then another host gets it. */
 export function createTurns(options: TurnsOptions): Turns {
   const jobs = new HeldJobs(options);
   let turn: HeldJob | null = null;
   let looking: Promise<void> | null = null;
-  /** Of what is given away by ourselves, which no lease says. */
+  /** Ends a turn that this host gave up itself, which no lease reports. */
   let end = new AbortController();
 
   const take = async (): Promise<void> => {

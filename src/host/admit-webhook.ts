@@ -10,15 +10,15 @@ export interface Webhook {
 /** `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. */
 export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted';
 
-/** Enough for three webhooks a second in an hour. A forgotten id costs at most one more question to the service. */
+/** Enough for three webhooks a second for an hour. A forgotten id costs at most one more request to the service. */
 const mostIds = 10_000;
-/** Characters that tell ids apart. */
+/** Characters compared of an id. */
 const longestId = 200;
 
 /**
- * A webhook's content does not matter, so a signed one that cannot be read counts too (decision 8). Each counts once: who has recorded
- * one could send it again for as long as its signature is valid. Ids are kept in memory, the newest 10,000: after a restart, one that is
- * still fresh counts once more.
+ * The content of a webhook does not matter, so a signed one that cannot be parsed counts too (decision 8). Each counts
+ * once, because a recorded one could be sent again while its signature is valid. The newest 10,000 ids are kept in
+ * memory: after a restart, a fresh one counts once more.
  */
 export function createWebhookDoor() {
   const taken = new Set<string>();

@@ -2,44 +2,48 @@ import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import { emptyWindow, requestsPerWrite } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 
-/** The window as it was stored. */
+/** The stored window. */
 export interface StoredBudget {
   readonly window: BudgetWindow;
-  /** Goes up with every write, whoever writes. */
+  /** Raised by every write of any host. */
   readonly revision: number;
 }
 
-/** The window, and what time it is for it (epoch milliseconds). */
+/** The window, and the budget's time (epoch milliseconds). */
 export interface BudgetNow {
   readonly window: BudgetWindow;
   readonly now: number;
 }
 
-/** Where the window survives restarts, and where all hosts that use one key find it. */
+/** Stores the window across restarts, for all hosts that use one key. */
 export interface BudgetStore {
   load(): Promise<StoredBudget>;
   /**
-   * Stores a window in place of the one that was read, unless somebody else stored another meanwhile. Resolves when it is on disk; after
-   * an error nobody knows whether it is.
-   * @returns whether it was stored, and what is stored now
+   * Replaces the window that was read, unless another host has stored one in the meantime. Resolves when it is on disk;
+   * after an error it is unknown whether it is.
+   *
+   * @returns whether it was stored, and the window stored now
    */
   swap(from: StoredBudget, window: BudgetWindow): Promise<{ readonly isOurs: boolean; readonly stored: StoredBudget }>;
-  /** The time of the budget, the same for all who share it: epoch milliseconds. */
+  /** The time of the budget, equal for all hosts that share it: epoch milliseconds. */
   now(): number;
   readonly sharing: Sharing;
 }
 
-/** How a gate goes about a store: alone, or beside others. */
+/** How a gate uses a store: alone or with other hosts. */
 export interface Sharing {
-  /** How old the known window may get while nobody asks, in milliseconds. */
+  /** How old the known window may become while no request comes, in milliseconds. */
   readonly freshMs: number;
-  /** How many further requests one write counts, for whoever asks next in its minute. */
+  /** How many further requests one write counts in advance, for later requests of its minute. */
   ahead(limit: number): number;
-  /** How many of those who wait one write serves. @param free requests left of the hour */
+  /** How many waiting requests one write serves. @param free requests left of the hour */
   served(free: number): number;
-  /** How much later than the others a request may look for room that was waited for, in milliseconds. */
+  /** How much later than the others a request may check for room, in milliseconds. */
   delayMs(priority: RequestPriority): number;
-  /** How long a request lets others go first after this host got some, or was `beaten` so many times in a row, in milliseconds. */
+  /**
+   * How long a request lets others go first after this host got room, or lost this many writes in a row, in
+   * milliseconds.
+   */
   pauseMs(priority: RequestPriority, after: { readonly isScarce: boolean; readonly beaten: number }): number;
 }
 
@@ -51,15 +55,15 @@ const alone: Sharing = {
   pauseMs: () => 0,
 };
 
-/** The window of one host, with the moment of its last write. */
+/** The window of one host, with the time of its last write. */
 export interface OwnWindow extends BudgetWindow {
-  /** By the time of the budget. */
+  /** In the time of the budget. */
   readonly writtenAt?: number | undefined;
-  /** How long the machine had been up then, in milliseconds. */
+  /** Uptime of the machine at that time, in milliseconds. */
   readonly upMs?: number | undefined;
 }
 
-/** Where one host keeps its window: one row that no one else writes. */
+/** Stores the window of one host, in a row that no other host writes. */
 export interface OwnRow {
   /** @returns null when nothing was saved yet */
   load(): Promise<OwnWindow | null>;
@@ -68,9 +72,9 @@ export interface OwnRow {
 }
 
 /**
- * The budget of a host that shares its key with no other: read once.
+ * The budget of a host that does not share its key: read once.
  *
- * @param uptimeMs how long the machine has been up, in milliseconds, whatever its wall clock says
+ * @param uptimeMs the uptime of the machine in milliseconds, independent of its wall clock
  */
 export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => number): BudgetStore {
   let start = clock.now() - clock.elapsed();
@@ -106,7 +110,7 @@ export function budgetTime(written: Pick<OwnWindow, 'writtenAt' | 'upMs'>, nowMs
   return upMs < upThen ? Math.max(nowMs, writtenAt) : writtenAt + upMs - upThen;
 }
 
-/** Requests that finish something look first; the others leave them so much time. */
+/** Requests that finish work check first; the others give them this much time. */
 const urgentFirstMs = 500;
 const spreadMs = 2_000;
 /** Long enough for another host to read the window and to write it. */
@@ -114,9 +118,9 @@ const letOthersInMs = 5;
 const longestPauseMs = 1_000;
 
 /**
- * Beside other hosts. Nothing is counted ahead: a host that does not use it would keep it from the others, and would not hear of a 429 that
- * another host got. When requests fall out of the hour, the hosts look one after the other and take little at a time, so that each gets
- * its share and few are beaten to a write.
+ * Shares a store with other hosts. Nothing is counted in advance: an idle host would keep such requests from the
+ * others, and would not see a 429 that another host got. When requests of the hour expire, the hosts check one after
+ * the other and take little at a time, so that each gets its share and few lose a write.
  *
  * @param random from 0 to below 1
  */
@@ -135,7 +139,8 @@ function longestPauseOf(
   priority: RequestPriority,
   { isScarce, beaten }: { readonly isScarce: boolean; readonly beaten: number },
 ): number {
-  // Who was beaten has just read the window: it tries again at once. Beaten with that, too, it waits: there are many.
+  // A host that lost a write has just read the window, so it tries again at once. It waits after it lost that too,
+  // because many hosts compete.
   if (beaten % 2 === 1) return 0;
   if (priority === 'finish') return letOthersInMs;
   if (beaten > 0) return Math.min(longestPauseMs, letOthersInMs * 2 ** (beaten / 2));

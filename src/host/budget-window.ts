@@ -1,29 +1,28 @@
 import type { RequestRoom } from '../pipeline/estimate.ts';
 import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { keptRequests } from '../pipeline/request-shares.ts';
-import { noticeOthers, othersNow } from './others-use.ts';
-import type { OthersUse } from './others-use.ts';
 
 /**
- * The requests of the last hour, counted per minute of the budget's time, which never goes back: one row, written before requests leave. Counters instead of one
- * GCRA number, because a burst may then use the whole hour at once, and steady use still gets nearly all of it (decision 2).
+ * The requests of the last hour, counted per minute of the budget's time, which never goes back: one row, written
+ * before requests leave. It uses counters instead of one GCRA number, because then a burst may use the whole hour at
+ * once, and steady use still gets nearly all of it (decision 2).
  */
 export interface BudgetWindow {
   /** [minute since the epoch, requests], oldest first, at most 61 of them. */
   readonly minutes: readonly (readonly [minute: number, count: number])[];
-  /** Nothing goes out before this time (epoch milliseconds); 0 when open. */
+  /** Nothing is sent before this time (epoch milliseconds); 0 when open. */
   readonly blockedUntil: number;
-  /** After a block one request goes alone, to see whether the service still refuses. */
+  /** After a block, one request is sent alone, to see whether the service still refuses. */
   readonly isProbing: boolean;
-  /** Requests since the row began. */
+  /** Requests since the row was created. */
   readonly total: number;
-  /** Others who use the key, where they were noticed. */
+  /** Other users of the key, if noticed. */
   readonly others?: OthersUse;
 }
 
 export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, isProbing: false, total: 0 };
 
-export type Spending =
+type Spending =
   | { readonly granted: true; readonly window: BudgetWindow }
   | { readonly granted: false; readonly window: BudgetWindow; readonly waitMs: number };
 
@@ -34,10 +33,10 @@ const longestWaitMs = hourMs;
 /** The current minute and the 60 before it: never less than the last hour, so the limit holds in every rolling hour. */
 const windowMinutes = 61;
 
-/** How long the first request after a block goes alone. Answers take well under a second; a 429 blocks again. */
+/** How long the first request after a block is alone. Answers take well under a second; a 429 blocks again. */
 const probeMs = 2000;
 
-/** The wait after a 429 without `Retry-After`: api-spec.md section 8 promises the header, proxies do not. */
+/** The wait after a 429 without `Retry-After`: api-spec.md section 8 promises the header, but proxies may omit it. */
 const defaultBlockMs = 60_000;
 
 /**
@@ -45,25 +44,25 @@ const defaultBlockMs = 60_000;
  *
  * @param nowMs epoch milliseconds
  * @param limit requests per hour, at least 1
- * @returns the next window, in either case; `waitMs` says when to try again, at most 61 minutes
+ * @returns the next window in either case; `waitMs` is the time until the next try, at most 61 minutes
  */
 export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
   const shares = sharesNow(current, nowMs, limit);
   const roomMs = untilRoom(current, nowMs, ceilingOf(priority, shares));
-  // What others use fades meanwhile.
+  // The assumed use by others decreases in the meantime.
   const waitMs = Math.max(current.blockedUntil - nowMs, shares.others > 0 ? Math.min(roomMs, minuteMs) : roomMs);
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }
 
 /**
- * Pure: counts further requests of this minute ahead, so that one write is good for all of them: they are on disk as spent before the
- * first of them leaves. A kill loses those that have not left.
+ * Pure: counts further requests of this minute in advance, so that one write covers all of them: they are on disk as
+ * spent before the first of them leaves. A kill loses those that have not left.
  *
  * @param limit requests per hour, at least 1
  * @param most how many at most, 0 or more
- * @returns the window to save, and how many were counted ahead; none after a 429, when one request goes alone
+ * @returns the window to save, and how many were counted in advance; none after a 429, when one request is sent alone
  */
 export function spendAhead(
   window: BudgetWindow,
@@ -82,15 +81,15 @@ export function requestsPerWrite(limit: number): number {
   return Math.max(1, Math.min(8, Math.floor(limit / 100)));
 }
 
-/** Requests that a stored window counts, and that have not left. */
+/** Requests that a stored window counts and that have not been sent. */
 export interface Reserve {
   readonly minute: number;
   readonly left: number;
-  /** How many of them are in the window's `total` already; below 0: requests have left that are not. */
+  /** How many of them `total` of the window already includes; negative: requests have been sent that it lacks. */
   readonly counted: number;
 }
 
-/** Pure: the window as if they had never been counted. */
+/** Pure: the window without those requests. */
 export function withoutReserve(window: BudgetWindow, { minute, left, counted }: Reserve): BudgetWindow {
   const minutes = window.minutes
     .map(([at, count]) => [at, at === minute ? count - left : count] as const)
@@ -100,10 +99,10 @@ export function withoutReserve(window: BudgetWindow, { minute, left, counted }: 
 
 /** A 429 of the service. */
 export interface Refusal {
-  /** What it asked for; a minute if undefined; believed from 1 s to 1 h. */
+  /** The requested wait; a minute if undefined; limited to 1 s to 1 h. */
   readonly retryAfterMs: number | undefined;
   readonly limit: number;
-  /** When it came, where that is not now: epoch milliseconds. */
+  /** When it came, if that is not now: epoch milliseconds. */
   readonly at?: number;
 }
 
@@ -121,15 +120,16 @@ export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit
   };
 }
 
-/** A wait that the service asks for, as far as it is believed: 1 s to 1 h. A service that says a day is asked hourly. */
+/** Limits a wait that the service asks for to 1 s to 1 h. After a longer one, it is asked hourly. */
 export function believedWait(ms: number): number {
   return Math.min(Math.max(ms, 1000), longestWaitMs);
 }
 
 /**
- * How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7).
+ * How many of an hour's requests a priority may use. Work in progress must always find room to finish (design section
+ * 7).
  *
- * @param hour.toFinish requests kept for finishing
+ * @param hour.toFinish requests reserved for finishing
  * @param hour.others requests that others use with the same key
  */
 export function ceilingOf(
@@ -145,8 +145,8 @@ export function ceilingOf(
 }
 
 /**
- * Pure: whether questions have no request of the hour that creates leave them: the limit is one or two, or others use the rest. Creates
- * that never end must not go first then.
+ * Pure: whether creates leave no request of the hour for polls: the limit is one or two, or others use the rest. Then
+ * an endless queue of creates must not go first.
  */
 export function arePollsWithoutShare(window: BudgetWindow, nowMs: number, limit: number): boolean {
   const shares = sharesNow(atTime(window, nowMs), nowMs, limit);
@@ -157,7 +157,7 @@ function sharesNow(window: BudgetWindow, nowMs: number, limit: number): Paramete
   return { limit, toFinish: keptNow(window, nowMs, limit), others: othersNow(window.others, nowMs) };
 }
 
-/** What is kept to finish is needed until as much falls out of the hour: the sooner that is, the less is kept. */
+/** The reserve for finishing is needed until as many requests expire: the sooner that is, the smaller it can be. */
 function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   const kept = keptRequests(limit);
   let freed = 0;
@@ -168,7 +168,10 @@ function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   return kept;
 }
 
-/** Pure: what counts when two stores of one budget differ, because one has lost the last writes: each minute as far as either knows it. */
+/**
+ * Pure: the valid window when two stores of one budget differ because one lost its last writes: the larger counter of
+ * each minute.
+ */
 export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
   const counts = new Map(one.minutes);
   for (const [minute, count] of other.minutes) counts.set(minute, Math.max(count, counts.get(minute) ?? 0));
@@ -181,16 +184,16 @@ export function merged(one: BudgetWindow, other: BudgetWindow): BudgetWindow {
   };
 }
 
-/** What is used of the hour, and what may leave. */
+/** The used part of the hour, and what may be sent. */
 export interface Usage {
   /** Requests of the last hour. */
   readonly used: number;
   readonly limit: number;
-  /** How long nothing leaves, in milliseconds. */
+  /** How long nothing is sent, in milliseconds. */
   readonly blockedMs: number;
-  /** When requests of the last hour fall out of it, earliest first. */
+  /** When requests of the last hour expire, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
-  /** Requests that others use in an hour, as far as was noticed. */
+  /** Requests that others use in an hour, as far as noticed. */
   readonly others: number;
 }
 
@@ -211,13 +214,16 @@ export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** When requests fall out of the hour, earliest first. @param nowMs epoch milliseconds @returns milliseconds from then, and how many */
+/**
+ * When requests of the hour expire, earliest first. @param nowMs epoch milliseconds @returns milliseconds from then,
+ * and how many
+ */
 function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
 
-/** Brings a window to the present: drops counters that are over an hour old, and a block that is over. */
-export function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
+/** Brings a window to the present: drops counters over an hour old, and an expired block. */
+function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
   const oldest = minuteOf(nowMs) - windowMinutes;
   const minutes = window.minutes.filter(([at]) => at > oldest);
   return { ...window, minutes, blockedUntil: window.blockedUntil <= nowMs ? 0 : window.blockedUntil };
@@ -234,7 +240,7 @@ function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
   return { ...window, minutes, blockedUntil, isProbing: false, total: window.total + 1 };
 }
 
-/** Milliseconds until enough old counters have fallen out. */
+/** Milliseconds until enough old counters have expired. */
 function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number {
   let used = usedOf(window);
   if (used < ceiling) return 0;
@@ -245,12 +251,58 @@ function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number
   return minuteMs;
 }
 
-/** Which minute's counter a request counts in. @param ms epoch milliseconds @returns minutes since the epoch */
+/** The minute in which a request is counted. @param ms epoch milliseconds @returns minutes since the epoch */
 export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }
 
-/** Pure: the requests that may leave, as the pipeline counts them. */
+/** Pure: the requests that may be sent, as the pipeline counts them. */
 export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
   return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
+}
+
+/** The use of the key's hour by others, as last noticed. */
+interface OthersUse {
+  readonly requests: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * A shorter `Retry-After` concerns a burst, not the hour. A 429 without one does not come from the service, which
+ * always states the wait (api-spec section 8): a proxy may have a limit of its own.
+ */
+const leastWaitMs = 10_000;
+
+/**
+ * Pure: derives the use by others from a 429. The service counts all users of the key: if it refuses although our own
+ * hour has room, others used the difference. There is no other source, because the specification has no header for the
+ * remaining requests.
+ *
+ * @param used our own requests of the last hour
+ * @returns the previous value if the 429 shows nothing
+ */
+function noticeOthers(
+  before: OthersUse | undefined,
+  about: {
+    readonly used: number;
+    readonly limit: number;
+    readonly retryAfterMs: number | undefined;
+    readonly nowMs: number;
+  },
+): OthersUse | undefined {
+  const { used, limit, retryAfterMs, nowMs } = about;
+  if (used >= limit || (retryAfterMs ?? 0) < leastWaitMs) return before;
+  return { requests: limit - used, at: nowMs };
+}
+
+/**
+ * Pure: the use by others that is still assumed, in requests. They may have stopped, so it decreases to 0 within an
+ * hour, and the next 429 corrects it. @param nowMs epoch milliseconds
+ */
+export function othersNow(others: OthersUse | undefined, nowMs: number): number {
+  if (others === undefined) return 0;
+  // A clock that was set back makes nothing last longer than an hour.
+  const ageMs = Math.min(hourMs, Math.abs(nowMs - others.at));
+  return Math.ceil(others.requests * (1 - ageMs / hourMs));
 }

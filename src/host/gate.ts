@@ -23,7 +23,7 @@ export interface GateSnapshot extends Usage {
   readonly total: number;
 }
 
-/** The gate that every request to the service passes: an hourly budget, the same for all uses of the key. */
+/** The gate that every request to the service passes: an hourly budget, shared by all users of the key. */
 export interface Gate extends AsyncDisposable {
   /**
    * Resolves when the request may leave.
@@ -31,29 +31,32 @@ export interface Gate extends AsyncDisposable {
    * @throws what the store throws when it cannot write
    */
   take(priority: RequestPriority, signal?: AbortSignal): Promise<void>;
-  /** The service answered 429. @param retryAfterMs undefined if it does not say how long to wait */
+  /** The service answered 429. @param retryAfterMs undefined if it does not state the wait */
   throttled(retryAfterMs: number | undefined): void;
-  /** Another host may have written the budget: it is read again. */
+  /** Another host may have written the budget, so it is read again. */
   changedElsewhere(): void;
   /** @param limit requests per hour, at least 1 */
   setLimit(limit: number): void;
   snapshot(): GateSnapshot;
-  /** How long requests of each priority have waited here, all together, since it was opened; those that wait still count. Milliseconds. */
+  /**
+   * How long requests of each priority have waited here since the gate was opened, in total, including those that still
+   * wait. Milliseconds.
+   */
   waitedMs(): Readonly<Record<RequestPriority, number>>;
 }
 
 /**
- * Opens the gate. Waiting requests go by priority (finish, create, poll), and in order within one. Each is saved before it may leave,
- * a few with one write, so that a crash can only lose requests that were never sent.
+ * Opens the gate. Waiting requests leave by priority (finish, create, poll), and in order within one. Each is saved
+ * before it may leave, a few with one write, so that a crash can only lose requests that were never sent.
  */
 export function createGate(options: GateOptions): Gate {
   return new PersistedGate(options);
 }
 
-/** What one look at the waiters came to: nobody waits, some were let through, or the milliseconds until some can be. */
+/** The result of one check of the waiters: none wait, some were let through, or the milliseconds until some can be. */
 type Look = 'idle' | 'again' | number;
 
-/** The longest sleep of a waiting gate: a timer may be late where the machine was suspended. */
+/** The longest sleep of a waiting gate: a timer may be late after the machine was suspended. */
 const longestSleepMs = 60_000;
 
 /** The last tenth of the hour is shared with care. */
@@ -66,9 +69,9 @@ class PersistedGate implements Gate {
   readonly #waiters: Waiters;
   readonly #detach: () => void;
   #limit: number;
-  /** When each priority may look again, by the clock that never jumps: until then, others go first. */
+  /** When each priority may check again, on the monotonic clock: until then, others go first. */
   #notBefore: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
-  /** How many writes in a row somebody else was ahead of. */
+  /** How many writes in a row this host lost to others. */
   #beaten = 0;
   #timer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | null = null;
@@ -133,7 +136,7 @@ class PersistedGate implements Gate {
     await bestEffort(this.#known.giveBack());
   }
 
-  /** Starts the pump; one that runs checks everything again before it ends. */
+  /** Starts the pump. A running pump checks everything again before it ends. */
   #wake(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
@@ -145,7 +148,8 @@ class PersistedGate implements Gate {
     let look: Look = 'idle';
     while (this.#isStale || look === 'again') {
       this.#isStale = false;
-      // One turn of the event loop later, so that requests of the same turn go by priority and not by who was first.
+      // One turn of the event loop later, so that requests of the same turn leave by priority and not by order of
+      // arrival.
       await bestEffort(this.#known.refresh());
       look = await this.#next();
     }
@@ -153,7 +157,7 @@ class PersistedGate implements Gate {
     this.#sleep(Math.min(look === 'idle' ? Infinity : look, this.#store.sharing.freshMs));
   }
 
-  /** Lets the most urgent waiters with room through, or says how long nobody has room. */
+  /** Lets the most urgent waiters with room through, or returns how long there is no room. */
   async #next(): Promise<Look> {
     if (this.#waiters.size === 0) return 'idle';
     try {
@@ -176,7 +180,7 @@ class PersistedGate implements Gate {
     return nextRequests(this.#waiters, window, { nowMs: this.#store.now(), limit: this.#limit, most, rest });
   }
 
-  /** Others wait for the same room: this host looks a little later than that. */
+  /** Other hosts wait for the same room, so this host checks slightly later. */
   #holdBack({ waits }: NextRequests): Look {
     let soonest = Infinity;
     for (const { priority, waitMs, isForRoom } of waits) {

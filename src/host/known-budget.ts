@@ -4,15 +4,18 @@ import type { BudgetWindow, Refusal, Reserve } from './budget-window.ts';
 
 const none: Reserve = { minute: 0, left: 0, counted: 0 };
 
-/** What was decided. */
+/** A decision about requests. */
 interface Spent {
-  /** With all of these. */
+  /** The window that includes all of them. */
   readonly window: BudgetWindow;
   readonly requests: number;
   readonly ahead: number;
 }
 
-/** The budget as this host knows it: what is stored, less what this host has counted there and not used, and with the 429s that are not stored yet. */
+/**
+ * The budget as this host knows it: the stored window, less the requests counted there and not used, and with the 429s
+ * that are not stored yet.
+ */
 export class KnownBudget {
   readonly #store: BudgetStore;
   readonly #elapsed: () => number;
@@ -32,24 +35,24 @@ export class KnownBudget {
     return this.#refusals.reduce((window, refusal) => block(window, this.#store.now(), refusal), used);
   }
 
-  /** The service answered 429. It counts from now on, and is stored by the next `refresh`, or with what leaves next. */
+  /** The service answered 429. It counts at once, and is stored by the next `refresh`, or with the next request. */
   refused(refusal: Omit<Refusal, 'at'>): void {
-    // Before anything was read, the time of the budget is not known.
+    // The time of the budget is unknown before the first read.
     const at = this.#stored === null ? {} : { at: this.#store.now() };
     this.#refusals = [...this.#refusals, { ...refusal, ...at }];
   }
 
-  /** Somebody else has written. */
+  /** Another host has written. */
   doubt(): void {
     this.#readAt = -Infinity;
   }
 
-  /** What is stored, unless that is known. @throws what the store throws */
+  /** Reads the stored window, unless it is known. @throws what the store throws */
   async read(): Promise<void> {
     if (this.#stored === null || !this.#isSure) this.#learn(await this.#store.load());
   }
 
-  /** Reads what may have changed, and stores what the others do not know. @throws what the store throws */
+  /** Reads what may have changed, and stores what other hosts do not know. @throws what the store throws */
   async refresh(): Promise<void> {
     await this.read();
     const isOld = this.#elapsed() - this.#readAt >= this.#store.sharing.freshMs;
@@ -57,12 +60,12 @@ export class KnownBudget {
     if (isOld) this.#learn(await this.#store.load());
   }
 
-  /** Stores what was really used. @throws what the store throws */
+  /** Stores the requests that were really used. @throws what the store throws */
   async giveBack(): Promise<void> {
     while (this.#reserve.left > 0 || this.#refusals.length > 0) await this.#swap(this.window());
   }
 
-  /** Uses a request that was counted ahead. @returns whether there was one */
+  /** Uses a request that was counted in advance. @returns whether there was one */
   useAhead(): boolean {
     const { minute, left, counted } = this.#reserve;
     if (left === 0 || minute !== minuteOf(this.#store.now()) || this.#refusals.length > 0) return false;
@@ -71,10 +74,11 @@ export class KnownBudget {
   }
 
   /**
-   * Stores that requests leave. They leave by `useAhead`, unless the minute is over meanwhile or the service refused: what leaves later would
-   * count too short.
-   * @returns whether it was stored; else somebody else was first
-   * @throws what the store throws: they may be stored, and do not leave
+   * Stores that requests leave. They leave by `useAhead`, unless the minute has ended or the service refused: a later
+   * request would count for too short a time.
+   *
+   * @returns whether it was stored; otherwise another host wrote first
+   * @throws what the store throws: the requests may be stored, and do not leave
    */
   async count({ window, requests, ahead }: Spent): Promise<boolean> {
     const minute = minuteOf(this.#store.now());
@@ -87,7 +91,7 @@ export class KnownBudget {
     if (this.#stored === null) return false;
     const written = this.#refusals.length;
     const { isOurs, stored } = await this.#store.swap(this.#stored, window).catch((error: unknown) => {
-      // Stored or not, what is counted there is spent from now on.
+      // Stored or not, the requests counted there are spent from here on.
       this.#isSure = false;
       this.#reserve = none;
       throw error;

@@ -4,7 +4,7 @@ import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { Gate } from './gate.ts';
 import { roomOf } from './budget-window.ts';
 
-/** The gate as the pipeline takes from it: a create request is paid for before its intent is written. */
+/** The gate as the pipeline uses it: a create request is counted before its intent is written. */
 export function budgetOf(gate: Gate): Budget {
   return {
     take: async (priority, signal) => {
@@ -20,7 +20,7 @@ export function budgetOf(gate: Gate): Budget {
   };
 }
 
-/** The gate as the client passes it. A create request passes at once: the pipeline has already paid for it. */
+/** The gate as the client uses it. A create request passes at once, because the pipeline has already counted it. */
 export function clientGateOf(gate: Gate): RequestGate {
   return {
     pass: async (request) => {

@@ -1,17 +1,19 @@
 export type LinkKind = 'video' | 'feed';
 
-/** Of each kind. The oldest are forgotten first. */
+/** The limit of each kind. The oldest are forgotten first. */
 const mostLinks = 10_000;
 
 const longestLink = 2_000;
 
 export type ServiceLinks = ReturnType<typeof createServiceLinks>;
 
-/** Addresses that the service gave in its answers: where a video is embedded, and where a feed is read. In memory; never requested. */
+/**
+ * Addresses in answers of the service: where a video is embedded, and where a feed is read. In memory; never requested.
+ */
 export function createServiceLinks() {
   const links: Readonly<Record<LinkKind, Map<string, string>>> = { video: new Map(), feed: new Map() };
   return {
-    /** @param url as the service says: it may be anything */
+    /** @param url as the service sent it, so it may be anything */
     heard: (kind: LinkKind, id: string, url: string | undefined): void => {
       const link = url === undefined ? null : webAddress(url);
       const known = links[kind];
@@ -25,7 +27,9 @@ export function createServiceLinks() {
   };
 }
 
-/** Pure: what somebody may safely follow; null for any other scheme, a password in it, or what is no address. */
+/**
+ * Pure: an address that is safe to follow; null for another scheme, a password in it, or text that is not an address.
+ */
 export function webAddress(text: string): string | null {
   if (text.length > longestLink || !URL.canParse(text)) return null;
   const { protocol, username, password, href } = new URL(text);

@@ -14,27 +14,27 @@ import type {
 import { toFailure } from './failure.ts';
 import type { LinkKind } from './service-links.ts';
 
-/** What the adapter needs beside the client. */
+/** What the adapter needs in addition to the client. */
 export interface VideoHostParts {
   /** The client to use now: a reload may replace it. */
   client(): VideoClient;
-  /** The body of an accepted file, and what else is computed of it while it is sent. */
+  /** The body of an accepted file, with the digests to compute while it is sent. */
   sourceOf(facts: Facts, alsoHash: readonly (keyof Digests)[]): SeekableSource & { digests(): Digests };
-  /** Classifies what reading that body throws; null for any other error. */
+  /** Classifies an error from reading that body; null for any other error. */
   failureOfFile(error: unknown): Failure | null;
-  /** Longest time without a byte that moves, and at least a minute of it without an answer to a whole file, in milliseconds. */
+  /** The longest time without a moving byte, in milliseconds; an answer to a whole file may take at least a minute. */
   stallTimeoutMs(): number;
-  /** Told of every address of a video or feed that an answer has. */
+  /** Receives every address of a video or feed in an answer. */
   heardLink?(kind: LinkKind, id: string, url: string | undefined): void;
-  /** Whether each create request carries its token as `Idempotency-Key`; default: not. */
+  /** Whether each create request carries its token as `Idempotency-Key`; default: no. */
   honoursIdempotencyKey?(): boolean;
-  /** How a person replaces the key, as part of a sentence. */
+  /** How the operator replaces the key, as part of a sentence. */
   howToRenewKey(): string;
 }
 
 /**
- * The video service as the pipeline needs it: one request per call, errors become failures, wire words become those of the domain.
- * Each call says its priority to the request gate of the client.
+ * The video service as the pipeline needs it: one request per call, errors become failures, words of the API become
+ * those of dropcast. Each call passes its priority to the request gate of the client.
  */
 export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary {
   const { client } = parts;
@@ -74,7 +74,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
             stallTimeoutMs: parts.stallTimeoutMs(),
             answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
-            // The machine asks, with the answer in the ledger, before it sends again (design section 5).
+            // The state machine asks, with the answer in the ledger, before it sends again (design section 5).
             askAfterFailure: false,
           },
         );
@@ -112,13 +112,16 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
   };
 }
 
-/** The list of videos may be the only thing that the service does not answer. */
+/** The service may refuse only its list of videos. */
 const mayBeOfList: ReadonlySet<FailureKind> = new Set(['transient', 'gone', 'permanent']);
 
-/** A service that puts large files together may need that long to answer, however short a stall of the line may be. */
+/** A service that assembles large files may need this long to answer, however short `stall_timeout` is. */
 const leastAnswerMs = 60_000;
 
-/** The machine decides what is tried again, with the answer in the ledger: the client repeats nothing, whatever its own options say. */
+/**
+ * The state machine decides about retries, with the answer in the ledger: the client repeats nothing, whatever its own
+ * options are.
+ */
 function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
   return { priority, signal, maxRetries: 0 };
 }
@@ -141,7 +144,7 @@ async function createRecord(
   return { videoId: created.id, uploadUrl: created.uploadUrl, status: created.status };
 }
 
-/** Nothing that every service has is found. */
+/** Even the parts that every service has are missing. */
 const wrongAddress: Failure = {
   kind: 'suspended',
   code: 'no_service',
@@ -150,8 +153,8 @@ const wrongAddress: Failure = {
 };
 
 /**
- * No video was deleted: there is none yet. Counts against the file only the second time: between the request and the question whether
- * the service answers anything, one that answered 404 to everything may have come back.
+ * No video was deleted, because none exists yet. This counts against the file only the second time: a service that
+ * answered 404 to everything may have recovered between the request and the probe.
  */
 function createNotFound(failure: Failure, { attempts }: Facts): Failure {
   return { ...failure, kind: attempts === 0 ? 'transient' : 'permanent' };
@@ -175,7 +178,7 @@ function withoutValue(answer: Answer<unknown>): Answer<null> {
   return answer.ok ? { ok: true, value: null } : answer;
 }
 
-/** Every list, log line and notification repeats what the service says of a video. */
+/** Every list, log line and notification repeats the service's message about a video. */
 const longestMessage = 500;
 
 function shortened(message: string): string {

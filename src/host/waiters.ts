@@ -6,7 +6,7 @@ import type { BudgetWindow } from './budget-window.ts';
 /** A request that waits at the gate. */
 interface Waiter {
   readonly priority: RequestPriority;
-  /** Its number in the order of asking. */
+  /** Its number in the order of arrival. */
   readonly number: number;
   isWaiting(): boolean;
   go(): void;
@@ -26,7 +26,7 @@ export class Waiters {
   readonly #elapsed: () => number;
   #asked = 0;
 
-  /** @param elapsed by the clock that never jumps, in milliseconds */
+  /** @param elapsed the monotonic clock, in milliseconds */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
@@ -35,12 +35,12 @@ export class Waiters {
     return priorities.reduce((sum, priority) => sum + this.#lanes[priority].size, 0);
   }
 
-  /** Of one priority, in the order of asking. */
+  /** Waiters of one priority, in the order of arrival. */
   in(priority: RequestPriority): Iterable<Waiter> {
     return this.#lanes[priority].keys();
   }
 
-  /** Resolves when it may go. @throws {AbortedError} the signal fired */
+  /** Resolves when the request may leave. @throws {AbortedError} the signal fired */
   add(priority: RequestPriority, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const lane = this.#lanes[priority];
@@ -66,7 +66,7 @@ export class Waiters {
     for (const priority of priorities) for (const waiter of this.in(priority)) waiter.refuse(reason);
   }
 
-  /** How long each priority has waited, those that still do included, in milliseconds. */
+  /** How long each priority has waited, including those that still wait, in milliseconds. */
   waitedMs(): Readonly<Record<RequestPriority, number>> {
     const waited = { ...this.#waited };
     for (const priority of priorities)
@@ -75,17 +75,17 @@ export class Waiters {
   }
 }
 
-/** @param signal what broke it off; undefined: the end of the gate */
+/** @param signal its cause; undefined: the gate was closed */
 export function brokenOff(signal?: AbortSignal): AbortedError {
   return new AbortedError('waiting for the request budget', signal);
 }
 
-/** Who may leave next. */
+/** The requests that may leave next. */
 export interface NextRequests {
   readonly chosen: readonly Waiter[];
-  /** With those that were chosen. */
+  /** The window that includes the chosen requests. */
   readonly window: BudgetWindow;
-  /** Priorities that have to wait: for room in the hour, or because others go first. */
+  /** Priorities that have to wait: for room in the hour, or for others to go first. */
   readonly waits: readonly {
     readonly priority: RequestPriority;
     readonly waitMs: number;
@@ -94,10 +94,10 @@ export interface NextRequests {
 }
 
 /**
- * Pure: the most urgent waiters for whom there is room.
+ * Pure: the most urgent waiters that have room.
  *
  * @param at.most how many at most, at least 1
- * @param at.rest how long a priority lets others go first, in milliseconds; 0 or less: it may look now
+ * @param at.rest how long a priority lets others go first, in milliseconds; 0 or less: it may check now
  */
 export function nextRequests(
   waiters: Pick<Waiters, 'in'>,

@@ -1,4 +1,4 @@
-/** What commands, webhooks and pages need at most is a tenth of it. */
+/** Ten times what commands, webhooks and pages need. */
 export const MOST_BODY_BYTES = 64 * 1024;
 
 /** Reads a request body into memory: at most `MOST_BODY_BYTES` and one chunk. Null when it is longer or breaks off. */

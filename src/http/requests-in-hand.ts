@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What Node's HTTP server calls for each request that it parsed; it is not part of the documented interface. */
+/** The callback of Node's HTTP server for each parsed request; it is not part of the documented interface. */
 interface ParsedSocket {
   readonly parser?: { onIncoming?: OnIncoming };
 }
@@ -9,16 +9,17 @@ interface ParsedSocket {
 /** @returns what the parser does next; see {@link STOP} */
 type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => number;
 
-/** Makes the parser drop the rest of the bytes that it was given. */
+/** Makes the parser drop the remaining bytes of its input. */
 const STOP = 2;
 
 /**
- * One request at a time for each connection. Node parses every request in a chunk of 64 KiB, 2,500 of the shortest, and begins all of
- * them. Here a request that arrives before its predecessor was answered is dropped, and the connection closes after that answer: RFC 9112,
- * section 9.3.2, has a client repeat it. No browser, proxy or HTTP library that we know of pipelines.
+ * One request at a time for each connection. Node parses every request in a chunk of 64 KiB, 2,500 of the shortest, and
+ * starts all of them. Here a request that arrives before its predecessor was answered is dropped, and the connection
+ * closes after that answer: RFC 9112, section 9.3.2, has a client repeat it. No browser, proxy or HTTP library that we
+ * know of pipelines.
  *
- * The requests that remain begin in turn, one in each turn of the event loop: the most that a listener delays the other work by is the
- * longest single request.
+ * The remaining requests start one per turn of the event loop, so a listener delays other work by at most the longest
+ * single request.
  */
 export class RequestsInHand {
   readonly #answers = new WeakMap<Socket, ServerResponse>();
@@ -42,7 +43,9 @@ export class RequestsInHand {
     });
   }
 
-  /** @param answer called for the first request of a connection, and for others after their predecessor's answer */
+  /**
+   * @param answer called for the first request of a connection, and for each later one after its predecessor's answer
+   */
   listener(answer: RequestListener): RequestListener {
     return (request, response) => {
       const { socket } = request;

@@ -13,14 +13,17 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Limits for everyone who can reach a server. Commands and pages are small, so no caller needs more. */
+/** Limits for every caller of a server. Commands and pages are small, so no caller needs more. */
 export interface HttpLimits {
-  /** Most connections at once, of all callers. Each has one request in hand. */
+  /** Connections at the same time, of all callers. Each has one request in progress. */
   readonly connections: number;
-  /** For a whole request, head and body; also how often it is checked, and how long an answer may wait for a reader who reads nothing. */
+  /**
+   * The limit for a whole request, head and body; also the interval of that check, and how long an answer may wait for
+   * a client that reads nothing.
+   */
   readonly requestMs: number;
   readonly headerBytes: number;
-  /** Bytes of all answers together that are not read yet. */
+  /** Unread bytes of all answers together. */
   readonly unreadBytes: number;
 }
 
@@ -32,7 +35,7 @@ const usualLimits: HttpLimits = {
 };
 
 /**
- * Serves HTTP within limits: each connection has one request in progress, and the event loop begins one request a
+ * Serves HTTP within limits: each connection has one request in progress, and the event loop starts one request per
  * turn.
  *
  * @param early answers what it can without reading a body, and returns whether it answered; `fetch` gets the others
@@ -82,7 +85,7 @@ type Early = (request: IncomingMessage, response: ServerResponse) => boolean;
 function answering(fetch: Fetch, early: Early, unread: UnreadAnswers): RequestListener {
   const answer = getRequestListener(fetch);
   return (request, response) => {
-    // After `requestMs` without a byte in either direction. A silent answer may still be in the making.
+    // After `requestMs` without a byte in either direction. A silent answer may still be in preparation.
     response.on('timeout', () => {
       if (response.writableLength > 0) response.destroy();
     });
@@ -91,7 +94,7 @@ function answering(fetch: Fetch, early: Early, unread: UnreadAnswers): RequestLi
   };
 }
 
-/** The mode is set by umask at birth: between listen and chmod, no one else gets in. */
+/** umask sets the mode at creation, so no other user gets in between listen and chmod. */
 function listenWithMode(mode: number, listen: () => void): void {
   const before = process.umask(0o777 & ~mode);
   listen();
@@ -99,8 +102,8 @@ function listenWithMode(mode: number, listen: () => void): void {
 }
 
 /**
- * Answers that were made and not read yet. They are in memory, so all of a listener together may have a number of bytes: beyond it, the
- * connections that have waited longest are destroyed, except for that of the newest answer.
+ * Answers that were written and not read yet. They are in memory, so their total is limited for each listener: beyond
+ * it, the connections that have waited longest are destroyed, except for that of the newest answer.
  */
 class UnreadAnswers {
   readonly #mostBytes: number;
@@ -110,7 +113,7 @@ class UnreadAnswers {
     this.#mostBytes = mostBytes;
   }
 
-  /** @param answer its last byte was written */
+  /** @param answer an answer whose last byte was written */
   add(answer: ServerResponse): void {
     if (answer.writableFinished || answer.destroyed) return;
     this.#unread.add(answer);

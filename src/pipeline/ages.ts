@@ -2,10 +2,11 @@ import type { Facts } from './file/facts.ts';
 import type { Clock } from './file/ports.ts';
 
 /**
- * How long files have been in a state: measured on the monotonic clock, which no one sets.
- * What a row says was written by the wall clock, perhaps before a restart, and that clock may have been wrong then or be wrong now: it
- * counts once, when the row is first seen, never as less than nothing and never as more than `mostBeforeMs`.
- * @param sinceOf when the state began, as the row says
+ * How long files have been in a state, measured on the monotonic clock. The time in a row comes from the wall clock,
+ * perhaps before a restart, and that clock may be wrong: its value counts once, when the row is first seen, bounded by
+ * 0 and `mostBeforeMs`.
+ *
+ * @param sinceOf when the state began, according to the row
  */
 export function createAges(
   clock: Clock,
@@ -22,7 +23,7 @@ export function createAges(
   const of = (facts: Facts): Begun => {
     const known = begun.get(facts.id);
     const since = sinceOf(facts);
-    // A retry begins anew.
+    // A retry starts the age again.
     if (known !== undefined && known.since === since) return known;
     const one = begin(since);
     begun.set(facts.id, one);
@@ -31,10 +32,13 @@ export function createAges(
   return {
     /** In milliseconds. */
     of: (facts: Facts): number => clock.elapsed() - of(facts).at,
-    /** Whether all of it was measured: false where it began before we did, by the wall clock's word. */
+    /**
+     * Whether the whole age was measured: false when the state began before this process, so that part of it rests on
+     * the wall clock.
+     */
     isMeasured: (facts: Facts): boolean => of(facts).isMeasured,
     forget: (id: string): void => void begun.delete(id),
-    /** Forgets all others. */
+    /** Forgets all other files. */
     keepOnly: (files: readonly Facts[]): void => {
       if (begun.size <= files.length) return;
       const kept = new Set(files.map(({ id }) => id));
@@ -45,19 +49,20 @@ export function createAges(
 
 interface Begun {
   readonly since: number | null;
-  /** By the clock that nobody sets. */
+  /** On the monotonic clock. */
   readonly at: number;
   readonly isMeasured: boolean;
 }
 
 /**
- * Pure: a time from the ledger, as far as it is believed. The wall clock may have been wrong when it was written, or be wrong now: what has
- * happened lies in the past, and a deadline no further ahead than the wait that it ends. The result moves with `now`: measure from it on
- * the monotonic clock, or the wait never ends. Decision record 0023 lists every stored time.
+ * Pure: bounds a time from the ledger by what is possible. The wall clock may have been wrong when the time was
+ * written, or may be wrong now. A past event lies in the past, and a deadline lies no further ahead than its wait. The
+ * result moves with `now`: measure from it on the monotonic clock, otherwise the wait never ends. Decision record 0023
+ * lists every stored time.
  *
  * @param at epoch milliseconds, as stored
  * @param now epoch milliseconds
- * @param aheadMs how long the wait can be at most, in milliseconds; 0 for what has happened
+ * @param aheadMs the longest possible wait in milliseconds; 0 for a past event
  */
 export function believed(at: number, now: number, aheadMs = 0): number {
   return Math.min(at, now + aheadMs);

@@ -35,25 +35,25 @@ type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'fil
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore & PauseStore & RecordedStore;
   readonly budget: Budget;
-  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
   uploadsStartAt(): number | null;
-  /** Whether nothing in a folder may be touched: another dropcast has it, or its file system does not answer. */
+  /** Whether nothing in a folder may be touched, because another dropcast has it or its file system does not answer. */
   isOffLimits(folder: string): boolean;
-  /** Whether this host may take up anything; false while a person drains it. */
+  /** Whether this host may take new work; false while the operator drains it. */
   mayTake(): boolean;
-  /** Whether this host does what only one may do. */
+  /** Whether this host does the work that only one host may do. */
   readonly turn: Turn;
-  /** Null: no other host has these rows. */
+  /** Null: no other host shares these rows. */
   readonly elsewhere: Elsewhere | null;
-  /** A token for a create request that was never used before. */
+  /** A new token for a create request, never used before. */
   newToken(): string;
 }
 
 export type Conductor = ReturnType<typeof createConductor>;
 
 /**
- * Moves every file on, in one loop: releases what has waited, fills the lanes, starts the rounds. While the service is away it
- * only probes.
+ * Moves every file on, in one loop: it releases files whose wait has ended, fills the lanes and starts the rounds.
+ * While the service is away it only probes.
  *
  * @param world the ports; `rows` is the one writer that intake and conductor share
  * @param initial settings until `change`
@@ -67,7 +67,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   let isRecalled = false;
   const tick = async (): Promise<void> => {
     await pauses.keep();
-    // Of a fleet, the other hosts do it.
+    // In a fleet, the other hosts do the work.
     if (!world.mayTake()) return;
     const turn = world.turn.signal();
     await retries.run(turn !== null);
@@ -86,7 +86,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (turn !== null) rounds.startRemote(withTurn(turn));
   };
 
-  /** One signal for each turn: the loop ticks often. */
+  /** One signal for each turn, because the loop ticks often. */
   let ofTurn: { readonly turn: AbortSignal; readonly both: AbortSignal } | null = null;
   const withTurn = (turn: AbortSignal): AbortSignal => {
     if (ofTurn?.turn !== turn) ofTurn = { turn, both: AbortSignal.any([signal, turn]) };
@@ -99,13 +99,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     release();
   };
 
-  /** What waited for a host need not wait for its own backoff once the host is back. */
+  /** Files that waited for a host skip their own backoff once the host is back. */
   const release = (): void => {
     retries.serviceBack();
     loop.wake();
   };
 
-  /** Background work failed. When the machine is at its limits, everything waits. */
+  /** Background work failed. Everything waits if the machine is at its limits. */
   const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
     if (isTakenOver(error)) logger.warn('Another worker has the file now', { work, err: error });
@@ -113,7 +113,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     else breaker.failed(failure);
   };
 
-  /** A step ended, or an event brought a failure: null for a success. */
+  /** Called when a step ended or an event brought a failure; null for a success. */
   const ended = (facts: Facts, failure: Failure | null): void => {
     if (facts.uploadedAt !== null && facts.end !== null) rounds.fell(facts.id);
     if (facts.notBefore !== null) retries.waits(facts.notBefore);
@@ -189,7 +189,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     ringAt: (name, at) => loop.ringAt(name, at),
   });
 
-  /** One look at all of them: a file that moves from one state to another must not be missed in between. */
+  /** One query for all states, so a file that moves from one state to another is not missed in between. */
   const countUnfinished = async (): Promise<number> => {
     if (pauses.all() !== null) return world.store.count(['processing', 'awaiting publish']);
     const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
@@ -212,9 +212,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       lanes.change(changed);
       loop.wake();
     },
-    /** Something changed: looks now, not at the next tick. */
+    /** Something changed: the loop looks now instead of at the next tick. */
     wake: () => loop.wake(),
-    /** A file was taken in or moved on: the ledger can be written to (again). */
+    /** A file was taken in or moved on, so the ledger can be written again. */
     tookIn: (): void => {
       breaker.wrote();
       loop.wake();
@@ -222,7 +222,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     /** Gives an event to a file that no step works on. */
     apply: async (id: string, event: FileEvent): Promise<Applied> => {
       const applied = await runner.apply(id, event);
-      // A folder that is emptied brings thousands of events that change nothing.
+      // An emptied folder brings thousands of events that change nothing.
       if (applied !== 'applied') return applied;
       if (event.type === 'FILE_CHANGED') rounds.fell(id);
       loop.wake();
@@ -234,13 +234,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
-    /** What people paused. */
+    /** The operator's pauses. */
     pauses,
     /** Which channels and feeds the service has. */
     names,
-    /** A person wants a feed to be published now; see `Publish.now`. */
+    /** Publishes a feed now, at the operator's request; see `Publish.now`. */
     publishNow: async (feed: string) => {
-      // It may have been created a moment ago.
+      // The feed may have been created a moment ago.
       if (names.unknown().some(({ kind, name }) => kind === 'feed' && name === feed)) await names.look(signal);
       return rounds.publishNow(feed);
     },
@@ -251,10 +251,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       release();
     },
     /**
-     * Asks whether the service still has the video of a file that is done. If not, the file is held, as if that had been found while it
-     * was processed.
+     * Asks whether the service still has the video of a file that is done. If not, the file is held, as if this had
+     * been found during processing.
      *
-     * @returns `there`, `applied` when it is held now, another word when its row could not be written, or why the service cannot say
+     * @returns `there`, `applied` when the file is held now, another word when its row could not be written, or why the
+     *   service cannot say
      */
     checkVideo: async ({ id, videoId }: Facts): Promise<Applied | 'there' | Failure> => {
       const status = await service.host.status(videoId ?? '', signal);
@@ -272,27 +273,28 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       rounds.sweep.ring();
       loop.wake();
     },
-    /** A watched folder can be trusted again: its waiting files continue. */
+    /** A watched folder can be trusted again, so its waiting files continue. */
     folderBack: (folder: string): void => {
       retries.folderBack(folder);
       loop.wake();
     },
-    /** A scan of a watched folder ended well: one of the files that wait there to be put away is tried again. */
+    /** A scan of a watched folder succeeded: one of the files that wait there for deletion or a move is tried again. */
     folderSeen: rounds.folderSeen,
     broke,
     /**
-     * When it last made progress, by the monotonic clock: at the end of each tick, at least every three seconds, and with every row that a
-     * long tick has moved. It stands still only when a tick hangs, or fails each time because of a bug.
+     * When the loop last made progress, on the monotonic clock: at the end of each tick, at least every three seconds,
+     * and with every row that a long tick has moved. It stops only when a tick hangs, or fails each time because of a
+     * bug.
      */
     progressedAt: () => loop.progressedAt(),
-    /** Why everything waits, or all uploads to a host, or null. */
+    /** Why everything waits, or all uploads to one host; null when nothing does. */
     pause: () => breaker.pause() ?? uploadHosts.pause(),
-    /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
+    /** Why a queued file cannot start at present; null when others are only ahead of it. */
     noSlot: (facts: Facts): NoSlot | null => {
       const state = stateOf(facts);
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
-    /** Why it takes long to hear that a video is ready, or null. */
+    /** Why dropcast learns late that a video is ready, or null. */
     pollTrouble: rounds.sweep.trouble,
     /** When the service is polled next (epoch milliseconds); null: no video is being processed. */
     nextPollAt: (): number | null => {
@@ -308,13 +310,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     uploads: uploads.list,
     /** Bytes that left in uploads, also in those that broke off, since the start. */
     sentBytes: uploads.sentBytes,
-    /** How fast it goes, as measured; null what is not known yet. */
+    /** The measured speed; a member is null while it is not known. */
     pace: () => ({
       bytesPerSecond: uploads.bytesPerSecond(),
       processingMs: rounds.sweep.usualMs(),
       latePoll: rounds.sweep.late(),
     }),
-    /** True when nothing is left to do with any file but those that ended. */
+    /** True when no file has work left. */
     isIdle: async (): Promise<boolean> => {
       const { store } = world;
       if (lanes.size() > 0 || !rounds.isPutAwayUpToDate() || (await countUnfinished()) > 0) return false;

@@ -3,52 +3,52 @@ import type { Line, Place } from './file/queue.ts';
 import { begun, sendingMs } from './sending-time.ts';
 import type { Speed } from './sending-time.ts';
 
-/** What is left to do, as counts: of all files that wait, or of one file and those before it. */
+/** The remaining work, as counts: of all waiting files, or of one file and those before it. */
 export interface Backlog {
   /** Files without a record: each costs one create request. */
   readonly toCreate: number;
-  /** Files of which bytes are still to be sent, those without a record included, and how many bytes. An import sends none. */
+  /** Files with bytes still to send, including those without a record, and how many bytes. An import sends none. */
   readonly toSend: number;
   readonly bytesToSend: number;
-  /** Files that the service processes now. */
+  /** Files that the service is processing. */
   readonly processing: number;
-  /** Files that are ready and wait for their feeds. */
+  /** Ready files that wait for their feeds. */
   readonly toPublish: number;
-  /** Feeds that these files go to. */
+  /** The number of feeds that these files go to. */
   readonly feeds: number;
 }
 
-/** How fast it goes. Times are milliseconds from now. */
+/** The measured and configured speed. Times are milliseconds from now. */
 export interface Pace extends Speed {
   /** Uploads at the same time. */
   readonly slots: number;
   readonly room: RequestRoom;
-  /** How long the service usually processes a video; null: not known. */
+  /** How long the service usually takes to process a video; null: not known. */
   readonly processingMs: number | null;
-  /** Between two questions how far the videos are. */
+  /** The interval between two polls. */
   readonly pollMs: number;
-  /** Where the budget makes the questions rarer: when the next one is, and how often from then on. Null: it does not. */
+  /** When the budget makes polls rarer: the time of the next one, and the interval after it. Null: it does not. */
   readonly latePoll: LatePoll | null;
-  /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
+  /** How long no further file must become ready before a feed is published, and the longest wait of the first one. */
   readonly quietMs: number;
   readonly atMostMs: number;
 }
 
-/** Questions that the budget puts off. */
+/** Polls that the budget delays. */
 export interface LatePoll {
   readonly inMs: number;
   readonly everyMs: number;
 }
 
-/** Requests that may leave, and when. */
+/** The requests that may be sent, and when. */
 export interface RequestRoom {
   /** Requests per hour. */
   readonly limit: number;
-  /** Requests that may leave before any of the last hour fall out of it. */
+  /** Requests that may be sent before any request of the last hour expires. */
   readonly left: number;
-  /** Nothing leaves before: the service asked to wait. 0: open. */
+  /** How long the service asked us to send nothing; 0: no wait. */
   readonly closedMs: number;
-  /** When requests of the last hour fall out of it, earliest first. */
+  /** When requests of the last hour expire, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 
@@ -65,17 +65,17 @@ export type Limit =
 
 export interface Estimate {
   readonly limitedBy: Limit;
-  /** Until all is done, in milliseconds; null when it cannot be said. */
+  /** Milliseconds until everything is done; null when unknown. */
   readonly doneInMs: number | null;
-  /** Requests that it takes. */
+  /** The number of requests needed. */
   readonly requests: number;
 }
 
 /**
- * Pure: what holds the files up, and when they are done. Files go through the stages side by side, so all of them take as long as the
- * slowest of sending and creating takes for all, and then what the last one still has before it.
+ * Pure: what limits the files, and when they will be done. The stages run in parallel, so the total is the slower one
+ * of sending and creating for all files, plus the remaining stages of the last one.
  *
- * @param isPaused everything waits, nobody knows how long
+ * @param isPaused everything waits, for an unknown time
  */
 export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estimate {
   if (isEmpty(backlog)) return { limitedBy: 'nothing', doneInMs: 0, requests: 0 };
@@ -93,7 +93,7 @@ function isEmpty({ toCreate, toSend, processing, toPublish }: Backlog): boolean 
   return toCreate + toSend + processing + toPublish === 0;
 }
 
-/** Until it is known that the last video is ready, once its bytes are sent. */
+/** Milliseconds until dropcast knows that the last video is ready, after its bytes are sent. */
 function readyInMs(sentInMs: number, backlog: Backlog, { processingMs, pollMs, latePoll }: Pace): number {
   if (!hasToBeProcessed(backlog)) return sentInMs;
   const endsInMs = sentInMs + (processingMs ?? 0);
@@ -106,7 +106,7 @@ function quietMsOf({ feeds }: Backlog, { quietMs }: Pace): number {
   return feeds > 0 ? quietMs : 0;
 }
 
-/** Records, publishes, and the questions meanwhile, which take only what the others leave. */
+/** The requests for records, publishes and the polls in between, which take only what the others leave. */
 function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   const { toCreate, feeds } = backlog;
   const publishes = feeds * Math.max(1, Math.ceil(durationMs / Math.max(1, pace.atMostMs)));
@@ -118,7 +118,7 @@ function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
 }
 
-/** In a large batch, questions how far the videos are add this share to the other requests. */
+/** The share that polls add to the other requests of a large batch. */
 const pollShare = 0.015;
 
 function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
@@ -128,7 +128,7 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
 /** A request counts for an hour, by counters of a minute. */
 const windowMs = 61 * 60_000;
 
-/** How long until the last of these requests may leave. What leaves now is room again an hour later. */
+/** How long until the last of these requests may be sent. A request sent now makes room an hour later. */
 export function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
   if (requests === 0) return 0;
   const room: (readonly [number, number])[] = [[0, left], ...frees];
@@ -161,15 +161,15 @@ function limitOf(
   return isSent ? 'nothing' : uploadLimit(backlog, pace);
 }
 
-/** At the configured bandwidth, or where no file waits for a slot, only the line can be faster. */
+/** When uploads already use the configured bandwidth, or no file waits for a slot, only a faster line helps. */
 function uploadLimit({ toSend }: Backlog, { bytesPerSecond, bandwidth, slots }: Pace): Limit {
   const isFull = bandwidth !== null && (bytesPerSecond ?? bandwidth) >= 0.85 * bandwidth;
   if (!isFull && toSend > slots) return 'upload slots';
-  // Files that wait for their next try, or have just begun, are held up by no limit.
+  // Files that wait for their next try, or have just started, are held up by no limit.
   return isFull || bytesPerSecond !== null ? 'upload bandwidth' : 'nothing';
 }
 
-/** Pure: until the bytes of an upload are sent, in milliseconds. It keeps its share of the speed of all. Null: not known. */
+/** Pure: milliseconds until the bytes of one upload are sent, at its share of the total speed. Null: not known. */
 export function uploadedInMs(bytesLeft: number, bytesPerSecond: number | null, pace: Pace): number | null {
   if (bytesLeft === 0) return 0;
   if (bytesPerSecond === null) return null;
@@ -177,15 +177,18 @@ export function uploadedInMs(bytesLeft: number, bytesPerSecond: number | null, p
   return sendingMs(bytesLeft * (all / bytesPerSecond), begun({ ...pace, bytesPerSecond: all }));
 }
 
-/** What starts before a file. */
+/** The work that starts before a file. */
 interface Ahead {
-  /** Records that are created before its upload starts, its own among them. */
+  /** Records that are created before its upload starts, including its own. */
   readonly creates: number;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** Pure: what starts before a file, about: all that is more urgent, and of each line of its priority as much as of its own. */
+/**
+ * Pure: roughly the work that starts before a file: everything more urgent, and as much of each other line of its
+ * priority as of its own.
+ */
 export function filesAhead(place: Place, lines: readonly Line[]): Ahead {
   const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };
   for (const line of lines) {
@@ -205,9 +208,9 @@ function startsBefore({ state, priority, folder, isBig, before }: Place, line: L
 }
 
 /**
- * Pure: until a file that waits has a slot, in milliseconds; null: not known.
+ * Pure: milliseconds until a waiting file gets a slot; null: not known.
  *
- * @param uploads bytes that each upload under way has left
+ * @param uploads remaining bytes of each upload in progress
  */
 export function startsInMs(ahead: Ahead, uploads: readonly number[], pace: Pace): number | null {
   const untilFirstEnds = uploads.length < pace.slots ? 0 : Math.min(...uploads) * pace.slots;

@@ -4,7 +4,7 @@ import type { Failure } from './file/failure.ts';
 /** Destinations on the service that a rule names. */
 export type NameKind = 'channel' | 'feed';
 
-/** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */
+/** Why everything waits, or all uploads to one host, and when dropcast tries again. Times are epoch milliseconds. */
 export interface Pause {
   readonly kind: 'offline' | 'suspended';
   readonly holds: 'everything' | 'uploads';
@@ -15,35 +15,36 @@ export interface Pause {
   readonly nextProbeAt: number;
 }
 
-/** A pause that a person set. Times are epoch milliseconds. */
+/** A pause set by the operator. Times are epoch milliseconds. */
 export interface OperatorPause {
   /** Absolute path of the watched folder; null: everything. */
   readonly folder: string | null;
   readonly since: number;
-  /** When it expires, on the wall clock; null: when a person ends it. */
+  /** When it expires, on the wall clock; null: the operator ends it. */
   readonly until: number | null;
   /** Who set it. */
   readonly by: string;
 }
 
 /**
- * What happened to which file, feed, folder or to the service. It is told once, after it is durable, in the order in which it
- * happened. Log, failure log, page and counters listen; nothing in the pipeline depends on who does.
+ * What happened to which file, feed or folder, or to the service. An event is emitted once, after it is durable, in the
+ * order in which things happened. Log, failure log, page and counters listen; nothing in the pipeline depends on the
+ * listeners.
  */
 export type DropcastEvent =
-  /** The watcher found a complete file, and the intake knows what it is. */
+  /** The watcher found a complete file, and the intake has classified it. */
   | {
       readonly type: 'arrival';
       /** Absolute. */
       readonly path: string;
       /** Bytes. */
       readonly size: number;
-      /** What the intake took it for: `new`, `changed`, `renamed` … */
+      /** The classification by the intake: `new`, `changed`, `renamed` … */
       readonly as: string;
       /** Why it is held, or null. */
       readonly heldBecause: string | null;
     }
-  /** A row was written. `before` is null for a file that came in. */
+  /** A row was written. `before` is null for a new file. */
   | {
       readonly type: 'file';
       readonly before: Facts | null;
@@ -51,11 +52,14 @@ export type DropcastEvent =
       /** The line of its history, if there is one. */
       readonly note: string | null;
     }
-  /** Other hosts of the fleet wrote the row of a file. They tell what happened there; here it only changes what is shown. */
+  /**
+   * Other hosts of the fleet wrote the row of a file. They emit the events of that change; here it only updates what is
+   * displayed.
+   */
   | {
       readonly type: 'elsewhere';
       readonly facts: Facts;
-      /** The state of the row before; null: it is new. */
+      /** The state before; null: the row is new. */
       readonly from: string | null;
       /** The lines of its history since then, oldest first. */
       readonly passed: readonly { readonly at: number; readonly state: string }[];
@@ -66,10 +70,10 @@ export type DropcastEvent =
       readonly facts: Facts;
       readonly failure: Failure;
       readonly next: string;
-      /** The try before failed for the same reason. */
+      /** The previous try failed for the same reason. */
       readonly isRepeated: boolean;
     }
-  /** Something that a person wanted for a file cannot be done. `why` is a sentence without its full stop. */
+  /** The operator's wish for a file cannot be carried out. `why` is a sentence without its full stop. */
   | {
       readonly type: 'refusal';
       readonly facts: Facts;
@@ -77,20 +81,23 @@ export type DropcastEvent =
     }
   /** A feed was published with some files, or was not. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
-  /** A request to the service or an upload has ended; `status` is null when no answer came. In memory only: it is counted, not told. */
+  /**
+   * A request to the service or an upload has ended; `status` is null when no answer came. Counted only, and never
+   * logged.
+   */
   | {
       readonly type: 'request';
-      /** In words, of a fixed list: `create video`, `upload file`. */
+      /** In words from a fixed list: `create video`, `upload file`. */
       readonly operation: string;
       readonly status: number | null;
       readonly ms: number;
     }
-  /** Everything waits, for a service that is away or for a key or account that it refuses. */
+  /** Everything waits, because the service is away or refuses the key or account. */
   | { readonly type: 'paused'; readonly pause: Pause }
   | { readonly type: 'resumed'; readonly pause: Pause }
-  /** The service does not have this channel or feed, and what goes there waits; or it has it again. */
+  /** The service does not have this channel or feed, so its files wait; or the service has it again. */
   | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
-  /** A person paused a folder or everything, or that is over. `by` is null when it ended by its time. */
+  /** The operator paused a folder or everything, or the pause ended. `by` is null when it expired. */
   | {
       readonly type: 'operator-pause';
       readonly pause: OperatorPause;
@@ -105,7 +112,7 @@ export type DropcastEvent =
       readonly why: string | null;
     };
 
-/** Where news goes. Returns at once and never throws: who listens looks after its own errors. */
+/** Receives events. Returns at once and never throws: each listener handles its own errors. */
 export interface Events {
   emit(event: DropcastEvent): void;
 }
@@ -122,10 +129,11 @@ export interface EventRow {
 
 export interface KeptEvents extends Events {
   /**
-   * The row of an event that reports a write. The store writes both in one transaction, and then the event is emitted: a crash can neither
-   * lose the event nor invent it. All other events that concern no file are written after they are emitted.
+   * The row of an event that reports a write. The store writes both in one transaction, and the event is emitted after
+   * that, so a crash can neither lose an event nor invent one. All other events that concern no file are written after
+   * they are emitted.
    *
-   * @returns null when the event is no news
+   * @returns null when the event is not recorded
    */
   rowOf(event: DropcastEvent): EventRow | null;
 }

@@ -1,26 +1,26 @@
 /**
- * How it stands with what is expected of a day:
+ * The state of one day's expectation:
  *
- * - `expected`: not yet there, and there is time.
+ * - `expected`: the files are not there yet, and there is time.
  * - `arrived`: all files are in the folder, in time.
  * - `live`: all are live, in time.
  * - `missing`: the time is over, and not all are in the folder.
- * - `late`: the time is over, all are in the folder, and not all are live as they should be.
- * - `recovered`: too late, but now as it should be.
+ * - `late`: the time is over, all are in the folder, and not all are live as required.
+ * - `recovered`: late, but now as required.
  */
 export type ExpectationState = 'expected' | 'arrived' | 'live' | 'missing' | 'late' | 'recovered';
 
-/** How it stands with what a folder expects, as status, page and programs see it. Times are epoch milliseconds. */
+/** An expectation of a folder, for status, page and programs. Times are epoch milliseconds. */
 export interface ExpectationView {
-  /** The same as long as the expectation is the same. */
+  /** Stable as long as the expectation does not change. */
   readonly key: string;
   /** Absolute path of the folder. */
   readonly folder: string;
   readonly match: string;
-  /** `2026-11-22`, in its own time zone. */
+  /** `2026-11-22`, in the time zone of the expectation. */
   readonly day: string;
   readonly from: number;
-  /** By when, without grace. */
+  /** The deadline, without grace. */
   readonly by: number;
   /** How many files. */
   readonly count: number;

@@ -6,21 +6,24 @@ import type { WakeUp } from './wake-up.ts';
 /** The longest sleep of the loop. Known work rings earlier; this is a safety net for the unforeseen, such as a clock change. */
 const tickMs = 1_000;
 
-/** On a database that many hosts ask, while nothing was heard of for some time. What others do is heard of, mostly. */
+/**
+ * The longest sleep on a database that many hosts query, after some time without events. Other hosts usually notify
+ * this one.
+ */
 const quietTickMs = 3_000;
 const quietAfterMs = 10_000;
 
 export interface LoopWorld {
   readonly clock: Clock;
-  /** Other hosts ask the same database. */
+  /** Other hosts query the same database. */
   readonly isShared: boolean;
-  /** Looks at everything once. */
+  /** Checks everything once. */
   tick(): Promise<void>;
-  /** A tick broke. */
+  /** A tick failed. */
   broke(error: unknown): void;
 }
 
-/** Ticks at least once a second, or every three where nothing happens, and whenever something changed. */
+/** Ticks whenever something changed, and at least once a second, or every three seconds on a quiet shared database. */
 export class Loop implements Pick<WakeUp, 'ringAt'> {
   readonly #world: LoopWorld;
   readonly #wakeUp: WakeUp;
@@ -40,7 +43,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
     this.#running = this.#run();
   }
 
-  /** Resolves when the present tick has ended. */
+  /** Resolves when the current tick has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.wake();
@@ -56,7 +59,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
     this.#wakeUp.ringAt(name, at);
   }
 
-  /** It got on, also in the middle of a tick. */
+  /** Records progress, also in the middle of a tick. */
   progressed(): void {
     this.#progressedAt = this.#world.clock.elapsed();
   }
@@ -77,7 +80,7 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
         this.progressed();
       } catch (error) {
         this.#world.broke(error);
-        // A full disk is waited for, not restarted for.
+        // A restart does not help against a full disk, so the loop waits.
         if (failureOfMachine(error) !== null) this.progressed();
       }
       await this.#wakeUp.wait(this.#longestMs());

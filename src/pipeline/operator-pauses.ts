@@ -5,10 +5,10 @@ import { believed } from './ages.ts';
 export interface OperatorPausesWorld {
   readonly store: PauseStore;
   readonly clock: Clock;
-  /** Null: no other host writes them. */
+  /** Null: no other host sets pauses. */
   readonly elsewhere: Pick<Elsewhere, 'isHeld'> | null;
   readonly events: KeptEvents;
-  /** Files may begin that had to wait. */
+  /** Files that had to wait may start. */
   readonly ended: () => void;
 }
 
@@ -20,15 +20,15 @@ const driftMs = 1_000;
 
 export type OperatorPauses = ReturnType<typeof createOperatorPauses>;
 
-/** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
+/** The operator's pauses: steps in progress finish, and nothing new starts in the folder, or anywhere. */
 export function createOperatorPauses({ store, clock, elsewhere, events, ended }: OperatorPausesWorld) {
   let pauses: readonly OperatorPause[] | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let lookAt = -Infinity;
-  /** When each pause ends at the latest, on the monotonic clock: a pause never lasts longer than it was set for. */
+  /** The latest end of each pause on the monotonic clock, so that a pause never lasts longer than it was set for. */
   let latest: ReadonlyMap<string, number> = new Map();
 
-  /** A change made on another host was reported there. */
+  /** Reads the pauses. A change made on another host was reported there. */
   const read = async (): Promise<readonly OperatorPause[]> => {
     const before = pauses ?? [];
     const now = await store.pauses();
@@ -71,18 +71,19 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
     });
 
   return {
-    /** Those that hold now, oldest first. */
+    /** The pauses in force, oldest first. */
     list: shown,
-    /** The pause of a folder or of everything that keeps its files from beginning; null: none. */
+    /** The pause of this folder, or of everything, that keeps its files from starting; null: none. */
     holds: (folder: string): OperatorPause | null =>
       shown().find((pause) => pause.folder === null || pause.folder === folder) ?? null,
-    /** Of everything; null: none. */
+    /** The pause of everything; null: none. */
     all: (): OperatorPause | null => shown().find(({ folder }) => folder === null) ?? null,
     /**
-     * On disk when it resolves. A second one of the same folder replaces the first, and keeps its beginning.
+     * Sets a pause. It is on disk when the promise resolves. A second pause of the same folder replaces the first and
+     * keeps its start.
      *
      * @param wanted.folder absolute; null: everything
-     * @param wanted.until epoch milliseconds; null: until a person ends it
+     * @param wanted.until epoch milliseconds; null: until the operator ends it
      */
     set: (wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause> =>
       inTurn(async (now) => {
@@ -102,7 +103,10 @@ export function createOperatorPauses({ store, clock, elsewhere, events, ended }:
         await drop(pause, by);
         return pause;
       }),
-    /** Reads them when that was not done yet, or others may have changed them; ends those that are over on the wall clock. */
+    /**
+     * Reads the pauses if that was not done yet, or if other hosts may have changed them, and ends those that are over
+     * on the wall clock.
+     */
     keep: async (): Promise<void> => {
       const isOld = elsewhere !== null && clock.elapsed() >= lookAt;
       if (pauses === null || isOld || pauses.some(isOver))

@@ -11,7 +11,7 @@ import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
  */
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** @param world.library asked by a probe */
+/** @param world.library the service that a probe asks */
 export function createBreaker(world: {
   readonly library: Pick<VideoLibrary, 'probe'>;
   readonly clock: Clock;
@@ -26,15 +26,15 @@ export function createBreaker(world: {
     if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: onTheWall(state.pause, clock) });
   };
 
-  /** A request may fail for its own sake, or because the service is away: then it answers nothing else either. */
+  /** A request may fail on its own, or because the service is away and answers nothing else either. */
   const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
     if (!mayBeOfService.has(failure.kind)) return failure;
     if (state.pause === null && failure.kind !== 'offline') {
       const answer = await library.probe(signal);
-      // Cut, it proves nothing, and a stop costs no attempt.
+      // A request that was cut proves nothing, and a stop costs no attempt.
       const isAnswered = answer.ok || (answer.failure.kind === 'throttled' && !signal.aborted);
       if (isAnswered) return failure;
-      // Whether the request was carried out is as open as before.
+      // It is still open whether the request was carried out.
       if (answer.failure.kind === 'suspended') return { ...answer.failure, ...inDoubtOf(failure) };
     }
     return { ...failure, kind: 'offline' };
@@ -43,10 +43,11 @@ export function createBreaker(world: {
   return {
     /** Why everything waits, or null. */
     pause: (): Pause | null => state.pause && onTheWall(state.pause, clock),
-    /** This machine or an account refuses, or nothing can be reached: everything waits. */
+    /** This machine or an account refuses, or nothing can be reached, so everything waits. */
     failed,
     /**
-     * A request to the service failed. A harmless request finds out at once whether the service is away.
+     * Judges a failed request. A harmless request shows at once whether the service is away.
+     *
      * @returns the failure as it counts: `offline` when the service answers nothing else either
      */
     judge: async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
@@ -58,7 +59,7 @@ export function createBreaker(world: {
     succeeded: (): void => {
       state = afterSuccess(state);
     },
-    /** The ledger could be written to. */
+    /** A write to the ledger succeeded. */
     wrote: (): void => {
       state = afterWrite(state, clock.elapsed());
     },
@@ -84,23 +85,26 @@ export function createBreaker(world: {
   };
 }
 
-/** A proxy may answer 404 or 400 to everything while the service behind it is replaced: no video is gone then, and no file refused. */
+/**
+ * While the service behind a proxy is replaced, the proxy may answer 404 or 400 to everything: no video is gone then,
+ * and no file refused.
+ */
 const mayBeOfService: ReadonlySet<FailureKind> = new Set(['offline', 'transient', 'gone', 'permanent']);
 
 function inDoubtOf({ inDoubt }: Failure): Pick<Failure, 'inDoubt'> {
   return inDoubt === undefined ? {} : { inDoubt };
 }
 
-/** A pause is kept by the monotonic clock, which nobody sets, and told by that of the wall. */
+/** A pause is measured on the monotonic clock, and displayed as wall-clock time. */
 function onTheWall(pause: Pause, clock: Clock): Pause {
   const offset = clock.now() - clock.elapsed();
   return { ...pause, since: pause.since + offset, nextProbeAt: pause.nextProbeAt + offset };
 }
 
-/** What the breaker remembers. All times are those of the monotonic clock. */
+/** The state of the breaker. All times are on the monotonic clock. */
 export interface BreakerState {
   readonly pause: Pause | null;
-  /** Probes so far, if no file has had a success since the last pause: one that comes back at once is probed less often. */
+  /** Probes so far, unless a file succeeded since the last pause: a pause that returns at once is probed less often. */
   readonly probes: number;
 }
 
@@ -119,17 +123,19 @@ export function afterFailure(state: BreakerState, failure: Failure, now: number)
   return kind === 'suspended' || kind === 'offline' ? opened(state, kind, failure, now) : state;
 }
 
-/** Pure: any success shows that the service works. */
+/** Pure: the breaker after any success, which shows that the service works. */
 export function afterSuccess(state: BreakerState): BreakerState {
   return state.pause === null ? closed : state;
 }
 
-/** Pure: the breaker after a probe that the service answered. What is broken may be another part: the upload host, the ledger. */
+/**
+ * Pure: the breaker after a probe that the service answered. Another part may be broken: the upload host, the ledger.
+ */
 export function afterRelease(pause: Pause): BreakerState {
   return { ...closed, probes: pause.probes + 1 };
 }
 
-/** Pure: the breaker after one more probe without success. */
+/** Pure: the breaker after another unsuccessful probe. */
 export function afterProbe(pause: Pause, failure: Failure, now: number): BreakerState {
   const kind = failure.kind === 'suspended' ? 'suspended' : 'offline';
   const probes = pause.probes + 1;
@@ -138,8 +144,8 @@ export function afterProbe(pause: Pause, failure: Failure, now: number): Breaker
 }
 
 /**
- * Pure: the breaker after the ledger could be written to. If that was what everything waits for, the service is asked soon; not at
- * once, because the last bytes of a disk let one write through and refuse the next.
+ * Pure: the breaker after a successful write to the ledger. If everything waited for that, the service is probed soon.
+ * It is not probed at once, because the last free bytes of a disk let one write pass and refuse the next.
  */
 export function afterWrite(state: BreakerState, now: number): BreakerState {
   const { pause } = state;
@@ -148,7 +154,7 @@ export function afterWrite(state: BreakerState, now: number): BreakerState {
   return soon < pause.nextProbeAt ? { ...state, pause: { ...pause, nextProbeAt: soon } } : state;
 }
 
-/** Of a pause that ends because the ledger can be written to again. */
+/** The shortest pause that ends because the ledger can be written again. */
 const leastPauseMs = 10_000;
 
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {

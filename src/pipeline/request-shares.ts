@@ -1,8 +1,8 @@
 import type { RequestRoom } from './estimate.ts';
 
 /**
- * Pure: how many of an hour's requests are kept for finishing what was begun, and as many again for asking how far it is: a hundredth,
- * at least two, and of a tiny limit a tenth.
+ * Pure: how many of an hour's requests are reserved for finishing work in progress, and as many again for polls: a
+ * hundredth, at least two, and a tenth of a tiny limit.
  *
  * @param limit requests per hour
  */
@@ -10,7 +10,7 @@ export function keptRequests(limit: number): number {
   return Math.min(Math.max(1, Math.round(limit / 10)), Math.max(2, Math.round(limit / 100)));
 }
 
-/** What needs requests of this hour beside asking how far the videos are. */
+/** The other needs for requests of this hour, polls excluded. */
 export interface Wanted {
   /** Records that can be created within the hour. */
   readonly creates: number;
@@ -19,9 +19,9 @@ export interface Wanted {
 }
 
 /**
- * Pure: requests of this hour that nothing else needs.
+ * Pure: the requests of this hour that nothing else needs.
  *
- * @param left requests that may leave before any fall out of the hour
+ * @param left requests that may be sent before any expires
  */
 export function freeRequests(left: number, limit: number, { creates, publishes }: Wanted): number {
   const kept = keptRequests(limit);
@@ -29,33 +29,33 @@ export function freeRequests(left: number, limit: number, { creates, publishes }
   return left - toFinish - Math.min(creates, Math.max(0, left - kept - toFinish));
 }
 
-/** How far and how often the sweep may ask. */
+/** How widely and how often the sweep may poll. */
 export interface PollPace {
   /** Between two sweeps, in milliseconds. */
   readonly everyMs: number;
   /** Pages of the list that one sweep reads at most. */
   readonly pages: number;
-  /** Questions for single videos, of each kind, that one sweep may ask. */
+  /** Polls of single videos, of each kind, in one sweep at most. */
   readonly singles: number;
-  /** The budget allows everything that a sweep could ask for. */
+  /** The budget allows every poll that a sweep could want. */
   readonly isFree: boolean;
 }
 
 const hourMs = 3_600_000;
 
-/** The share of the hour that has to be free for a sweep to ask for everything: of its own accord, and after a webhook. */
+/** The share of the hour that must be free for a sweep to poll everything: on its own schedule, and after a webhook. */
 const plenty = { byItself: 0.5, rung: 0.9 } as const;
 
-/** The share of an hour that webhooks may use in the long run. */
+/** The long-term share of an hour that webhooks may use. */
 const rungShare = 0.25;
 
 /** The share of the hour's polls that one sweep may spend on single videos. */
 const singlesShare = 0.25;
 
 /**
- * Pure: how the requests that nothing else needs are spent on asking how far the videos are. While there are plenty, all are asked about
- * at every interval. Then what is left is spread over an hour, so that it never runs out: each request makes the next a little rarer, and
- * one sweep reads only as many pages as come to it.
+ * Pure: how spare requests are spent on polls. While there are plenty, every sweep polls everything. Below that, the
+ * rest is spread over an hour so that it never runs out: each request makes the next one a little rarer, and one sweep
+ * reads only the pages in its share.
  *
  * @param of.intervalMs between two sweeps at least
  * @param of.spent requests that the last sweep took
@@ -81,7 +81,7 @@ export function pollPace(of: {
   };
 }
 
-/** The longest that a file in processing is not asked about for its age alone. */
+/** The longest time for which a file's age alone delays its poll. */
 const mostEarlyMs = 10 * 60_000;
 
 /**

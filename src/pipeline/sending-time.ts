@@ -2,27 +2,27 @@
 export interface Speed {
   /** Rate of all uploads together, measured or as configured; null means not known. */
   readonly bytesPerSecond: number | null;
-  /** Limit of the configuration at present; null means unlimited. */
+  /** The configured limit at present; null means unlimited. */
   readonly bandwidth: number | null;
   /** Whether uploads may start at present. */
   readonly mayStart: boolean;
-  /** Changes of both by the time of day within two days, earliest first. */
+  /** Changes of both by the timetable within two days, earliest first. */
   readonly later: readonly UploadHours[];
 }
 
-/** Limits that the time of day sets from a moment on. */
+/** Limits that the timetable sets from a moment on. */
 export interface UploadHours {
   readonly inMs: number;
   readonly bandwidth: number | null;
   readonly mayStart: boolean;
 }
 
-/** An estimate beyond a year is of no use. */
+/** Estimates beyond a year are useless. */
 const mostMs = 365 * 86_400_000;
 
 /**
- * Pure: how long all uploads together take for so many bytes, whatever the timetable does meanwhile. What was measured is never
- * exceeded: what the line does beyond its present limit is not known.
+ * Pure: how long all uploads together take for this many bytes, through all changes of the timetable. The result never
+ * assumes more than the measured speed, because the line's capacity beyond its present limit is not known.
  *
  * @returns milliseconds; null when it is not known, or takes more than a year
  */
@@ -41,7 +41,7 @@ export function sendingMs(bytes: number, speed: Speed): number | null {
   return null;
 }
 
-/** Pure: the same for uploads that have begun: they go on while the window is closed. */
+/** Pure: the same speed for uploads that have begun, which continue while the window is closed. */
 export function begun<T extends Speed>(speed: T): T {
   return { ...speed, mayStart: true, later: speed.later.map((hours) => ({ ...hours, mayStart: true })) };
 }
@@ -50,7 +50,7 @@ type Span = Omit<UploadHours, 'inMs'> & { readonly forMs: number };
 
 const dayMs = 86_400_000;
 
-/** The second of the two days that are known stands for all that follow. */
+/** Later days repeat the second of the two known days. */
 function* spansOf({ bandwidth, mayStart, later }: Speed): Generator<Span> {
   let last: UploadHours = { inMs: 0, bandwidth, mayStart };
   const lastDay = later.filter(({ inMs }) => inMs > dayMs);

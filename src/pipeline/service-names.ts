@@ -3,7 +3,7 @@ import { unknownNameCodes } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Answer, Clock, VideoLibrary } from './file/ports.ts';
 
-/** A channel or feed that files are to go to and that the service does not have. */
+/** A channel or feed that files go to and that the service does not have. */
 export interface UnknownName {
   readonly kind: NameKind;
   readonly name: string;
@@ -11,51 +11,55 @@ export interface UnknownName {
   readonly since: number;
 }
 
-/** What the service has, by its own lists. */
+/** The channels and feeds in the service's own lists. */
 export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
 
 export interface NamesWorld {
   readonly library: Pick<VideoLibrary, 'names'>;
   readonly clock: Clock;
   readonly events: Events;
-  /** Something unknown is known now: what waited for it goes on. */
+  /** An unknown name is known now, so files that waited for it continue. */
   back(): void;
-  /** There is something to look for from then on, by the monotonic clock. */
+  /** There is something to look up from this time on, on the monotonic clock. */
   ringAt(at: number): void;
 }
 
-/** Between two looks for a name that files wait for. */
+/** The interval between two lookups of a name that files wait for. */
 const lookAgainMs = 10 * 60_000;
 
-/** Between two looks because something was refused: a thousand files may be refused for one name, or for what is no name at all. */
+/**
+ * The interval between two lookups after a refusal: the service may refuse a thousand files for one name, or for
+ * something that is not a name.
+ */
 const refusedAgainMs = 10_000;
 
 /**
- * Each file that waits looks by itself too, at no request; but once in that time the first of them is tried, because the list may lack
- * what works.
+ * Each waiting file also checks, without a request. Once in this time the first of them is tried, because the list may
+ * lack a name that works.
  */
 const fileWaitsMs = 60 * 60_000;
 
 export type ServiceNames = ReturnType<typeof createServiceNames>;
 
 /**
- * Which channels and feeds the service has. Its lists are asked at a start and a reload, when it refuses something that names one, and
- * while files wait for one: never for nothing. A list alone keeps nothing back, for it may be wrong: what goes to a name that it does not
- * have is tried, and once the service refuses that too, the rest waits as a group, without a request of its own.
+ * Which channels and feeds the service has. dropcast reads the lists at a start and a reload, when the service refuses
+ * something that names one, and while files wait for one. A list alone holds nothing back, because it may be wrong: a
+ * file whose name is not listed is tried, and once the service refuses it too, the other files wait as a group, without
+ * a request of their own.
  */
 export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld) {
   const lists = new Map<NameKind, readonly string[]>();
-  /** What was asked last because of a refusal. */
+  /** The last lookup after a refusal, by kind. */
   const refusals = new Map<NameKind, { readonly at: number; readonly answer: Promise<Answer<readonly string[]>> }>();
   const unknown = new Map<string, UnknownName>();
-  /** When the service last refused what named them, by the monotonic clock. The others are tried. */
+  /** When the service last refused each name, on the monotonic clock. Other unknown names are tried. */
   const refusedAt = new Map<string, number>();
-  /** The lists do not have them, and the service takes them all the same. */
+  /** Names that are not listed, and that the service nevertheless accepts. */
   const proven = new Set<string>();
-  /** When a file or feed last waited for it. */
+  /** When a file or feed last waited for each name. */
   const wantedAt = new Map<string, number>();
   let used: NamesOfService = { channel: [], feed: [] };
-  /** They could not be asked for at the start; a service that has no such lists is not asked again. */
+  /** The lists could not be read at the start; a service without such lists is not asked again. */
   let isOwed = false;
   let isDueNow = false;
   let lookAt = Infinity;
@@ -117,7 +121,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
     return isRefused ? unknownName(kind, name) : null;
   };
 
-  /** What no rule names any more, and no file has waited for lately, is forgotten until a file is refused for it again. */
+  /** Forgets a name that no rule uses and no file has waited for lately, until a file is refused for it again. */
   const forget = (): void => {
     const lately = clock.elapsed() - 2 * fileWaitsMs;
     for (const [key, { kind, name }] of unknown)
@@ -128,10 +132,10 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
   };
 
   return {
-    /** The configuration is another one; null: its service did not say what it has. */
+    /** The configuration changed; null: its service did not send its lists. */
     change: (names: NamesOfService, said: NamesOfService | null): void => {
       used = names;
-      // It may be another service.
+      // The new configuration may name another service.
       proven.clear();
       isOwed = said === null;
       if (said !== null) learn('channel', said.channel);
@@ -146,16 +150,19 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       planNext();
       return answer;
     },
-    /** Why nothing can go there at present; null: nothing is known against it. */
+    /** Why nothing can go there at present; null: no known reason. */
     whyNot,
-    /** The service refused what named this. @returns why nothing can go there; null when it has it, or does not say */
+    /**
+     * The service refused a request with this name. @returns why nothing can go there; null when the service has the
+     * name, or does not say
+     */
     refused: async (
       { kind: failed, status }: Failure,
       { kind, name }: { readonly kind: NameKind; readonly name: string },
       signal: AbortSignal,
     ): Promise<Failure | null> => {
       const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
-      // Its list is wrong about this one, and so no reason to blame the name.
+      // The list is wrong about this name, so the name is not to blame.
       if (!isAnswer || proven.has(keyOf(kind, name))) return null;
       // The list read at the start may be months old.
       const last = refusals.get(kind);
@@ -168,19 +175,19 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       refusedAt.set(keyOf(kind, name), clock.elapsed());
       return whyNot(kind, name);
     },
-    /** The service took what named this, whatever its list says. */
+    /** The service accepted this name, whatever its list says. */
     worked: (kind: NameKind, name: string): void => {
       const one = unknown.get(keyOf(kind, name));
       if (one === undefined) return;
       proven.add(keyOf(kind, name));
       isThere(one);
     },
-    /** The service answers again: the lists that it did not give are asked for. */
+    /** The service answers again: the missing lists are read. */
     serviceBack: (): void => {
       isDueNow = isOwed || isWanted();
     },
     isDue: (): boolean => isDueNow || lookAt <= clock.elapsed(),
-    /** Looks whether something has changed. */
+    /** Checks whether the lists have changed. */
     look: async (signal: AbortSignal): Promise<void> => {
       isDueNow = false;
       const kinds = new Set([...unknown.values()].map(({ kind }) => kind));
@@ -189,7 +196,7 @@ export function createServiceNames({ library, clock, events, back, ringAt }: Nam
       planNext();
     },
     unknown: (): readonly UnknownName[] => [...unknown.values()],
-    /** As the service last said; null: it has not. */
+    /** The lists as the service last sent them; null: never. */
     known: (): NamesOfService | null => {
       const [channel, feed] = [lists.get('channel'), lists.get('feed')];
       return channel === undefined || feed === undefined ? null : { channel, feed };

@@ -8,25 +8,25 @@ import type { RowStore } from './file/row-groups.ts';
 
 type Upload = Pick<Facts, 'id' | 'uploadUrl'> & Partial<Pick<Facts, 'lastFailure'>>;
 
-/** What a PUT was sent to. */
+/** The address and state of one PUT. */
 type Sent = Upload & Pick<Facts, 'createdAt' | 'uploadStartedAt'>;
 
-/** Times are those of the monotonic clock. */
+/** Times are on the monotonic clock. */
 interface Outage {
   readonly failure: Failure;
   readonly since: number;
   /** Tries in a row that failed. */
   tries: number;
   nextTryAt: number;
-  /** The file that finds out. */
+  /** The file that tests the host. */
   trying: string | null;
   isTold: boolean;
   /** The host refuses every new address. */
   readonly isRefusal: boolean;
-  /** How often it was tried with a new record, and from when on it may be again. */
+  /** How many new records have tested the host, and when the next one may. */
   newAddresses: number;
   newAddressAt: number;
-  /** A file that may be sent waits for it, as of the last turn of the loop. */
+  /** A file that could be sent waits for the host, as of the last turn of the loop. */
   isWanted: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Host {
   readonly spared: Set<string>;
 }
 
-/** One short failure may be a file's: people are told of the second in a row, and of a long wait at once. */
+/** A single short failure may concern the file: dropcast reports the second in a row, and a long wait at once. */
 const triesUntilTold = 2;
 const longWaitMs = 10_000;
 
@@ -56,16 +56,19 @@ const newForMs = 60_000;
 /** 410 Gone: this address worked once and has expired, however new it is. It says nothing about other addresses of its host. */
 const expiredStatus = 410;
 
-/** So many files whose new addresses are refused show that the host refuses all (design 5.5). */
+/** This many files with refused new addresses show that the host refuses all (design 5.5). */
 const refusalsOfHost = 2;
 
-/** Between two tries where each may send a whole file for nothing. */
+/** The interval between two tries when each may send a whole file in vain. */
 const costlyProbeMs = 60_000;
 
 /** Longest time between two new records for a host that refuses every new address. Each costs about five requests. */
 const mostNewAddressMs = 15 * 60_000;
 
-/** A circuit breaker for each host that takes uploads: while one is away its files wait, and one of them finds out whether it is back. */
+/**
+ * A circuit breaker for each upload host: while a host is away its files wait, and one of them tests whether it is
+ * back.
+ */
 export type UploadHosts = ReturnType<typeof createUploadHosts>;
 
 /** @param isBack called when a host that was away has taken a file */
@@ -74,12 +77,12 @@ export function createUploadHosts(world: {
   readonly events: Events;
   readonly store: RowStore<'in state' | 'retrying'> & Pick<FileStore, 'load'>;
   isBack(): void;
-  /** A host may be tried again at this time of the monotonic clock. */
+  /** A host may be tried again at this time on the monotonic clock. */
   ringAt?: (host: string, at: number) => void;
 }) {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
-  /** Origins whose web pages are successes. In memory: after a restart, the first file is asked about again. */
+  /** Origins whose web pages count as successes. Kept in memory: after a restart, the first file is verified again. */
   const believed = new Set<string>();
   let lastTaken: string | null = null;
 
@@ -111,7 +114,10 @@ export function createUploadHosts(world: {
     world.isBack();
   };
 
-  /** The file's own only if the host took another one since the file last failed there: then it is not the host that is away. */
+  /**
+   * Whether a failure belongs to the file alone: the host took another file since this one last failed there, so the
+   * host is not away.
+   */
   const isOfFile = (host: Host, { id }: Upload): boolean => {
     const before = host.failedAt.get(id);
     const { lastSuccess } = host;
@@ -122,7 +128,7 @@ export function createUploadHosts(world: {
     if (host.failedAt.size >= mostRemembered) host.failedAt.clear();
     host.failedAt.set(id, clock.elapsed());
     const { outage } = host;
-    // Others that were under way when it began say nothing new.
+    // Uploads that were in progress when the outage began add no information.
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
     const isRefusal = failure.code === refusedAddressesCode;
@@ -143,7 +149,7 @@ export function createUploadHosts(world: {
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
-  /** Whether the refusal of one address is the host's. @returns the failure as it counts */
+  /** Decides whether the refusal of one address concerns the whole host. @returns the failure as it counts */
   const ofRefusal = (upload: Sent, failure: Failure, isFirstUse: boolean): Failure => {
     if (failure.kind !== 'address dead') return failure;
     const { outage, refused, spared } = hostOf(upload);
@@ -160,12 +166,15 @@ export function createUploadHosts(world: {
       return { ...failure, kind: 'offline', code: refusedAddressesCode, message };
     }
     spared.delete(id);
-    // It proves nothing about the host.
+    // This result proves nothing about the host.
     if (outage?.trying === id) outage.nextTryAt = clock.elapsed() + costlyProbeMs;
     return failure;
   };
 
-  /** Its row says that the host refused every new address, and the host has taken no file since: before a restart, more than one file had shown it. */
+  /**
+   * Whether the row says that the host refused every new address, and the host has taken no file since: more than one
+   * file had shown it before a restart.
+   */
   const wasRefused = ({ uploadUrl, lastFailure }: Upload): boolean => {
     const origin = originOf(uploadUrl);
     const hasTaken = lastTaken === origin || (hosts.get(origin)?.lastSuccess ?? null) !== null;
@@ -180,9 +189,9 @@ export function createUploadHosts(world: {
   };
 
   return {
-    /** Whether this file may be sent now. Where a host is away, one file at a time may, once its next try is due. */
+    /** Whether this file may be sent now. A host that is away gets one file at a time, once its next try is due. */
     isOpen,
-    /** The same for a file that is sent at once: it finds out for the others. */
+    /** The same for a file that starts at once: it becomes the test for the others. */
     admit: (upload: Upload): boolean => {
       const outage = outageOf(upload);
       const isAdmitted = isOpen(upload);
@@ -190,7 +199,7 @@ export function createUploadHosts(world: {
       return isAdmitted;
     },
     /**
-     * The result of a PUT.
+     * Judges the result of a PUT.
      *
      * @param isFirstUse whether nothing was sent to the address before
      * @returns the answer as it counts: a failure of the host costs the file no attempt
@@ -214,12 +223,13 @@ export function createUploadHosts(world: {
       succeeded(upload);
     },
     isBelieved: ({ uploadUrl }: Upload): boolean => believed.has(originOf(uploadUrl)),
-    /** Whether the address of a file was refused only because its host refused every new address: it may work again. */
+    /** Whether a file's address was refused only because its host refused every new address: it may work later. */
     isSpared: (upload: Upload): boolean =>
       hosts.get(originOf(upload.uploadUrl))?.spared.has(upload.id) === true || wasRefused(upload),
     /**
-     * Whether the file that tries a host which refuses every new address shall get a new record for that: a host refuses an address that has
-     * expired even when it works again. True at most 2, 4, 8 and then every 15 minutes, so that the budget does not notice.
+     * Whether the file that tests a host which refuses every new address gets a new record for the test. The host
+     * refuses an expired address even after it works again. True at most after 2, 4, 8 and then every 15 minutes, so
+     * that the budget is hardly affected.
      */
     takesNewAddress: (upload: Upload & Pick<Facts, 'createdAt'>): boolean => {
       const outage = outageOf(upload);
@@ -231,8 +241,8 @@ export function createUploadHosts(world: {
       return true;
     },
     /**
-     * False while the only known upload host refuses every new address: each further record would be of no use. True again if no file takes the
-     * next try, because its folder is paused, for example: a new record then tries the host.
+     * False while the only known upload host refuses every new address, because further records would be useless. True
+     * again if no file takes the next try, for example because its folder is paused: a new record then tests the host.
      */
     mayCreate: (): boolean =>
       ![...hosts].some(
@@ -242,8 +252,8 @@ export function createUploadHosts(world: {
           !isOverdue(outage, clock.elapsed()),
       ),
     /**
-     * After a restart: one file finds out whether a host still refuses every new address. Otherwise files that the host has not refused yet
-     * would pay for it.
+     * After a restart, lets one file test whether a host still refuses every new address. Otherwise every file that the
+     * host has not refused yet would lose an attempt.
      *
      * @throws what the ledger throws
      */
@@ -263,7 +273,7 @@ export function createUploadHosts(world: {
     ended: (id: string): void => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
     },
-    /** The next try at each host that is away is due at once. */
+    /** Makes the next try at each host that is away due at once. */
     tryNow: (): void => {
       for (const { outage } of hosts.values()) if (outage !== null) outage.nextTryAt = clock.elapsed();
     },
@@ -292,7 +302,10 @@ export function createUploadHosts(world: {
     },
   };
 
-  /** Whether a file still waits for a host that is away. Files that failed there and wait for their next try are in no lane. */
+  /**
+   * Whether a file still waits for a host that is away. Files that failed there and wait for their next try are in no
+   * lane.
+   */
   async function isNeeded(origin: string, { failedAt }: Host, outage: Outage): Promise<boolean> {
     const { isWanted } = outage;
     outage.isWanted = false;
@@ -311,12 +324,12 @@ function newHost(): Host {
   return { outage: null, lastSuccess: null, failedAt: new Map(), refused: new Set(), spared: new Set() };
 }
 
-/** Whether the next try has been due for a minute, and no file takes it. */
+/** Whether the next try has been due for a minute without a file that takes it. */
 function isOverdue({ trying, nextTryAt }: Outage, now: number): boolean {
   return trying === null && now - nextTryAt > costlyProbeMs;
 }
 
-/** An outage in which nothing was tried yet: the next try is due. */
+/** A new outage, without a try so far: the next try is due. */
 function newOutage(failure: Failure, now: number): Outage {
   return {
     failure,
@@ -332,7 +345,7 @@ function newOutage(failure: Failure, now: number): Outage {
   };
 }
 
-/** @param before how often the host was tried with a new record @returns milliseconds until the next one */
+/** @param before how many new records have tested the host @returns milliseconds until the next one */
 function newAddressMs(before: number): number {
   return Math.min(mostNewAddressMs, 2 * costlyProbeMs * 2 ** before);
 }

@@ -2,7 +2,7 @@ import type { Clock } from './file/ports.ts';
 
 export type WakeUp = ReturnType<typeof createWakeUp>;
 
-/** A sleep that can be cut short. A ring while awake makes the next sleep short. */
+/** A sleep that can be cut short. A ring during work makes the next sleep short. */
 export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   let isRung = false;
   let wake: (() => void) | null = null;
@@ -33,9 +33,9 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
   return {
     ring,
     /**
-     * Sets the time at which work can start again: the loop sleeps no longer than that. For each name the last call counts.
+     * Sets the time at which work can start again, which bounds the loop's sleep. For each name, the last call counts.
      *
-     * @param at by the monotonic clock, in milliseconds
+     * @param at on the monotonic clock, in milliseconds
      */
     ringAt: (name: string, at: number): void => {
       alarms.set(name, at);
@@ -46,7 +46,7 @@ export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock) {
       if (!isRung) await sleep(mostMs);
       isRung = false;
       for (const [name, at] of alarms) if (at <= clock.elapsed()) alarms.delete(name);
-      // p-queue and a synchronous ledger go on in microtasks: let timers and sockets have their turn.
+      // p-queue and a synchronous ledger continue in microtasks: this gives timers and sockets their turn.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

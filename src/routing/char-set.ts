@@ -1,9 +1,9 @@
-/** Which characters one step of a glob takes. Characters are code points, so an emoji is one character. */
+/** The characters that one step of a glob matches. Characters are code points, so an emoji is one character. */
 export interface CharSet {
   readonly ranges: readonly (readonly [first: number, last: number])[];
-  /** True when it takes what is *not* in the ranges. */
+  /** True when it matches everything *except* the ranges. */
   readonly negated: boolean;
-  /** Whether it takes `/`. Only this decides, so that a negated set never crosses a folder by accident. */
+  /** Whether it matches `/`. Only this decides, so that a negated set never crosses a folder by accident. */
   readonly slash: boolean;
 }
 
@@ -20,8 +20,8 @@ export function single(codePoint: number): CharSet {
 }
 
 /**
- * A path as the matcher sees it: code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A folder made
- * on a Mac can spell `ü` as two characters, and nobody can see the difference.
+ * A path as the matcher sees it: code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A
+ * folder made on a Mac can spell `ü` as two characters, and the difference is invisible.
  */
 export function codePoints(path: string): number[] {
   const normal = path.normalize('NFC');
@@ -34,7 +34,7 @@ export function codePoints(path: string): number[] {
   return points;
 }
 
-/** Whether the set takes the character. */
+/** Whether the set matches the character. */
 export function takes(set: CharSet, codePoint: number): boolean {
   return codePoint === SLASH ? set.slash : inRanges(set.ranges, codePoint) !== set.negated;
 }
@@ -62,7 +62,7 @@ export function lowerCaseSet(set: CharSet): CharSet {
 
 const SCRIPT_SIZE = 1000;
 
-/** Ranges larger than a script stay as they are: they contain both cases. */
+/** Ranges larger than a script stay unchanged, because they contain both cases. */
 function lowerCaseRange([first, last]: CharSet['ranges'][number]): CharSet['ranges'] {
   if (last - first > SCRIPT_SIZE) return [[first, last]];
   return Array.from({ length: last - first + 1 }, (_, i) => {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** The algorithms of senders' checksums that dropcast computes. */
+/** The algorithms of checksums that dropcast computes. */
 export type HashName = 'md5' | 'sha1' | 'sha256' | 'sha512';
 
 export const hashNames: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha512'];
@@ -8,13 +8,16 @@ export const hashNames: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha512'
 /** A line of a checksum file. */
 export interface ChecksumLine {
   readonly algorithm: HashName;
-  /** Hex, lower case; null: what is written there is no digest of this algorithm. */
+  /** Hex, lower case; null: the text is not a digest of this algorithm. */
   readonly digest: string | null;
   /** As written; null for a digest without a name. */
   readonly name: string | null;
 }
 
-/** What a file of this name holds: the checksum of one file, those of many in its directory, or a Media Hash List; null: none of them. */
+/**
+ * The content of a file of this name: the checksum of one file, those of many in its directory, or a Media Hash List;
+ * null: none of them.
+ */
 export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
   if (LIST.test(name)) return 'many';
   if (/\.mhl$/iu.test(name)) return 'mhl';
@@ -24,19 +27,19 @@ export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
 const ONE = /\.(md5|sha1|sha256|sha512)$/iu;
 const LIST = /^(MD5|SHA1|SHA256|SHA512)SUMS(\.txt)?$/iu;
 
-/** Whether a checksum file of one file is that of this video: `clip.mp4.sha256` or `clip.sha256` for `clip.mp4`. */
+/** Whether a checksum file of this name belongs to this video: `clip.mp4.sha256` or `clip.sha256` for `clip.mp4`. */
 export function isChecksumOf(checksumName: string, videoName: string): boolean {
   const name = posix.parse(checksumName).name.normalize();
   const video = videoName.normalize();
   return ONE.test(checksumName) && (name === video || name === posix.parse(video).name);
 }
 
-/** The name alone, in Unicode form NFC, without the directories in which its sender had the file. */
+/** The file name in Unicode form NFC, without the sender's directories. */
 export function baseOf(name: string): string {
   return posix.basename(name.replaceAll('\\', '/')).normalize();
 }
 
-/** Whether a line names the file itself, in no directory. */
+/** Whether a line names the file without a directory. */
 export function isWithoutDirectory(name: string): boolean {
   return !/[/\\]/u.test(name.replace(/^(?:\.[/\\])+/u, ''));
 }

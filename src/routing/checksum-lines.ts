@@ -5,9 +5,9 @@ import { UnusableListError, listBounds, overBound, requirePath } from './list-bo
 import type { ListReader } from './list-bounds.ts';
 
 /**
- * Reads a checksum file line by line, in the forms that tools write: `sha256sum`, BSD and openssl (`SHA256 (clip.mp4) = …`), `certutil`,
- * PowerShell's `Get-FileHash` as a table, as a list, as CSV and as JSON, `7z h`, a name of the algorithm before the digest, and a digest
- * alone.
+ * Parses a checksum file line by line, in the forms that tools write: `sha256sum`, BSD and openssl (`SHA256 (clip.mp4)
+ * = …`), `certutil`, PowerShell's `Get-FileHash` as a table, as a list, as CSV and as JSON, `7z h`, a name of the
+ * algorithm before the digest, and a digest alone.
  */
 export class ChecksumLines implements ListReader {
   readonly #named: HashName;
@@ -15,11 +15,11 @@ export class ChecksumLines implements ListReader {
   #rest = '';
   #lines = 0;
   #entries = 0;
-  /** Lines that are no comment and no empty ones, while none was understood. */
+  /** Lines that are neither comments nor empty, as long as none was understood. */
   #strange = 0;
-  /** What `certutil` says of the digest in the next line. */
+  /** The name and algorithm that `certutil` announces for the digest in the next line. */
   #header: { readonly algorithm: string; readonly name: string } | null = null;
-  /** What `Format-List` says of a file, one property a line. */
+  /** The properties of a file from `Format-List`, one a line. */
   #record: Map<string, string> | null = null;
   #property = '';
   /** 7-Zip writes the size before the name. */
@@ -27,7 +27,7 @@ export class ChecksumLines implements ListReader {
 
   /**
    * @param checksumName names the algorithm of lines that do not
-   * @param found called for each line that has a digest, or names a file without a usable one
+   * @param found called for each line that has a digest, or that names a file without a usable one
    */
   constructor(checksumName: string, found: (line: ChecksumLine) => void) {
     this.#named = hashNames.find((hash) => posix.basename(checksumName).toLowerCase().includes(hash)) ?? 'sha256';
@@ -69,7 +69,9 @@ export class ChecksumLines implements ListReader {
     return this.#withName(line) ?? withAlgorithm(line);
   }
 
-  /** As `sha256sum` writes it: a name with a backslash or a line break is escaped, and the line begins with a backslash. */
+  /**
+   * The form of `sha256sum`: a name with a backslash or a line break is escaped, and the line begins with a backslash.
+   */
   #withName(line: string): Entry | null {
     const [, isEscaped, digest = '', name = ''] = /^(\\?)([\da-f]{16,})\s+\*?(\S.*)$/iu.exec(line) ?? [];
     if (digest === '') return null;
@@ -91,7 +93,7 @@ export class ChecksumLines implements ListReader {
       this.#record.set(this.#property, value);
       return true;
     }
-    // PowerShell breaks long values, and indents what follows.
+    // PowerShell breaks long values, and indents the continuation.
     if (this.#record === null || !/^\s{8}/u.test(written)) return false;
     const joined = `${this.#record.get(this.#property) ?? ''}${line}`;
     requireLine(joined);
@@ -131,7 +133,7 @@ interface Entry {
   readonly name: string | undefined;
 }
 
-/** No line with a digest is shorter. */
+/** The length of the shortest line with a digest. */
 const SHORTEST = 18;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r' };
@@ -146,7 +148,7 @@ function digestAlone(line: string): string | null {
   return /^[\da-f]{2}(?: [\da-f]{2}){15,}$/iu.test(line) ? line.replaceAll(' ', '') : null;
 }
 
-/** A line that says what its digest is; one of an algorithm that is not computed counts, too. */
+/** A line that names its algorithm, including algorithms that dropcast does not compute. */
 function withAlgorithm(line: string): Entry | null {
   for (const form of forms) {
     const { algorithm = '', digest = '', name } = form.exec(line)?.groups ?? {};
@@ -171,7 +173,7 @@ function isAlgorithm(written: string): boolean {
   );
 }
 
-/** `SHA2-256` of openssl 3 and `SHA-256` too. */
+/** Accepts `SHA2-256` of openssl 3 and `SHA-256` too. */
 function hashNameOf(written: string): HashName | null {
   const name = written
     .toLowerCase()

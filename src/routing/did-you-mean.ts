@@ -14,7 +14,7 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
   return best?.name ?? null;
 }
 
-/** Case, `-` and `_` do not count. */
+/** Ignores case, `-` and `_`. */
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }

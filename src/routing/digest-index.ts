@@ -3,7 +3,7 @@ import { hashNames } from './checksum-file.ts';
 import type { ChecksumLine, HashName } from './checksum-file.ts';
 import { UnusableListError, listBounds, overBound } from './list-bounds.ts';
 
-/** A digest that a list has for a file. */
+/** A digest that a list states for a file. */
 export interface IndexedDigest {
   readonly algorithm: HashName;
   /** Hex, lower case. */
@@ -11,7 +11,8 @@ export interface IndexedDigest {
 }
 
 /**
- * The digests of a list by name. It keeps a hash of each name instead of the name: 100,000 entries take about 15 MB, whatever their names are.
+ * The digests of a list by name. It keeps a hash of each name instead of the name: 100,000 entries take about 15 MB,
+ * whatever their names are.
  */
 export class DigestIndex {
   /** Hash of a name → its digests, each as a rank, an algorithm and hex. */
@@ -22,7 +23,7 @@ export class DigestIndex {
   }
 
   /**
-   * @param isBest whether digests without it do not count for this name
+   * @param isBest whether digests without it are ignored for this name
    * @throws {UnusableListError} too many digests for one name
    */
   add(name: string, { algorithm, digest }: Pick<ChecksumLine, 'algorithm' | 'digest'>, isBest = true): void {
@@ -36,7 +37,7 @@ export class DigestIndex {
     this.#digests.set(key, unshared(entries));
   }
 
-  /** @throws {UnusableListError} what the list has for this name is no digest */
+  /** @throws {UnusableListError} the list has no valid digest for this name */
   of(name: string): readonly IndexedDigest[] {
     const entries = this.#digests.get(keyOf(name))?.split(' ') ?? [];
     const best = entries.filter((entry) => entry.startsWith(BEST));
@@ -60,7 +61,7 @@ function keyOf(name: string): string {
 /** Of base64: 96 bits. */
 const KEY_CHARACTERS = 16;
 
-/** A copy: what is cut out of a longer text, or put together from others, keeps all of them in memory. */
+/** A copy: a substring or a concatenation would keep its whole source in memory. */
 function unshared(ascii: string): string {
   return Buffer.from(ascii, 'latin1').toString('latin1');
 }

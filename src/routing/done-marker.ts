@@ -1,17 +1,20 @@
 import { posix } from 'node:path';
 import { composed } from './file-name.ts';
 
-/** How the file is called that says that another one is complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the folder. */
+/**
+ * The name of the file that marks another one as complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the
+ * folder.
+ */
 export interface DoneMarker {
-  /** Its name may have another Unicode form on disk. */
+  /** The name on disk may have another Unicode form. */
   markerOf(path: string): string;
-  /** Whether a file of this name can be one, and so is never uploaded itself. */
+  /** Whether a file of this name can be a marker, which is never uploaded itself. */
   isMarker(path: string): boolean;
-  /** The beginning, up to a dot or the end, of the paths that a marker can be for. */
+  /** The common beginning, up to a dot or the end, of the paths that a marker can mark. */
   stemOf(markerPath: string): string;
 }
 
-/** @param template with `{name}` and `{ext}` of the file, for a name beside it; one that `lintDoneMarker` accepts */
+/** @param template a file name with `{name}` and `{ext}` of the marked file; one that `lintDoneMarker` accepts */
 export function createDoneMarker(template: string): DoneMarker {
   const isOf = new RegExp(`^${composed(template).replaceAll(PIECE, patternOf)}$`, 'u');
   const nameIn = (path: string): string | undefined => {
@@ -32,7 +35,7 @@ export function createDoneMarker(template: string): DoneMarker {
   };
 }
 
-/** A word of the template, or a character that means something in a pattern. */
+/** A word of the template, or a character with a meaning in a pattern. */
 const PIECE = /\{name\}|\.?\{ext\}|[^\w{}]/gu;
 
 const patterns: Readonly<Record<string, string>> = {
@@ -46,7 +49,7 @@ function patternOf(piece: string): string {
   return patterns[piece] ?? `\\u{${piece.codePointAt(0)?.toString(16)}}`;
 }
 
-/** What is wrong with the template, in words, or null. */
+/** The fault of the template as a sentence, or null. */
 export function lintDoneMarker(template: string): string | null {
   if (/[/\\]/u.test(template)) return 'it must be a name beside the file, without a directory';
   const words = [...template.matchAll(/\{([^{}]*)\}/gu)].map(([, word]) => word ?? '');

@@ -6,7 +6,7 @@ import { route, type RoutedFile } from './route.ts';
 import type { Sidecar } from './sidecar.ts';
 import { quoted } from './text.ts';
 
-/** Where a file goes and why, for `dropcast explain`. */
+/** The destination of a file and the reasons, for `dropcast explain`. */
 export interface Explanation {
   readonly path: string;
   /** Every rule of the folder, in order. */
@@ -22,9 +22,9 @@ export interface RuleVerdict {
   /** Line in the configuration file, from 1. */
   readonly line: number;
   readonly match: string;
-  /** True for the one rule that took the file. */
+  /** True for the one rule that matched the file. */
   readonly matched: boolean;
-  /** Why it did not take the file, half a sentence; null for the rule that did. */
+  /** Why it did not match the file, as half a sentence; null for the rule that did. */
   readonly reason: string | null;
   /** Empty when the pattern does not match. */
   readonly captures: Captures;
@@ -91,7 +91,7 @@ function lastMisfit(wanted: readonly string[], given: readonly string[]): string
 const GENERAL = 'the path does not match the pattern';
 
 function partMisfit(pattern: string, part: string): string | null {
-  // An alternative with a slash spans several parts: comparing it with one part would give a wrong reason.
+  // An alternative with a slash spans several parts, so comparing it with one part would give a wrong reason.
   if (pattern.includes('/')) return GENERAL;
   if (compileMatch(pattern).match(part) !== null) return null;
   const isPlain = !/[*?[{]/u.test(pattern);

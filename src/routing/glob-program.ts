@@ -12,7 +12,10 @@ export interface GlobProgram {
   readonly captures: readonly string[];
 }
 
-/** A step takes one character (`chars`), or saves the position (`slot`), or forks (`other`: tried second), or is the end. */
+/**
+ * A step matches one character (`chars`), or saves the position (`slot`), or forks (`other`: tried second), or is the
+ * end.
+ */
 export interface Step {
   readonly chars: CharSet | null;
   readonly slot: number;
@@ -59,8 +62,8 @@ export function runProgram(program: GlobProgram, path: readonly number[]): strin
 function findSlots(program: GlobProgram, text: readonly number[]): readonly number[] | null {
   const visited = new Uint8Array(program.steps.length * (text.length + 1));
   const slots: number[] = Array.from({ length: 2 * program.captures.length }, () => 0);
-  // Pairs (step, position) still to try. The attempt that succeeds overwrites what a failed one left in a slot: no capture is
-  // in a loop or an alternative, so every way to the end passes all of them.
+  // Pairs (step, position) still to try. The attempt that succeeds overwrites the slots of failed ones: no capture is
+  // in a loop or an alternative, so every path to the end passes all of them.
   const pending = [program.start, 0];
   while (pending.length > 0) {
     let position = pending.pop() ?? 0;
@@ -89,7 +92,7 @@ function findSlots(program: GlobProgram, text: readonly number[]): readonly numb
   return null;
 }
 
-/** Builds from the end to the start: each piece is given the step that comes after it. */
+/** Builds from the end to the start: each piece gets the step that follows it. */
 class ProgramBuilder {
   readonly steps: Step[] = [ACCEPTING];
   readonly #captures: readonly string[];

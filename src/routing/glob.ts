@@ -7,7 +7,7 @@ export type GlobNode =
   | { readonly kind: 'star' }
   /** A whole segment `**` with its slash: any number of folders, or none. */
   | { readonly kind: 'folders' }
-  /** `**` at the end: everything below, at least one segment. */
+  /** `**` at the end: the whole subtree, at least one segment. */
   | { readonly kind: 'rest' }
   /** `{name}`: one or more characters of one segment. */
   | { readonly kind: 'capture'; readonly name: string }
@@ -30,10 +30,10 @@ const MAX_LENGTH = 1000;
 const CAPTURE = /^\{([A-Za-z][A-Za-z0-9_]*)\}/;
 
 /**
- * Reads a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`; everything else stands for
- * itself. There is no escape character: brackets quote a special character, `[*]`.
+ * Parses a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`; every other character is
+ * literal. There is no escape character: brackets quote a special character, `[*]`.
  *
- * An invalid glob gives `why`: half a sentence that says what is wrong and what to write instead.
+ * An invalid glob gives `why`: half a sentence that states the mistake and what to write instead.
  */
 export function parseGlob(glob: string): Glob {
   if (glob === '') return { ok: false, why: 'the pattern is empty' };
@@ -48,7 +48,7 @@ export function parseGlob(glob: string): Glob {
   }
 }
 
-/** Thrown inside the parser only, at the first mistake. */
+/** Thrown only inside the parser, at the first mistake. */
 class GlobSyntaxError extends Error {
   override readonly name = 'GlobSyntaxError' as const;
 }

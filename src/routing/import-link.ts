@@ -14,8 +14,8 @@ export function isImportLink(path: string): boolean {
 }
 
 /**
- * Reads the address in a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or one address as plain text. The content
- * decides which, not the name. `why` is one sentence and never shows the address, which may be signed.
+ * Parses the address in a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or one address as plain text.
+ * The content decides which, not the name. `why` is one sentence and never shows the address, which may be signed.
  */
 export function parseImportLink(path: string, text: string): ImportLink {
   const read = readAddress(text);
@@ -26,7 +26,7 @@ function readAddress(text: string): ImportLink {
   if (text.startsWith('bplist')) return broken('is a binary property list; save the link as text, or as a .url file');
   if (text.length > MAX_TEXT) return broken(`is longer than ${MAX_TEXT} characters, the maximum for a link file`);
   if (text.includes('\0')) return broken('is not UTF-8 text');
-  // White space for `trim` includes the byte order mark.
+  // `trim` also removes the byte order mark.
   const content = text.trim();
   if (content === '') return broken('is empty');
   const addresses = addressesIn(content);
@@ -40,7 +40,7 @@ function broken(why: string): ImportLink {
   return { ok: false, why };
 }
 
-/** The addresses as written, or why the form cannot be read. */
+/** The addresses as written, or why the form is invalid. */
 function addressesIn(content: string): readonly string[] | string {
   if (content.startsWith('<')) return fromPropertyList(content);
   if (/^\[InternetShortcut\]\s*$/imu.test(content)) return fromShortcut(content);
@@ -59,7 +59,10 @@ function fromShortcut(content: string): string[] {
   return addresses;
 }
 
-/** Without an XML parser: the form has one shape, and what is not parsed cannot be attacked. Refuses entities of its own. */
+/**
+ * Needs no XML parser: the form has one shape, and an entity that is not expanded cannot attack. Refuses custom
+ * entities.
+ */
 function fromPropertyList(content: string): readonly string[] | string {
   if (/<!ENTITY/iu.test(content)) return 'declares XML entities, which dropcast does not expand';
   if (!/<plist[\s>]/u.test(content)) return 'is XML but not a property list';
@@ -67,7 +70,7 @@ function fromPropertyList(content: string): readonly string[] | string {
   return found.map(([, address = '']) => unescapeXml(address));
 }
 
-/** Without a pattern, which would take quadratic time on a text full of `<!--`. */
+/** Avoids a regular expression, which would take quadratic time on a text full of `<!--`. */
 function withoutComments(xml: string): string {
   const [before = '', ...comments] = xml.split('<!--');
   return before + comments.map((comment) => comment.split('-->').slice(1).join('-->')).join('');
@@ -84,7 +87,7 @@ function checkAddress(written: string): ImportLink {
   const address = written.trim();
   if (address === '') return broken('contains no address');
   if (address.length > MAX_URL) return broken(`contains an address longer than ${MAX_URL} characters`);
-  // The parser silently drops tabs and line ends, and so would ask for another address than a person reads.
+  // The URL parser silently drops tabs and line ends, and would request another address than the one people read.
   if (/[\s\p{Cc}]/u.test(address)) return broken('contains an address with white space');
   const url = URL.parse(address);
   if (url === null) return broken('contains no complete address; it must start with https:// or http://');

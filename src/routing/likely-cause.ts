@@ -1,7 +1,7 @@
 import { compileFilter, compileMatch } from './match.ts';
 import { quoted } from './text.ts';
 
-/** The likely reason why a pattern does not match, and the change that would make it. One of the two is set. */
+/** The likely reason why a pattern does not match, and the change that would make it match. One of the two is set. */
 export interface LikelyCause {
   /** Half a sentence. */
   readonly why: string;
@@ -12,8 +12,8 @@ export interface LikelyCause {
 }
 
 /**
- * Pure: what is probably wrong where a pattern of a rule does not match a path; null when no single thing is. What it names is true: with
- * that one change the path matches.
+ * Pure: the probable mistake when a pattern of a rule does not match a path; null when no single mistake explains it.
+ * The suggestion is verified: with that one change the path matches.
  */
 export function likelyCause(pattern: string, path: string): LikelyCause | null {
   if (compileMatch(pattern).match(path) !== null) return null;
@@ -36,7 +36,7 @@ function byCase(pattern: string, path: string): LikelyCause | null {
   if (!compileFilter([pattern], [])(path)) return null;
   const parts = path.split('/');
   const variants = [path.toLowerCase(), path.toUpperCase()];
-  // The case of the pattern's own letters, as far as they stand at the same place.
+  // The case of the pattern's own letters, as far as they are at the same place.
   const asWritten = parts.map((part, i) => {
     const wanted = pattern.split('/')[i];
     return wanted !== undefined && wanted.toLowerCase() === part.toLowerCase() ? wanted : part;

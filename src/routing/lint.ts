@@ -7,7 +7,7 @@ import { firstTakers, type CompiledRule } from './shadow.ts';
 import { parseTemplate, TEMPLATE_WORDS } from './template.ts';
 import { distinct, quoted } from './text.ts';
 
-/** A rule as written, before anything about it is known to be right. */
+/** A rule as written, before any check. */
 export interface LooseRule {
   readonly key: string;
   readonly match?: string;
@@ -19,7 +19,7 @@ export interface LooseRule {
 export interface RuleFinding {
   /** `folders[0].rules[1].title`, `folders[0].rules[1].tags[0]`. */
   readonly key: string;
-  /** An error refuses the configuration. */
+  /** An error makes the configuration invalid. */
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
@@ -31,9 +31,9 @@ interface ReadRule {
 }
 
 /**
- * Finds what is wrong with the rules of one folder, in their order: invalid patterns and templates, undefined words, and rules
- * that can never match because earlier ones take everything (only when that is certain). Of a rule with an invalid pattern only
- * the text itself is checked.
+ * Finds the mistakes in the rules of one folder, in their order: invalid patterns and templates, undefined words, and
+ * rules that can never match because earlier ones match everything (only when that is certain). For a rule with an
+ * invalid pattern only the text itself is checked.
  */
 export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
   const read = rules.map((rule) => ({ rule, pattern: rule.match === undefined ? null : checkPattern(rule.match) }));
@@ -54,7 +54,7 @@ function patternFindings({ rule, pattern }: ReadRule): RuleFinding[] {
   return [...hiding, ...unusedEnding(rule, pattern.captures)].map((message) => ({ key, severity: 'warning', message }));
 }
 
-/** `*.{mp4}` looks like a list of one and takes every file. */
+/** `*.{mp4}` looks like a list of one and matches every file. */
 function unusedEnding(rule: LooseRule, captures: readonly string[]): string[] {
   const last = captures.at(-1);
   if (last === undefined || rule.match?.endsWith(`.{${last}}`) !== true) return [];
@@ -81,7 +81,7 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
   return templatesOf(rule).flatMap(({ key, template }) => {
     const parsed = parseTemplate(template);
     if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
-    // Without a valid pattern nobody knows which captures there are.
+    // Without a valid pattern its captures are unknown.
     if (pattern === null || !pattern.ok) return [];
     const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
     return [...new Set(unknown)].map((word) => ({
@@ -101,7 +101,7 @@ function unknownWord(word: string, captures: readonly string[], all: readonly Re
   return `unknown word {${word}}; use one of ${known.map((name) => `{${name}}`).join(' ')}`;
 }
 
-/** What is wrong with a pattern of `include` or `exclude`, in words, or null. */
+/** The mistake in a pattern of `include` or `exclude`, in words, or null. */
 export function lintGlob(glob: string): string | null {
   const pattern = checkPattern(glob);
   if (!pattern.ok) return pattern.why;
@@ -111,8 +111,8 @@ export function lintGlob(glob: string): string | null {
 }
 
 /**
- * What is wrong with the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures, because
- * it belongs to the folder and not to a rule.
+ * The mistake in the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures,
+ * because it belongs to the folder and not to a rule.
  */
 export function lintMoveTemplate(template: string): string | null {
   const parsed = parseTemplate(template);
@@ -129,7 +129,7 @@ export function lintMoveTemplate(template: string): string | null {
   return moves ? null : 'it would leave every file where it is; name a directory, as in "done/{date}"';
 }
 
-/** What is doubtful about that directory, in words, or null. */
+/** A reason to doubt that directory, in words, or null. */
 export function doubtMoveTemplate(template: string): string | null {
   if (lintMoveTemplate(template) !== null || !isVague(template)) return null;
   return 'any directory could be meant, so without its ledger dropcast would upload again what it moved there; begin with a name, as in "done/{name}"';

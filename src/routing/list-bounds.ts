@@ -1,12 +1,12 @@
 /**
- * What dropcast reads of a list of checksums at most. A real list of 100,000 files has 7 to 12 MiB; `path` is PATH_MAX of Linux, and no
+ * The limits for a list of checksums. A real list of 100,000 files has 7 to 12 MiB; `path` is PATH_MAX of Linux, and no
  * tool writes a longer line.
  */
 export const listBounds = {
   /** Bytes of the file. */
   bytes: 16 * 1024 * 1024,
   entries: 100_000,
-  /** Without the empty ones: a record of `Format-List` has three. */
+  /** Not counting empty ones: a record of `Format-List` has three. */
   lines: 500_000,
   /** Characters. */
   line: 8 * 1024,
@@ -18,7 +18,9 @@ export const listBounds = {
   digests: 64,
 } as const;
 
-/** Thrown when a checksum file is over a bound or has a form that dropcast does not know. The message begins with "it". */
+/**
+ * Thrown when a checksum file exceeds a limit or has a form that dropcast does not know. The message begins with "it".
+ */
 export class UnusableListError extends Error {
   override readonly name = 'UnusableListError';
 }
@@ -36,10 +38,10 @@ export function requirePath(path: string): string {
   return path;
 }
 
-/** Reads the text of a list in pieces, and buffers at most one line or element of it. */
+/** Parses the text of a list in pieces, and buffers at most one line or element of it. */
 export interface ListReader {
   /** @throws {UnusableListError} */
   read(piece: string): void;
-  /** The text is over. @throws {UnusableListError} */
+  /** The text has ended. @throws {UnusableListError} */
   end(): void;
 }

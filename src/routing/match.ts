@@ -2,7 +2,7 @@ import { codePoints, lowerCase } from './char-set.ts';
 import { compileProgram, lowerCaseProgram, runProgram, type GlobProgram } from './glob-program.ts';
 import { parseGlob } from './glob.ts';
 
-/** What the `{name}` parts of a glob matched, by name. */
+/** The text that each `{name}` of a glob matched, by name. */
 export type Captures = Readonly<Record<string, string>>;
 
 export interface Matcher {
@@ -11,11 +11,11 @@ export interface Matcher {
 }
 
 /**
- * Compiles the glob of a rule. Case matters; names that start with a dot are names like any other; a capture takes as few
- * characters as it can, from left to right. `news/**` matches what is inside `news`, not a file called `news`.
+ * Compiles the glob of a rule. Case matters; names that start with a dot are ordinary names; a capture matches as few
+ * characters as it can, from left to right. `news/**` matches everything inside `news`, not a file called `news`.
  *
- * An invalid glob matches nothing: `lintRules` reports it, and the configuration is refused.
- * A match takes at most (length of the glob) × (length of the path) steps, whatever the names are.
+ * An invalid glob matches nothing: `lintRules` reports it, and the configuration is invalid. A match takes at most
+ * (length of the glob) × (length of the path) steps, whatever the names are.
  */
 export function compileMatch(glob: string): Matcher {
   const parsed = parseGlob(glob);
@@ -42,8 +42,8 @@ export function compileFilter(include: readonly string[], exclude: readonly stri
 const BY_EXTENSION = /^\*\*\/\*\.(?:\{([a-z0-9]+(?:,[a-z0-9]+)+)\}|([a-z0-9]+))$/i;
 
 /**
- * Each rescan filters every file (100,000 files a minute, design section 12), and nearly always with a list of extensions: that
- * is one lookup instead of a run of the program.
+ * Each rescan filters every file (100,000 files a minute, design section 12), nearly always with a list of extensions,
+ * which takes one lookup instead of a run of the program.
  */
 function compileAny(globs: readonly string[]): (path: string) => boolean {
   const extensions = new Set<string>();

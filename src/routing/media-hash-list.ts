@@ -3,20 +3,20 @@ import type { ChecksumLine } from './checksum-file.ts';
 import { UnusableListError, listBounds, overBound, requirePath } from './list-bounds.ts';
 import type { ListReader } from './list-bounds.ts';
 
-/** A file in a Media Hash List, with a digest that can be computed. */
+/** A file in a Media Hash List, with a digest that dropcast can compute. */
 export interface ListedHash extends ChecksumLine {
-  /** Relative to what the list is about, with `/`. */
+  /** Relative to the root of the list, with `/`. */
   readonly name: string;
 }
 
 /**
- * Reads a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`). Only
- * hashes of files count, and none that the writer of the list found wrong (`action="failed"`).
+ * Parses a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`).
+ * Only hashes of files count, except those that the writer of the list marked as wrong (`action="failed"`).
  */
 export class MediaHashList implements ListReader {
   readonly #found: (hash: ListedHash) => void;
   readonly #comments = new Comments();
-  /** Begins at a tag that is not read to its end yet. */
+  /** Begins at a tag whose end has not arrived yet. */
   #rest = '';
   #entries = 0;
   #isList = false;
@@ -45,7 +45,9 @@ export class MediaHashList implements ListReader {
     if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it breaks off before </hashlist>');
   }
 
-  /** @returns the position after the tag, or the `<hash>` element, that begins here; null when its end has not been read yet */
+  /**
+   * @returns the position after the tag or the `<hash>` element that begins here; null when its end has not arrived yet
+   */
   #after(open: number): number | null {
     const text = this.#rest;
     const close = text.indexOf('>', open);
@@ -76,10 +78,10 @@ export class MediaHashList implements ListReader {
   }
 }
 
-/** Characters; those that matter are shorter. */
+/** Characters; the relevant tags are shorter. */
 const LONGEST_TAG = 64;
 
-/** Leaves the comments out of a text that comes in pieces. */
+/** Removes the comments from a text that arrives in pieces. */
 class Comments {
   isOpen = false;
   /** The end of the last piece, if a comment may begin or end in it. */
@@ -109,7 +111,7 @@ interface Element {
   readonly content: string;
 }
 
-/** Without content when it holds anything but text. */
+/** Has no content when the element contains anything but text. */
 function elementOf(text: string, name: keyof typeof elements): Element | null {
   const found = elements[name].exec(text);
   if (found === null) return null;

@@ -1,20 +1,21 @@
 import { parseTemplate } from './template.ts';
 import type { TemplatePart } from './template.ts';
 
-/** Where `after_ready: move` puts files. Both paths are relative to the folder, with `/`. */
+/** The destination of `after_ready: move`. Both paths are relative to the folder, with `/`. */
 export interface MoveTarget {
-  /** Whether a file lies below a directory that the template may give. */
+  /** Whether a file lies below a directory that the template can produce. */
   holdsFile(path: string): boolean;
-  /** Whether a directory is one that the template may give, or lies below one. */
+  /** Whether the template can produce this directory or one above it. */
   holdsDirectory(path: string): boolean;
 }
 
 /**
- * The directories that a template may give, so that nothing in them is taken for new: a file that was moved there is done, even if
- * nobody remembers it. Everything below the fixed beginning of the template belongs to it; where it begins with a word, every
- * directory does that some file could be moved to.
+ * The directories that a template can produce, so that nothing in them counts as new: a file that was moved there is
+ * done, even without a row. Everything below the fixed beginning of the template belongs to it. If the template begins
+ * with a word, it covers every directory to which some file could be moved.
  *
- * @returns null for a template that any directory could come from, as `{name}`: then only the ledger tells. `isVague` finds these
+ * @returns null for a template that can produce any directory, such as `{name}`: then only the ledger decides.
+ *   `isVague` finds these
  */
 export function moveTarget(template: string): MoveTarget | null {
   const segments = segmentsOf(template);
@@ -28,14 +29,14 @@ export function moveTarget(template: string): MoveTarget | null {
   };
 }
 
-/** Whether any directory could come from a template, so that what was moved there cannot be told from new files. */
+/** Whether a template can produce any directory, so that moved files look like new ones. */
 export function isVague(template: string): boolean {
   return !segmentsOf(template).some(isTelling);
 }
 
 type Segment = readonly TemplatePart[];
 
-/** The template, split at its own slashes. Values may bring further ones. */
+/** The template, split at its own slashes. Values may contain further ones. */
 function segmentsOf(template: string): readonly Segment[] {
   const parsed = parseTemplate(template);
   const segments: TemplatePart[][] = [[]];
@@ -58,7 +59,7 @@ function textOf(parts: Segment): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }
 
-/** Whether a segment tells a directory of ours from others: by a letter or digit, or by a date. */
+/** Whether a segment distinguishes the template's directory from others: by a letter or digit, or by a date. */
 function isTelling(parts: Segment): boolean {
   return /[\p{L}\p{N}]/u.test(textOf(parts)) || parts.some((part) => part.kind === 'word' && isDate(part.word));
 }
@@ -67,13 +68,13 @@ function isDate(word: string): boolean {
   return word === 'date' || word === 'date:local';
 }
 
-/** What a segment may become, with the slash after it; see `renderDirectory` for what is replaced. */
+/** The pattern of a segment's values, with the slash after it; see `renderDirectory` for the replacements. */
 function patternOf(parts: Segment): string {
   if (isFixed(parts)) return `${escaped(clean(textOf(parts)))}/`;
   const pattern = parts
     .map((part, n) => (part.kind === 'text' ? textPattern(part.text, parts.slice(0, n)) : wordPattern(part.word)))
     .join('');
-  // A word may be empty, and a segment without a character is left out.
+  // A word may be empty, and an empty segment is left out.
   return isTelling(parts) ? `${pattern}/` : `(?:${pattern}/)?`;
 }
 
@@ -86,8 +87,8 @@ function wordPattern(word: string): string {
 }
 
 /**
- * Dots become one `_` where they come to stand at the beginning of a segment. A word between dots may be empty: then `.{ext}.x` gives
- * `_x`, and the second dot is in the `_` of the first.
+ * Dots become one `_` at the beginning of a segment. A word between dots may be empty: then `.{ext}.x` gives `_x`, and
+ * the second dot is in the `_` of the first.
  */
 function textPattern(text: string, before: Segment): string {
   const pieces = text

@@ -5,10 +5,10 @@ import { DigestIndex } from './digest-index.ts';
 import type { IndexedDigest } from './digest-index.ts';
 import { UnusableListError } from './list-bounds.ts';
 
-/** The checksums that a file such as `clip.mp4.sha256` or `clip.sha256` has for its video, collected line by line. */
+/** Collects, line by line, the checksums that a file such as `clip.mp4.sha256` or `clip.sha256` has for its video. */
 export class OwnChecksums {
   readonly #videoName: string;
-  /** Named after this very file, it means it, whatever its sender called it. */
+  /** A checksum file with the full name of this file belongs to it, whatever name its lines contain. */
   readonly #isOnlyFor: boolean;
   readonly #digests = new DigestIndex();
   #lines = 0;
@@ -29,7 +29,10 @@ export class OwnChecksums {
     }
   }
 
-  /** Empty when it is about other files alone. @throws {UnusableListError} it must be about the video, and has no digest of it */
+  /**
+   * Empty when the list is about other files alone. @throws {UnusableListError} the list must be about the video, and
+   * has no digest of it
+   */
   found(): readonly IndexedDigest[] {
     const own = this.#digests.of(OWN);
     if (own.length > 0) return own;

@@ -1,6 +1,6 @@
 import type { Sidecar } from './sidecar.ts';
 
-/** One rule of a folder, as the configuration gives it. */
+/** One rule of a folder, from the configuration. */
 export interface Rule {
   /** Its key in the configuration, `folders[0].rules[1]`. */
   readonly key: string;
@@ -15,16 +15,16 @@ export interface Rule {
   /** Templates; one that is exactly `{dirs}` becomes one tag per sub-folder. */
   readonly tags: readonly string[];
   readonly publish: readonly string[];
-  /** Without it, normal. */
+  /** Default: normal. */
   readonly priority?: Priority;
 }
 
 /** How urgent the files of a rule are. */
 export type Priority = 'high' | 'normal' | 'low';
 
-/** What a rule and a sidecar say about one file, to be sent to the service. Fixed when the file is accepted. */
+/** The metadata that a rule and a sidecar give one file, to be sent to the service. Fixed when the file is accepted. */
 export interface Plan {
-  /** The rule that took it, as `folders[0].rules[1]`. */
+  /** The rule that matched, as `folders[0].rules[1]`. */
   readonly rule: string;
   readonly channel: string;
   readonly title: string;
@@ -32,19 +32,19 @@ export interface Plan {
   readonly tags: readonly string[];
   /** Feeds to publish once the video is ready. */
   readonly publish: readonly string[];
-  /** Without it, normal. */
+  /** Default: normal. */
   readonly priority?: Priority;
-  /** A person sent it to this channel: rules and sidecars have no say in that any more. */
+  /** The operator sent the file to this channel, which rules and sidecars no longer change. */
   readonly chosenChannel?: string;
-  /** What its sidecar said when the video was in another channel already. */
+  /** The channel of its sidecar, which came when the video was already in another one. */
   readonly refusedChannel?: string;
-  /** The sidecar that had its say, which goes with the file. */
+  /** The sidecar that was used, which moves with the file. */
   readonly sidecar?: SidecarFile;
-  /** What proved that it is complete (a done marker, a checksum), which goes with it too. */
+  /** The files that proved that it is complete (a done marker, a checksum), which move with it too. */
   readonly proofs?: readonly SidecarFile[];
 }
 
-/** Which bytes a sidecar was, or another file that goes with its video. */
+/** The version of a sidecar, or of another file that moves with its video. */
 export interface SidecarFile {
   /** Relative to the folder. */
   readonly path: string;
@@ -52,10 +52,12 @@ export interface SidecarFile {
   readonly sha256: string;
 }
 
-/** Why a path goes nowhere: no rule matches it, or what lies beside it (a sidecar) is broken. Kept in the ledger. */
+/**
+ * Why a path has no destination: no rule matches it, or a file next to it (a sidecar) is broken. Kept in the ledger.
+ */
 export type HoldCode = 'no_rule' | 'sidecar';
 
-/** Where a path goes: taken by a rule and what its sidecar said, or held with a reason a person can act on. */
+/** The destination of a path: by a rule and its sidecar, or held with a reason that the operator can act on. */
 export type Route =
   | { readonly kind: 'take'; readonly plan: Plan; readonly said?: Sidecar }
   | { readonly kind: 'held'; readonly code: HoldCode; readonly why: string };

@@ -13,8 +13,8 @@ export interface RoutedFile {
 }
 
 /**
- * Decides where a file goes: the first rule that matches takes it; without one the file is held. A sidecar overrides the rule's
- * title, description, channel and publish, and adds its tags. Never throws.
+ * Decides the destination of a file: the first rule that matches wins; without one the file is held. A sidecar
+ * overrides the rule's title, description, channel and publish, and adds its tags. Never throws.
  */
 export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Route {
   for (const rule of rules) {
@@ -24,7 +24,7 @@ export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar
   return { kind: 'held', code: 'no_rule', why: 'no rule matches' };
 }
 
-/** What the rule that took a file, and its sidecar, say about it. */
+/** The plan from the matching rule and the sidecar. */
 function planFor(
   rule: Rule,
   context: TemplateContext & { readonly captures: Captures },
@@ -38,7 +38,7 @@ function planFor(
     description: description === undefined ? ruleDescription(rule, context) : manyLines(description) || null,
     tags: distinct([...renderTags(rule.tags, context), ...tags.map(oneLine)]),
     publish: distinct(publish ?? rule.publish),
-    // A plan from before there were priorities is still the same.
+    // Left out for the default, so that plans stay equal.
     ...(rule.priority !== undefined && rule.priority !== 'normal' && { priority: rule.priority }),
   };
 }

@@ -8,8 +8,8 @@ export interface CompiledRule {
 }
 
 /**
- * The earlier rules that together take every path this glob matches, so that its rule can never win: one if one is enough, else
- * no more than needed. Empty when the rule can win, or when that is not certain.
+ * The earlier rules that together match every path that this glob matches, so that its rule can never win: one if one
+ * is enough, otherwise as few as possible. Empty when the rule can win, or when that is not certain.
  */
 export function firstTakers(glob: GlobProgram, earlier: readonly CompiledRule[]): readonly CompiledRule[] {
   // One sample path settles nearly every pair of rules, at a hundredth of the cost of the full answer.
@@ -104,7 +104,7 @@ class Walk {
   }
 }
 
-/** Several programs as one: its states are the steps that take a character, and the ends. */
+/** Combines several programs into one: its states are the steps that match a character, and the ends. */
 class Automaton {
   readonly steps: readonly Step[];
   readonly starts: readonly number[];
@@ -125,13 +125,13 @@ class Automaton {
     return this.steps[at]?.next === -1;
   }
 
-  /** Where the states lead by one character. */
+  /** The states after one character. */
   after(states: readonly number[], char: number): number[] {
     const taken = states.map((at) => this.steps[at]).filter((step) => step?.chars && takes(step.chars, char));
     return this.#closure(taken.map((step) => step?.next ?? -1));
   }
 
-  /** The states that are reached without a character, sorted. */
+  /** The states reachable without a character, sorted. */
   #closure(from: readonly number[]): number[] {
     const seen = new Set<number>();
     const pending = [...from];

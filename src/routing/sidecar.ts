@@ -4,22 +4,23 @@ import { didYouMean } from './did-you-mean.ts';
 import { composed, folded, spellings } from './file-name.ts';
 import { isVisible, quoted } from './text.ts';
 
-/** What the file beside a video says about it. The rule decides the rest. */
+/** The metadata in the file next to a video. The rule decides the rest. */
 export interface Sidecar {
   /** Taken literally: words in braces are not replaced. */
   readonly title?: string;
-  /** Empty: no description, whatever the rule says. */
+  /** Empty: no description, whatever the rule has. */
   readonly description?: string;
-  /** Added to those of the rule. */
+  /** Added to the tags of the rule. */
   readonly tags?: readonly string[];
   readonly channel?: string;
-  /** Instead of those of the rule. Empty: no feed. */
+  /** Replaces the feeds of the rule. Empty: no feed. */
   readonly publish?: readonly string[];
 }
 
 /**
- * Where tools put the sidecar of a file: for `clip.mp4`, `clip.yaml`, `clip.yml`, `clip.json`, and `clip.mp4.yaml` and its like. Other
- * spellings count too, see `isSidecarOf`. With more than one, the file is held until a person removes the others.
+ * The usual names for the sidecar of a file: for `clip.mp4`, `clip.yaml`, `clip.yml`, `clip.json`, and `clip.mp4.yaml`
+ * and so on. Other spellings count too, see `isSidecarOf`. With more than one, the file is held until the operator
+ * removes the others.
  */
 export function sidecarNames(path: string): string[] {
   const { dir, name, base } = posix.parse(path);
@@ -28,8 +29,8 @@ export function sidecarNames(path: string): string[] {
 }
 
 /**
- * Whether a path is that of the sidecar of a file: in the same directory, with its name or its name without the extension, in upper or
- * lower case, in any Unicode form, and perhaps with the `.txt` that Notepad adds.
+ * Whether a path is the sidecar of a file: in the same directory, with its name or its name without the extension, in
+ * upper or lower case, in any Unicode form, and perhaps with the `.txt` that Notepad adds.
  */
 export function isSidecarOf(path: string, sidecarPath: string): boolean {
   const { dir, name, base } = posix.parse(path);
@@ -38,13 +39,18 @@ export function isSidecarOf(path: string, sidecarPath: string): boolean {
   return path !== sidecarPath && (stem === folded(name) || stem === folded(base));
 }
 
-/** The path of a sidecar without its extension. The file has this name, or one that continues with its own extension. */
+/**
+ * The path of a sidecar without its extension. The video has this name, or one that continues with its own extension.
+ */
 export function stemOf(sidecarPath: string): string {
   const { dir, base } = posix.parse(sidecarPath);
   return posix.join(dir, base.replace(EXTENSION, ''));
 }
 
-/** The likely spellings of the beginning of the names of its videos: as it is, in lower and upper case, capitalised, in both Unicode forms. */
+/**
+ * The likely spellings of the beginning of its videos' names: unchanged, in lower and upper case, capitalised, in both
+ * Unicode forms.
+ */
 export function stemSpellings(stem: string): readonly string[] {
   const { dir, base } = posix.parse(stem);
   const cases = [
@@ -56,7 +62,10 @@ export function stemSpellings(stem: string): readonly string[] {
   return [...new Set(cases.flatMap(spellings))].map((name) => posix.join(dir, name));
 }
 
-/** The name of a sidecar, marker or checksum once its file has another name: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
+/**
+ * The name of a sidecar, marker or checksum after its file was renamed: `clip.mp4.json` of `clip (2).mp4` is `clip
+ * (2).mp4.json`.
+ */
 export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
   const old = posix.parse(composed(before));
   const now = posix.parse(after);
@@ -67,7 +76,7 @@ export function renamedSidecar(sidecarPath: string, before: string, after: strin
   return at === -1 ? posix.basename(sidecarPath) : name.slice(0, at) + now.name + name.slice(at + old.name.length);
 }
 
-/** Whether a file of this name can be a sidecar, and so is never uploaded itself. */
+/** Whether a file of this name can be a sidecar, which is never uploaded itself. */
 export function isSidecarName(path: string): boolean {
   return /[^/]/u.test(posix.basename(path).replace(EXTENSION, '')) && EXTENSION.test(posix.basename(path));
 }
@@ -79,8 +88,8 @@ export type SidecarCheck =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts as
- * missing; `tags` and `publish` may be a single text.
+ * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts
+ * as missing; `tags` and `publish` may be a single text.
  */
 export function checkSidecar(name: string, value: unknown): SidecarCheck {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -100,7 +109,10 @@ const text = (max: number) =>
 
 const line = (max: number) => text(max).refine(isVisible, { error: 'is empty', abort: true });
 
-/** Identifiers become part of request paths. Refuses what could lead to another address; the service checks the rest. */
+/**
+ * Identifiers become part of request paths. Refuses characters that could change the address; the service checks the
+ * rest.
+ */
 const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not a valid identifier');
 
 const listOf = (item: z.ZodType<string>, max: number) =>
@@ -117,7 +129,7 @@ const SIDECAR = z.strictObject({
   publish: listOf(id, MAX.publish).optional(),
 });
 
-/** What a sidecar may say, in the order in which the documentation tells it. */
+/** The keys of a sidecar, in the order of the documentation. */
 export const SIDECAR_KEYS: readonly string[] = Object.keys(SIDECAR.shape);
 
 function problems(issue: z.core.$ZodIssue): string[] {
@@ -132,7 +144,7 @@ function unknownKey(key: string): string {
   return `${quoted(key)}: unknown key, ${meant === null ? `use one of ${known.join(', ')}` : `did you mean "${meant}"?`}`;
 }
 
-/** The first eight problems and a count: a sentence with a hundred helps nobody. */
+/** The first eight problems and a count, because a sentence with a hundred is unreadable. */
 function joined(found: readonly string[]): string {
   const rest = found.length - 8;
   return [...found.slice(0, 8), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');

@@ -8,7 +8,7 @@ export interface TemplateContext {
   readonly path: string;
   /** Modification time, epoch milliseconds. */
   readonly modifiedMs: number;
-  /** What the rule's `match` captured. A capture hides the built-in word of the same name. */
+  /** The captures of the rule's `match`. A capture hides the built-in word of the same name. */
   readonly captures?: Captures;
 }
 
@@ -17,10 +17,10 @@ export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'd
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 
 /**
- * Renders the title: one line in which something is visible. Any other result becomes the file name, or else `untitled`.
+ * Renders the title: one line with a visible character. Any other result becomes the file name, or `untitled`.
  *
- * All templates insert values as they are (braces in a file name are not words) and never throw. An invalid template or an unknown
- * word, which the configuration refuses, stays as written.
+ * All templates insert values literally (braces in a file name are not words) and never throw. An invalid template or
+ * an unknown word, which the configuration refuses, stays as written.
  */
 export function renderTitle(template: string, context: TemplateContext): string {
   const names = [render(template, context), posix.basename(context.path)];
@@ -98,7 +98,10 @@ function valueOf(word: TemplateWord, { path, modifiedMs }: TemplateContext): str
   return values[word];
 }
 
-/** The day of a moment in UTC. `undated` for a time outside the calendar: a broken clock must not stop an upload. */
+/**
+ * The day of a moment in UTC. `undated` for a time outside the calendar, because a broken clock must not stop an
+ * upload.
+ */
 function dayOf(epochMs: number): string {
   const date = new Date(epochMs);
   return Number.isNaN(date.getTime()) ? 'undated' : (date.toISOString().split('T')[0] ?? '');
@@ -116,8 +119,8 @@ export type Template =
 const PIECE = /\{\{|\}\}|\{([A-Za-z][A-Za-z0-9_]*(?::local)?)\}|[^{}]+|[{}]/gsu;
 
 /**
- * Reads a template: `{word}` is replaced, `{{` and `}}` are literal braces. Any other brace gives `why`: half a sentence that
- * says what to write instead.
+ * Parses a template: `{word}` is replaced, `{{` and `}}` are literal braces. Any other brace gives `why`: half a
+ * sentence that states what to write instead.
  */
 export function parseTemplate(template: string): Template {
   const parts: TemplatePart[] = [];

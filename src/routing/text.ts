@@ -8,7 +8,10 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Whether a person sees anything of a text: neither spaces alone nor characters without a shape (zero width, Hangul fillers, tags). */
+/**
+ * Whether a text has a visible character: not only spaces and characters without a shape (zero width, Hangul fillers,
+ * tags).
+ */
 export function isVisible(text: string): boolean {
   return /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{DI}\u2800]/u.test(text);
 }

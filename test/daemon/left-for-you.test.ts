@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftForYou } from '../../src/view/files/left-for-you.ts';
+import { leftForYou } from '../../src/cli/run/once.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { RowsWanted } from '../../src/pipeline/file/row-groups.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutOutage } from '../../src/daemon/outage-log.ts';
+import { withoutOutage } from '../../src/daemon/daemon.ts';
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../src/pipeline/file/store-errors.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 

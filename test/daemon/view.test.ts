@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { deletionWords } from '../../src/view/words/deletion-words.ts';
+import { deletionWords } from '../../src/view/files/file-view.ts';
 import { viewOf, viewsOf } from '../../src/view/files/file-view.ts';
 import { filesOf } from '../../src/view/files/files-view.ts';
 import type { FilesLedger } from '../../src/view/files/files-view.ts';

@@ -11,7 +11,7 @@ import {
   usedOf,
   spendAhead,
 } from '../../src/host/budget-window.ts';
-import { othersNow } from '../../src/host/others-use.ts';
+import { othersNow } from '../../src/host/budget-window.ts';
 import { keptRequests } from '../../src/pipeline/request-shares.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import type { RequestPriority } from '../../src/pipeline/file/ports.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dropInText, needsOf } from '../../src/systemd/drop-in.ts';
 import type { UnitNeeds, FolderNeeds } from '../../src/systemd/drop-in.ts';
-import { linkLocalResolvers } from '../../src/systemd/resolvers.ts';
+import { linkLocalResolvers } from '../../src/cli/systemd/unit-needs.ts';
 
 const folder = (path: string, more: Partial<FolderNeeds> = {}): FolderNeeds => ({
   path,

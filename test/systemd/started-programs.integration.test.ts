@@ -1,6 +1,6 @@
 import { realpath, symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { startedPrograms } from '../../src/systemd/started-programs.ts';
+import { startedPrograms } from '../../src/cli/systemd/unit-needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('a program is started with the interpreter of its first line, both where they really are', async () => {

@@ -13,7 +13,7 @@ import { accessVerdict } from '../../src/cli/doctor/checks/access.ts';
 import { filesVerdict } from '../../src/cli/doctor/checks/files.ts';
 import { scopeOf } from '../../src/cli/doctor/doctor.ts';
 import { configOf } from '../../src/cli/doctor/finding.ts';
-import { causeLines } from '../../src/cli/output/cause-lines.ts';
+import { causeLines } from '../../src/cli/output/picture-lines.ts';
 import { noMatch } from '../../src/cli/look/show.ts';
 import { checkAddress, checkKey } from '../../src/cli/setup/service-answers.ts';
 import { nextLines } from '../../src/cli/setup/setup.ts';

@@ -7,7 +7,7 @@ import { viewOf } from '../../src/view/files/file-view.ts';
 import type { OperatorPause } from '../../src/pipeline/events.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { troublesOf } from '../../src/status/notifications/troubles.ts';
-import { troublePanel } from '../../src/status/page/views/overview/trouble.ts';
+import { troublePanel } from '../../src/status/page/views/overview.ts';
 import { statusText } from '../../src/systemd/lifecycle.ts';
 import { briefly, mainWait, waitLines, whyWords } from '../../src/view/waits.ts';
 import type { WaitCause } from '../../src/view/waits.ts';

@@ -1,6 +1,9 @@
-/** What a method of the client returns: a promise of the value, and on request the answer that it was read from. */
+/**
+ * The return value of every method of the client: a promise of the value, and on request the answer that it was read
+ * from.
+ */
 export interface Call<T> extends Promise<T> {
-  /** The value together with the answer. Sends nothing more, and rejects as the call itself does. */
+  /** The value together with the answer. Sends no further request, and rejects as the call itself does. */
   withResponse(): Promise<WithResponse<T>>;
 }
 
@@ -10,7 +13,10 @@ export interface WithResponse<T> {
   readonly response: RawResponse;
 }
 
-/** An answer of the service as it came. Nothing is removed from it: the body of a create request has the signed upload address. */
+/**
+ * An unmodified answer of the service. Nothing is removed from it: the body of a create request has the signed upload
+ * address.
+ */
 export interface RawResponse {
   /** 200 to 299. */
   readonly status: number;
@@ -26,7 +32,7 @@ export interface RawResponse {
 export function callOf<T>(work: Promise<WithResponse<T>>): Call<T> {
   const value = work.then(({ data }) => data);
   const withResponse = (): Promise<WithResponse<T>> => {
-    // Who takes the answer need not take the bare value too: its rejection is not unhandled then.
+    // A caller that awaits the answer need not await the bare value too: its rejection is not unhandled then.
     value.catch(() => {});
     return work.then((answered) => answered);
   };

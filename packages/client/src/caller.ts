@@ -28,7 +28,7 @@ export interface CallerParts {
 }
 
 export interface AskingOptions extends RequestOptions {
-  /** What the other side might echo, beside the key. */
+  /** Secrets besides the key that the other side might echo. */
   readonly secrets?: readonly string[];
   /** Called with every failure, before the decision whether to try again. */
   readonly onFailure?: (error: unknown) => void;
@@ -36,7 +36,7 @@ export interface AskingOptions extends RequestOptions {
   readonly leftMs?: () => number;
 }
 
-/** Sends requests to the service, again where that is safe, through the gate and past the hooks. */
+/** Sends requests to the service, repeats them where that is safe, and passes them through the gate and the hooks. */
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
@@ -47,7 +47,7 @@ export class Caller {
   }
 
   /**
-   * Returns what the service answers, after as many attempts as the request allows.
+   * Returns the answer of the service, after as many attempts as the request allows.
    * @throws {TypeError} for options out of their range
    * @throws {ServiceError} the failure of the last attempt
    */
@@ -55,7 +55,7 @@ export class Caller {
     return (await this.#answered(request, options)).data;
   }
 
-  /** The same, as the public methods return it. @param request called at once; what it throws rejects the call */
+  /** The same, as the public methods return it. @param request called at once; its error rejects the call */
   call<T>(request: () => ApiRequest<T>, options: AskingOptions = {}): Call<T> {
     return callOf((async () => await this.#answered(request(), options))());
   }
@@ -97,7 +97,7 @@ export class Caller {
     }
   }
 
-  /** The facts for the decision whether to try again, except what the request says of itself. */
+  /** The facts for the decision whether to try again, except those of the request itself. */
   retryFacts(attempt: number, { maxRetries, ...options }: AskingOptions): Omit<RetryFacts, 'isRepeatable' | 'isKeyed'> {
     const { settings, surroundings } = this.#parts;
     return {
@@ -117,7 +117,7 @@ export class Caller {
     return this.#transport.scrub(secrets);
   }
 
-  /** Waits, after it has told why. @throws {AbortedError} the signal fired */
+  /** Waits, after it has reported the reason. @throws {AbortedError} the signal fired */
   wait(
     note: WaitNote,
     { onWait, signal }: Pick<RequestOptions, 'onWait'> & { readonly signal: AbortSignal },
@@ -161,7 +161,7 @@ export class Caller {
       return { data: value, response: responseOf(answer, attempt) };
     } catch (error) {
       if (error instanceof RateLimitedError && gate !== undefined) {
-        // Its type allows an async function, whose rejection would else end the process.
+        // Its type allows an async function, whose rejection would otherwise end the process.
         const telling = (async (): Promise<unknown> => gate.throttled(error.retryAfterMs))();
         await untilAborted(telling, signal, request.operation);
       }

@@ -14,15 +14,15 @@ export interface VideoClientOptions {
   /** How often a request that may be repeated is tried again, 0 to 10; 0 switches all automatic repetition off. Default 2. */
   readonly maxRetries?: number | undefined;
   /**
-   * The longest `Retry-After` that any call waits for by itself, in milliseconds, 0 to 86,400,000; for a longer one the call fails
+   * The longest `Retry-After` that a call waits for, in milliseconds, 0 to 86,400,000; for a longer one the call fails
    * at once, with `retryAfterMs` in the error. Default 60,000.
    */
   readonly maxRetryAfterMs?: number | undefined;
   /** The `User-Agent` header. Default `dropcast`. */
   readonly userAgent?: string | undefined;
   /**
-   * Further origins whose uploads receive the key, beside that of `baseUrl`: for an upload host that asks for it. These origins may
-   * also be nearer to this machine than the service is (see `UploadRejectedError`).
+   * Further origins whose uploads receive the key, in addition to that of `baseUrl`: for an upload host that requires
+   * it. These origins may also be nearer to this machine than the service is (see `UploadRejectedError`).
    */
   readonly sendKeyTo?: readonly string[] | undefined;
   /**
@@ -38,9 +38,9 @@ export interface VideoClientOptions {
   /** Limits the uploads of this client, and of every other client that is given the same object. See `createBandwidth`. */
   readonly bandwidth?: Bandwidth | undefined;
   /**
-   * Whether the service makes one record for all create requests with the same `Idempotency-Key`. Then each of them carries one, and is
-   * repeated like any other request, and after a 409: then the service still carries out an earlier one. Default false: the
-   * specification does not mention the header, so none is sent.
+   * Whether the service makes one record for all create requests with the same `Idempotency-Key`. Then each of them
+   * carries one, and is repeated like any other request, and after a 409, which means that the service still carries
+   * out an earlier one. Default false: the specification does not mention the header, so none is sent.
    */
   readonly honoursIdempotencyKey?: boolean | undefined;
   /** Awaited before every JSON request, repetitions included: for a request budget that other parts of a program share. */

@@ -1,7 +1,7 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { OpenWord } from './wire/known-word.ts';
 
-/** What an error knows beside its message. */
+/** The facts of an error besides its message. */
 export interface ErrorFacts {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
@@ -11,8 +11,8 @@ export interface ErrorFacts {
 }
 
 /**
- * What went wrong, in one word: a code of the service (api-spec section 7), a word of this package, or another: services add codes, and a
- * connection that fails has the errno name of the system, such as `ECONNREFUSED`.
+ * The kind of failure, in one word: a code of the service (api-spec section 7), a word of this package, or another:
+ * services add codes, and a connection that fails has the errno name of the system, such as `ECONNREFUSED`.
  */
 export type ErrorCode = OpenWord<
   | 'unauthorized'
@@ -49,15 +49,17 @@ export type ErrorCode = OpenWord<
 >;
 
 /**
- * Anything that went wrong between this program and the service. Its text may be logged: errors of the HTTP library hold the key and
- * signed addresses in enumerable fields (measured), so the cause is only a copy of their name, code and message.
+ * Any failure between this program and the service. Its text may be logged: errors of the HTTP library contain the key
+ * and signed addresses in enumerable fields (measured), so the cause is only a copy of their name, code and message.
  */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
   readonly code: ErrorCode;
   /** HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** How long to wait before the next request, in milliseconds, 1,000 to 2,147,483,647, if the other side said so. */
+  /**
+   * How long to wait before the next request, in milliseconds, 1,000 to 2,147,483,647, if the other side asked for it.
+   */
   readonly retryAfterMs: number | undefined;
   /** The service's id of the request, to quote to its support. */
   readonly requestId: string | undefined;
@@ -81,7 +83,7 @@ export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
 }
 
-/** 403: the key may not do this. */
+/** 403: the key lacks the permission. */
 export class ForbiddenError extends ServiceError {
   override readonly name = 'ForbiddenError';
 }
@@ -122,7 +124,7 @@ export class RedirectError extends ServiceError {
   }
 }
 
-/** The connection could not be made, or it broke. */
+/** The connection could not be established, or it broke. */
 export class ConnectionError extends ServiceError {
   override readonly name = 'ConnectionError';
   /** False only if no byte of the request can have left this machine: then the service cannot have acted on it. */
@@ -146,7 +148,7 @@ export class RequestTimeoutError extends ServiceError {
   }
 }
 
-/** Errors that only sending a file has; broken connections and timeouts are the classes above. */
+/** Errors that only sending a file can have; broken connections and timeouts are the classes above. */
 export class UploadError extends ServiceError {
   override readonly name: string = 'UploadError';
 }
@@ -226,7 +228,7 @@ export class VideoFailedError extends ServiceError {
 export class WaitTimeoutError extends ServiceError {
   override readonly name = 'WaitTimeoutError';
   readonly videoId: string;
-  /** The last one that the service told. */
+  /** The last status from the service. */
   readonly lastStatus: string | undefined;
 
   constructor(videoId: string, waitMs: number, lastStatus: string | undefined) {
@@ -237,7 +239,7 @@ export class WaitTimeoutError extends ServiceError {
   }
 }
 
-/** A webhook is not from the service, is too old, or cannot be read; `code` tells which. */
+/** A webhook is not from the service, is too old, or cannot be read; `code` says which. */
 export class WebhookSignatureError extends ServiceError {
   override readonly name = 'WebhookSignatureError';
 }

@@ -5,7 +5,7 @@ import type { WaitNote } from './waiting.ts';
 
 type Listeners = Pick<VideoClientOptions, 'onRequest' | 'onResponse' | 'onWait'>;
 
-/** The caller's listeners. An error of theirs must not become one of the call. */
+/** The caller's listeners. Their errors must not become errors of the call. */
 export class Hooks {
   readonly #listeners: Listeners;
 
@@ -21,7 +21,7 @@ export class Hooks {
     tell('onResponse', () => this.#listeners.onResponse?.(note));
   }
 
-  /** @param onWait that of the call, told beside that of the client */
+  /** @param onWait the listener of the call, which is called in addition to that of the client */
   wait(note: WaitNote, onWait: Listeners['onWait']): void {
     tell('onWait', () => this.#listeners.onWait?.(note));
     tell('onWait', () => onWait?.(note));

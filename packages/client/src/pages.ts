@@ -14,7 +14,7 @@ export interface PageReader<Item, Page extends Counted> {
   /** @param page from 1 */
   ask(page: number): Call<Page>;
   itemsOf(page: Page): readonly Item[];
-  /** What tells two items apart; undefined: nothing does, and each counts. */
+  /** The identity of an item; undefined: it has none, and each counts. */
   idOf(item: Item): string | undefined;
   /** Whether to ask for the next page. @param soFar entries of this page and all before it, unreadable ones included */
   hasMore(page: Page, soFar: number): boolean;
@@ -50,8 +50,8 @@ async function* firstOf<T>(items: AsyncGenerator<T, void>, limit: number): Async
 }
 
 /**
- * Items that are added while the pages are read push others to later pages, so that some come twice, and a whole page may repeat.
- * Twice in a row means a service that ignores `page`.
+ * Items that are added while the pages are read push others to later pages, so that some appear twice, and a whole page
+ * may repeat. Twice in a row means a service that ignores `page`.
  */
 const mostRepeats = 2;
 /** So many pages in a row without a new item mean the same, in whatever order their items come. */

@@ -4,20 +4,20 @@
  */
 export interface RequestGate {
   /**
-   * Awaited before each request. What it rejects with ends the call, and nothing was sent.
+   * Awaited before each request. Its rejection ends the call, and nothing was sent.
    *
-   * @param request what wants to leave; stop waiting when its `signal` fires
+   * @param request the request; stop waiting when its `signal` fires
    */
   pass(request: RequestAtGate): Promise<void>;
   /**
-   * Called when the service answered 429. Awaited if it is async; what it throws ends the call.
+   * Called when the service answered 429. Awaited if it is async; its error ends the call.
    *
-   * @param retryAfterMs how long it asks to wait, in milliseconds, 1,000 or more; undefined if it does not say
+   * @param retryAfterMs the requested wait, in milliseconds, 1,000 or more; undefined if the answer has none
    */
   throttled(retryAfterMs: number | undefined): void;
 }
 
-/** A request that leaves now. It contains no secret: of an upload address only the origin. */
+/** A request about to be sent. It contains no secret: of an upload address only the origin. */
 export interface RequestNote {
   /** In words: `list videos`, `upload file`. */
   readonly operation: string;

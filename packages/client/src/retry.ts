@@ -29,7 +29,7 @@ export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | nul
   return pauseMs(error, facts);
 }
 
-/** The wait: as long as the service asks, else backoff with full jitter; null if the service asks for too long. */
+/** The wait: as long as the service asks, otherwise backoff with full jitter; null if the service asks for too long. */
 export function pauseMs(
   { retryAfterMs }: Pick<ServiceError, 'retryAfterMs'>,
   { attempt, maxRetryAfterMs, random }: Pick<RetryFacts, 'attempt' | 'maxRetryAfterMs' | 'random'>,
@@ -39,7 +39,7 @@ export function pauseMs(
   return retryAfterMs > maxRetryAfterMs ? null : Math.max(retryAfterMs, jitteredMs);
 }
 
-/** Whether the same request may succeed a little later: no answer, 408, 429, 5xx. */
+/** Whether the same request may succeed slightly later: no answer, 408, 429, 5xx. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return true;
   return error instanceof ServiceError && error.status !== undefined && isPassingStatus(error.status);

@@ -11,7 +11,7 @@ export interface ClientSettings extends TransportOptions {
   readonly honoursIdempotencyKey: boolean;
 }
 
-/** The longest time that a Node timer takes; for a longer one it fires at once. */
+/** The longest time that a Node timer accepts; a longer one fires at once. */
 export const longestTimerMs = 2_147_483_647;
 
 const longestRetryAfterMs = 86_400_000;

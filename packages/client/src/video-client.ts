@@ -10,9 +10,9 @@ import type { CreatedVideo, Video, VideoListItem, VideoPage, VideoStatus } from 
 /**
  * The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`.
  *
- * Every method rejects with a subclass of `ServiceError`, with a `TypeError` for an option out of its range, or with what a function
- * of yours (`requestGate`, `beforeLastPart`, `onProgress`, a source) throws. Leaving the scope of
- * an `await using`, or calling `[Symbol.asyncDispose]()`, aborts what is under way and waits until it has ended.
+ * Every method rejects with a subclass of `ServiceError`, with a `TypeError` for an option out of its range, or with
+ * the error of your own function (`requestGate`, `beforeLastPart`, `onProgress`, a source). Leaving the scope of an
+ * `await using`, or calling `[Symbol.asyncDispose]()`, aborts running calls and waits until they have ended.
  */
 export interface VideoClient extends AsyncDisposable {
   readonly videos: Videos;
@@ -31,7 +31,7 @@ export interface RequestOptions {
   readonly maxRetries?: number | undefined;
   /** The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client. */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Called before each wait of this call, beside that of the client. An error of it becomes a process warning. */
+  /** Called before each wait of this call, in addition to that of the client. Its error becomes a process warning. */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
   /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
   readonly priority?: string | undefined;
@@ -40,8 +40,8 @@ export interface RequestOptions {
 /** Options of `create` and `import`. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Sent as the header `Idempotency-Key`: give the same one to make the same record again, after a restart for example. Only for a client
-   * with `honoursIdempotencyKey`, else a `TypeError`. Default there: a new UUID for each call.
+   * Sent as the header `Idempotency-Key`: pass the same one to get the same record again, after a restart for example.
+   * Only for a client with `honoursIdempotencyKey`, otherwise a `TypeError`. Default there: a new UUID for each call.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -57,9 +57,9 @@ export interface Videos {
    * the service cannot have acted (nothing was sent, or it answered 429) or the client has `honoursIdempotencyKey`.
    */
   create(fields: NewVideo, options?: CreateOptions): Call<CreatedVideo>;
-  /** Creates a record whose file the service fetches from an address by itself. Repeated as rarely as `create`. */
+  /** Creates a record whose file the service fetches from an address. Repeated as rarely as `create`. */
   import(sourceUrl: string, fields: NewVideo, options?: CreateOptions): Call<CreatedVideo>;
-  /** @returns the changed video if the answer contains it (the specification does not show it), else null */
+  /** @returns the changed video if the answer contains it (the specification does not show it), otherwise null */
   update(id: string, changes: VideoChanges, options?: RequestOptions): Call<Video | null>;
   /**
    * Deletes a video with all its assets; it cannot be undone. If a repetition finds nothing, the first attempt has done it.
@@ -89,14 +89,15 @@ export interface Videos {
     options?: SendCallOptions,
   ): Promise<UploadedVideo>;
   /**
-   * Asks for the status until it is `ready`. Any status other than `ready` and `failed` means 'not yet', also one that the service
-   * adds later. Each pause is told to `onWait`. One that the service asks for (429) is waited for as in every call: at most
-   * `maxRetryAfterMs`.
+   * Polls the status until it is `ready`. Any status other than `ready` and `failed` means 'not yet', also one that the
+   * service adds later. Each pause is reported to `onWait`. A pause that the service asks for (429) is observed as in
+   * every call: at most `maxRetryAfterMs`.
    *
    * @throws {VideoFailedError} the status is `failed`; `reason` says why, if the service does
-   * @throws {RateLimitedError} the service asks for a longer pause than `maxRetryAfterMs`, or than what is left of `waitMs`
+   * @throws {RateLimitedError} the service asks for a longer pause than `maxRetryAfterMs`, or than what is left of
+   *   `waitMs`
    * @throws {WaitTimeoutError} it is not ready within `waitMs`
-   * @throws {NotFoundError} there is no such video (any more)
+   * @throws {NotFoundError} the video does not exist, or no longer does
    */
   waitUntilReady(id: string, options?: WaitOptions): Promise<Video>;
 }
@@ -105,7 +106,7 @@ export interface Videos {
 export interface Channels {
   /** All channels of the account. */
   list(options?: RequestOptions): Call<readonly ChannelListItem[]>;
-  /** @returns the changed channel if the answer contains it (the specification does not show it), else null */
+  /** @returns the changed channel if the answer contains it (the specification does not show it), otherwise null */
   update(id: string, changes: ChannelChanges, options?: RequestOptions): Call<Channel | null>;
 }
 
@@ -122,8 +123,8 @@ export interface Analytics {
   /** Views and engagement of one video. */
   video(id: string, period?: Period, options?: RequestOptions): Call<VideoAnalytics>;
   /**
-   * Views and engagement of the videos of a channel, or of all, in pages. What a service answers without a `video_id` is not shown: one
-   * record for all of them is a list of one, without `videoId`.
+   * Views and engagement of the videos of a channel, or of all, in pages. The specification does not show the answer
+   * without a `video_id`: one record for all of them becomes a list of one, without `videoId`.
    */
   videos(query?: AnalyticsQuery, options?: RequestOptions): Pages<Engagement, AnalyticsPage>;
   /** Totals of the account, or of one channel. */
@@ -133,14 +134,14 @@ export interface Analytics {
   ): Call<AnalyticsOverview>;
 }
 
-/** Which figures `analytics.videos` reads. */
+/** Selects the figures of `analytics.videos`. */
 export interface AnalyticsQuery extends Period {
   readonly channelId?: string | undefined;
   /** 0 or more; iterating ends after this many. Default: all. */
   readonly limit?: number | undefined;
 }
 
-/** Which videos a list has. */
+/** Selects the videos of a list. */
 export interface VideoQuery {
   readonly channelId?: string | undefined;
   readonly status?: 'processing' | 'ready' | 'failed' | undefined;
@@ -161,7 +162,7 @@ export interface Pages<T, Page> extends AsyncIterable<T> {
   toArray(options?: { readonly limit?: number | undefined }): Promise<T[]>;
 }
 
-/** What a record is created with. */
+/** The fields of a new record. */
 export interface NewVideo {
   readonly title: string;
   readonly description?: string | undefined;
@@ -169,7 +170,10 @@ export interface NewVideo {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** What to upload: the path of a file, or bytes from elsewhere. The extension of the name tells the content type. */
+/**
+ * The source of an upload: the path of a file, or bytes from elsewhere. The extension of the name decides the content
+ * type.
+ */
 export type UploadSource = string | StreamSource | SeekableSource;
 
 /** A stream of known length. */
@@ -178,8 +182,9 @@ export interface StreamSource {
   /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
   /**
-   * Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. An upload
-   * that ends early destroys or cancels it; a generator that waits for something ends only after that.
+   * Called once per attempt. A stream of Node, of Fetch, or anything else that works with `for await`, of exactly
+   * `sizeBytes` bytes. An upload that ends early destroys or cancels it; a generator that waits for something ends only
+   * after that.
    */
   open(): AsyncIterable<Uint8Array | string> | Promise<AsyncIterable<Uint8Array | string>>;
 }
@@ -199,22 +204,23 @@ export interface SeekableSource {
 /** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
   /**
-   * Called when the kernel has taken more bytes; each attempt begins again at the first, and an empty file has none. Awaited if it is
-   * async; what it throws ends the upload.
+   * Called when the kernel has taken more bytes; each attempt starts again at the first, and an empty file has none.
+   * Awaited if it is async; its error ends the upload.
    */
   readonly onProgress?: ((sentBytes: number, totalBytes: number) => void) | undefined;
   /**
-   * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
-   * sent. Called again, with the same hash, when the file is sent again. What it throws ends the upload, and the service never gets a
-   * complete file.
+   * Awaited when everything was read and confirmed, before the last part (up to 1 MiB) leaves: record durably here what
+   * was sent. Called again, with the same hash, when the file is sent again. Its error ends the upload, and the service
+   * never gets a complete file.
    *
    * @param sha256 of the whole body, hex
    */
   readonly beforeLastPart?: ((sha256: string) => unknown) | undefined;
   /**
-   * Whether to ask for the status after a failed PUT, to recognise a file that did arrive and to know whether it may be sent again.
-   * `false`: one PUT and nothing else; its error is thrown, and the caller must ask before the file is sent again. Default true.
-   * In either case a server that answers 417 to `Expect: 100-continue` gets the same PUT without it (RFC 9110 section 10.1.1).
+   * Whether to request the status after a failed PUT, to recognise a file that did arrive and to know whether it may be
+   * sent again. `false`: one PUT and nothing else; its error is thrown, and the caller must request the status before
+   * the file is sent again. Default true. In either case a server that answers 417 to `Expect: 100-continue` gets the
+   * same PUT without it (RFC 9110 section 10.1.1).
    */
   readonly askAfterFailure?: boolean | undefined;
   /** Longest time without a byte that moves, in milliseconds, 1 to 2,147,483,647. Default 60,000. */
@@ -233,22 +239,26 @@ export interface UploadCallOptions extends SendCallOptions {
 export interface UploadedVideo {
   readonly id: string;
   readonly sizeBytes: number;
-  /** SHA-256 of what was sent, hex. */
+  /** SHA-256 of the sent bytes, hex. */
   readonly sha256: string;
 }
 
 /** Options of `waitUntilReady`. */
 export interface WaitOptions extends RequestOptions {
   /**
-   * For the whole wait, in milliseconds, 0 to 2,147,483,647; what is under way at the end is cut off, a request too. The last request
-   * begins a second before the end, in waits below two seconds halfway. 0 asks once, and waits for the answer. Default 3,600,000.
+   * For the whole wait, in milliseconds, 0 to 2,147,483,647; anything running at the end is cut off, including a
+   * request. The last request starts a second before the end, in waits below two seconds halfway. 0 asks once, and
+   * waits for the answer. Default 3,600,000.
    */
   readonly waitMs?: number | undefined;
   /**
-   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that gives it for the milliseconds waited so far, a whole
-   * number; what it gives is rounded up. Default 5,000.
+   * Between two requests, in milliseconds, 1,000 to 2,147,483,647, or a function that returns it for the milliseconds
+   * waited so far, a whole number; its result is rounded up. Default 5,000.
    */
   readonly intervalMs?: (number | ((waitedMs: number) => number)) | undefined;
-  /** Called with the first status, and with each one that differs from the last. Awaited if it is async; what it throws ends the wait. */
+  /**
+   * Called with the first status, and with each one that differs from the last. Awaited if it is async; its error ends
+   * the wait.
+   */
   readonly onStatus?: ((status: VideoStatus) => void) | undefined;
 }

@@ -15,7 +15,10 @@ const defaultWaitMs = 3_600_000;
 const defaultIntervalMs = 5000;
 const leastIntervalMs = 1000;
 
-/** The last request begins so long before the end: one that begins at the end could not be answered. A short wait is halved. */
+/**
+ * The last request starts this long before the end, because one that starts at the end could not be answered. A short
+ * wait is halved.
+ */
 const lastLookMs = 1000;
 
 /** How long a service that answered before may be unreachable. One that never answered gets no such time. */
@@ -90,7 +93,7 @@ async function look(
   return { video };
 }
 
-/** What the service has said about the video so far. */
+/** The answers of the service about the video so far. */
 class StatusLog {
   readonly #onStatus: WaitOptions['onStatus'];
   #status: VideoStatus | undefined;

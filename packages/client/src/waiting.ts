@@ -1,7 +1,7 @@
 import type { ServiceError } from './errors.ts';
 import type { VideoStatus } from './wire/videos.ts';
 
-/** A wait of the client, told before it begins. */
+/** A wait of the client, reported before it starts. */
 export interface WaitNote {
   /** In words: `get video`, `upload file`. */
   readonly operation: string;
@@ -12,8 +12,8 @@ export interface WaitNote {
   readonly reason: 'rate limited' | 'failed' | 'not ready';
   /** Until the next request, in milliseconds. */
   readonly ms: number;
-  /** What failed, unless the reason is `not ready`. */
+  /** The failure, unless the reason is `not ready`. */
   readonly error?: ServiceError;
-  /** Where the reason is `not ready`: the status of the video, as it may be printed. */
+  /** If the reason is `not ready`: the status of the video, in printable form. */
   readonly status?: VideoStatus;
 }

@@ -21,7 +21,7 @@ export interface AdoptOptions {
   readonly confirm?: boolean;
 }
 
-/** `dropcast adopt`: which of the files that were there before the service has already; with `--confirm`, acts on it. */
+/** `dropcast adopt`: lists the older files that the service already has; with `--confirm`, adopts them. */
 export async function adopt(shell: Shell, options: AdoptOptions, folder?: string): Promise<number> {
   const { config: path, json, confirm } = options;
   if (folder !== undefined && confirm === true)

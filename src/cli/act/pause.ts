@@ -1,18 +1,16 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { LONGEST, parseDuration } from '../../config/units.ts';
+import { type PauseResult, type PauseWanted, notWatched } from '../../daemon/commands/pause.ts';
 import { eventRow } from '../../daemon/news/lines.ts';
-import { notWatched } from '../../daemon/commands/pause.ts';
-import type { PauseResult, PauseWanted } from '../../daemon/commands/pause.ts';
-import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { pauseWords, resumeCommand } from '../../view/words/pause-words.ts';
 import { commandDaemonOr, withLedger } from '../control.ts';
 import { requireDaemonPlace } from '../daemon-place.ts';
 import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { pauseEnd } from './pause-end.ts';
 import { requireLoadable } from '../read-config.ts';
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
+import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import { userName } from './user-name.ts';
 
 export interface PauseOptions {
@@ -22,7 +20,9 @@ export interface PauseOptions {
   readonly until?: string;
 }
 
-/** `dropcast pause FOLDER… | --all`: nothing new begins. While no daemon runs, the next one to start keeps to it. */
+/**
+ * `dropcast pause FOLDER… | --all`: nothing new starts. While no daemon runs, the pause applies from the next start.
+ */
 export async function pause(shell: Shell, names: readonly string[], options: PauseOptions): Promise<number> {
   if (names.length > 0 === (options.all === true))
     throw new CommandError('name the folders to pause, or pass --all', exitCodes.usage);
@@ -59,4 +59,30 @@ async function pauseInLedger(config: Config, { folders, until, by }: PauseWanted
     }
     return { v: 1, paused: await ledger.pauses(), running: 0, refused };
   });
+}
+
+const timeOfDay = /^([01]?\d|2[0-3]):([0-5]\d)$/;
+
+/**
+ * Pure: when a pause ends: `2h` from now, or the next `18:00` on the clock of the user.
+ *
+ * @param now epoch milliseconds, like the result
+ * @throws {CommandError} when it is neither
+ */
+export function pauseEnd(text: string, now: number): number {
+  const time = timeOfDay.exec(text);
+  if (time !== null) return nextTime(Number(time[1]), Number(time[2]), now);
+  const duration = parseDuration(text, { min: '1s', max: LONGEST });
+  if (duration.ok) return now + duration.value;
+  const isOutOfRange = duration.message.startsWith('too ');
+  const neither = `neither a time of day like 18:00 nor a duration like 30m or 2h: ${text}`;
+  throw new CommandError(`--until: ${isOutOfRange ? duration.message : neither}`, exitCodes.usage);
+}
+
+/** Uses the calendar, so that a day of 23 or 25 hours makes no difference. */
+function nextTime(hours: number, minutes: number, now: number): number {
+  const at = new Date(now);
+  at.setHours(hours, minutes, 0, 0);
+  if (at.getTime() <= now) at.setDate(at.getDate() + 1);
+  return at.getTime();
 }

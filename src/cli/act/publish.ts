@@ -7,7 +7,7 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast publish FEED…`: publishes feeds now, and prints what the service says. */
+/** `dropcast publish FEED…`: publishes feeds now, and prints the answer of the service. */
 export async function publish(
   shell: Shell,
   feeds: readonly string[],

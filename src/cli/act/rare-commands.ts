@@ -5,7 +5,7 @@ import { json, selecting } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 import type { SuspectsOptions } from './suspects.ts';
 
-/** What is needed after a change, a loss or a move. */
+/** Commands for after a change, a loss or a move. */
 export function addRareCommands({ shell, command, exit }: Registry): void {
   json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')

@@ -11,11 +11,14 @@ import type { SelectionOptions } from '../query-given.ts';
 export interface ReapplyOptions extends SelectionOptions {
   readonly config?: string;
   readonly json?: boolean;
-  /** Does it; without it, says what it would do. */
+  /** Applies the changes; without it, only prints them. */
   readonly yes?: boolean;
 }
 
-/** `dropcast reapply`: asks the rules of now about files that they decided about before; shows what that changes and costs first. */
+/**
+ * `dropcast reapply`: applies the current rules to files that older rules decided about; first prints the changes and
+ * their cost.
+ */
 export async function reapply(shell: Shell, names: readonly string[], options: ReapplyOptions): Promise<number> {
   const wanted = wantedOf(shell, names, options);
   const config = await requireDaemonPlace(shell, options.config);
@@ -29,7 +32,7 @@ export async function reapply(shell: Shell, names: readonly string[], options: R
   return printRefusals(shell, result);
 }
 
-/** Changes that are printed one by one; `--json` has more. */
+/** Changes that are printed; `--json` has more. */
 const mostShown = 20;
 
 function linesOf(result: ReapplyResult): readonly string[] {

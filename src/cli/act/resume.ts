@@ -21,8 +21,9 @@ export interface ResumeOptions {
 }
 
 /**
- * `dropcast resume FOLDER | --all`: ends what people paused. Of a folder that nobody paused, a person says that it is as it should be,
- * though it is frozen. While no daemon runs, the next one to start, `dropcast once` too, goes by it.
+ * `dropcast resume FOLDER | --all`: ends the operator's pauses. For a frozen folder without a pause, the operator
+ * confirms that it is as it should be. While no daemon runs, this applies from the next start, including `dropcast
+ * once`.
  */
 export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
   if ((name !== undefined) === (options.all === true))
@@ -48,7 +49,7 @@ export function tellResult(
   return result.ok ? exitCodes.fine : exitCodes.failed;
 }
 
-/** Nobody can say whether a folder is frozen now: the next scan of it believes what it sees. */
+/** Without a daemon it is unknown whether a folder is frozen: its next scan accepts what it finds. */
 async function noteInLedger(
   { folders, hostName }: Config,
   ledger: Ledger,
@@ -65,7 +66,7 @@ async function noteInLedger(
   return answerInLedger({ folders }, ledger, { folder, isAdopted: false });
 }
 
-/** @param answer.isAdopted all files that are in the folder were uploaded, though the ledger may not know them */
+/** @param answer.isAdopted all files in the folder were uploaded, although the ledger may not have them */
 export async function answerInLedger(
   { folders }: Pick<Config, 'folders'>,
   ledger: Ledger,

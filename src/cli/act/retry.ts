@@ -14,7 +14,7 @@ export interface RetryOptions extends SelectionOptions {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly force?: boolean;
-  /** Where they are sent. */
+  /** The channel to send them to. */
   readonly to?: string;
   readonly plan?: boolean;
 }
@@ -56,7 +56,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   return printRefusals(shell, result);
 }
 
-/** Pure: the result for a person. `--json` has every id. */
+/** Pure: the result as text. `--json` has every id. */
 export function retryLines(result: RetryResult, channel?: string): readonly string[] {
   const { files, planned, mend, examples, waited } = result;
   const to = channel === undefined ? '' : ` to channel ${channel}`;

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Shell } from '../shell.ts';
 
-/** Who gives a command, for the rows and pauses that say so: the one behind sudo, if there is one. */
+/** The user who gives a command, for the rows and pauses that name one: the user behind sudo, if any. */
 export function userName({ env }: Pick<Shell, 'env'>): string {
   const { SUDO_USER: behind } = env;
   if (behind !== undefined && behind !== '') return behind;

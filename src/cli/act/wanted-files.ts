@@ -10,9 +10,9 @@ import type { Shell } from '../shell.ts';
 import { nameOf } from '../look/show.ts';
 
 /**
- * The files that somebody named or selected.
+ * The named or selected files.
  *
- * @throws {CommandError} when nothing was, or what was cannot be meant
+ * @throws {CommandError} when nothing is named, or the selection is invalid
  */
 export function wantedOf(shell: Shell, names: readonly string[], options: SelectionOptions): WantedFiles {
   const { selection } = queryGiven(shell, options);
@@ -20,10 +20,10 @@ export function wantedOf(shell: Shell, names: readonly string[], options: Select
   return { names: names.map((name) => nameOf(shell, name)), ...(isSelected && { selection }) };
 }
 
-/** A command takes 64 KiB at once. */
+/** A command may have 64 KiB. */
 const mostNameBytes = 48 * 1024;
 
-/** Gives a command to the daemon, in slices when many files are named. @returns the results of all slices as one */
+/** Sends a command to the daemon, in slices when many files are named. @returns the combined results of all slices */
 export async function commandInSlices<T extends CommandResult>(
   config: DaemonPlace,
   path: string,
@@ -56,7 +56,7 @@ function slicesOf(names: readonly string[]): readonly (readonly string[])[] {
   return slices;
 }
 
-/** Numbers are added, lists put after each other. */
+/** Adds numbers and concatenates lists. */
 function together<T extends CommandResult>(one: T, other: T): T {
   const merged = Object.entries(one).map(([key, value]: [string, unknown]) => {
     const more = (other as Readonly<Record<string, unknown>>)[key];
@@ -70,14 +70,14 @@ function together<T extends CommandResult>(one: T, other: T): T {
   return Object.fromEntries(merged) as T;
 }
 
-/** Files that a command left alone, on stdout; names that it refused, on stderr. @returns the exit code */
+/** Prints files that a command left unchanged to stdout, and names that it refused to stderr. @returns the exit code */
 export function printRefusals(shell: Shell, { refused, left }: Pick<CommandResult, 'refused' | 'left'>): number {
   for (const { files, why } of left) shell.stdout.write(`Left ${counted(files, 'file')}: ${escapeControls(why)}\n`);
   for (const { name, why } of refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
   return refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }
 
-/** `at most 3 requests`, of the hourly budget. */
+/** `at most 3 requests`, out of the hourly budget. */
 export function costWords({ requests }: Pick<CommandResult, 'requests'>): string {
   return requests === 0 ? 'no request' : `at most ${counted(requests, 'request')}`;
 }

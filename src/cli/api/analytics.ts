@@ -109,7 +109,7 @@ function describeOverview({ period, totalViews, uniqueViewers, topVideos }: Anal
   return renderDetails(details, hasColour(shell.stdout, shell.env)) + top;
 }
 
-/** Null when neither the question nor the answer names a day. */
+/** Null when neither the request nor the answer names a day. */
 function periodText({ from, to }: Readonly<Record<keyof Period, string>>): string | null {
   if (from === to) return from || null;
   return `${from || 'the beginning'} to ${to || 'now'}`;

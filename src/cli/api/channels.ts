@@ -71,7 +71,7 @@ export async function updateChannel(
   else shell.stdout.write(channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell));
 }
 
-/** The changes that the options ask for. @throws {CommandError} when there are none, or the player settings are not a JSON object */
+/** The requested changes. @throws {CommandError} when there are none, or the player settings are not a JSON object */
 export async function channelChanges(
   shell: Pick<Shell, 'cwd'>,
   { name, description, playerSettings }: UpdateChannelOptions,
@@ -89,8 +89,8 @@ export async function channelChanges(
 const MAX_SETTINGS_BYTES = 1024 * 1024;
 
 /**
- * Reads `--player-settings`: a JSON object, or `@FILE` with one. The service judges what is in it: the specification does not show its
- * structure (api-spec section 2.2).
+ * Reads `--player-settings`: a JSON object, or `@FILE` with one. The service validates its content, because the
+ * specification does not show its structure (api-spec section 2.2).
  *
  * @throws {CommandError} with exit code 2
  */

@@ -17,7 +17,7 @@ export interface NewVideoOptions {
 
 type Options = NewVideoOptions & { readonly json?: boolean };
 
-/** `dropcast videos create`: a record without a file, and the address to send the file to. */
+/** `dropcast videos create`: a record without a file, and the address for its upload. */
 export async function createVideo({ shell, client }: Session, options: Options): Promise<void> {
   const { id, status, uploadUrl } = await creatingRecord(() =>
     client.videos.create(newVideo(options), { signal: shell.stopping }),
@@ -52,7 +52,7 @@ function requireWebAddress(text: string): void {
   throw new CommandError('not a web address; write it like https://example.com/clip.mp4', exitCodes.usage);
 }
 
-/** The options as fields of a new record. */
+/** The fields of a new record from the options. */
 export function newVideo({ title, channel, description, tag }: NewVideoOptions): NewVideo {
   return {
     title,

@@ -19,10 +19,10 @@ export async function deleteVideo(
   else shell.stdout.write(`Deleted ${escapeControls(id)}.\n`);
 }
 
-/** Columns. Enough to recognize it; a title may have thousands of characters. */
+/** Columns. Enough to recognise it; a title may have thousands of characters. */
 const TITLE_WIDTH = 60;
 
-/** @throws {CommandError} when the answer is no, or nobody can answer */
+/** @throws {CommandError} when the answer is no, or there is no terminal */
 async function requireConfirmation({ shell, client }: Session, id: string): Promise<void> {
   if (!canAsk(shell)) {
     throw new CommandError(
@@ -39,7 +39,7 @@ async function requireConfirmation({ shell, client }: Session, id: string): Prom
 
 type Asking = Pick<Shell, 'stdin' | 'stderr' | 'stopping'>;
 
-/** Whether somebody sits at the terminal. */
+/** Whether the command has a terminal. */
 function canAsk({ stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>): boolean {
   return stdin.isTTY && stderr.isTTY;
 }

@@ -17,7 +17,7 @@ import { UnfinishedError } from './unfinished.ts';
 /**
  * Turns a failure of the service into one sentence that also says what to do.
  *
- * @returns a CommandError; anything that is not a failure of the service is returned unchanged
+ * @returns a CommandError; any other error unchanged
  */
 export function explain(error: unknown, around: Around): unknown {
   if (error instanceof UnfinishedError) return withLeftover(explain(error.cause, around), error.leaves);
@@ -54,6 +54,6 @@ function adviceOn(error: ServiceError, { keyFrom, baseUrl }: Around['target']): 
     return `; give its support the request id ${error.requestId}`;
   if (error instanceof NotFoundError && new URL(baseUrl).pathname === '/')
     return '; the service address lacks a version such as /v1 at its end';
-  // The client names the variable wherever the authority of a certificate is not known.
+  // The client names the variable if it does not know the authority of a certificate.
   return error.message.includes('NODE_EXTRA_CA_CERTS') ? '; or pass --ca FILE' : '';
 }

@@ -51,7 +51,7 @@ function publishedForm(id: string, { status, publishedAt, videoCount }: Publishe
   return { feed_id: id, status, published_at: publishedAt ?? null, video_count: videoCount ?? null };
 }
 
-/** `feed_news: published with 12 videos`; the status is the service's word. */
+/** `feed_news: published with 12 videos`; the status is the service's own word. */
 function publishedLine(id: string, { status, videoCount }: Published): string {
   const count =
     videoCount === undefined ? '' : ` with ${formatCount(videoCount)} ${videoCount === 1 ? 'video' : 'videos'}`;

@@ -3,8 +3,8 @@ import { formatDuration } from '../output/format.ts';
 import type { Session } from './session.ts';
 
 /**
- * A short file is ready within seconds, and somebody waits for it. A long one takes longer, and every poll counts in the thousand requests
- * an hour that the daemon needs too (api-spec section 8): 30 in the first minute, then 240 an hour.
+ * A short file is ready within seconds, while the user waits. A long one takes longer, and every poll counts in the
+ * thousand requests an hour that the daemon needs too (api-spec section 8): 30 in the first minute, then 240 an hour.
  */
 const intervalMs = (waitedMs: number): number => (waitedMs < 60_000 ? 2_000 : 15_000);
 
@@ -12,11 +12,11 @@ const pace: WaitOptions = {
   intervalMs,
   /** As long as the daemon waits by default (design section 3, poll). */
   waitMs: 24 * 3_600_000,
-  /** Somebody asked to wait, and sees why nothing happens: a rate limit is an hour long at most (api-spec section 8). */
+  /** The user asked to wait, and sees the reason: a rate limit lasts an hour at most (api-spec section 8). */
   maxRetryAfterMs: 3_600_000,
 };
 
-/** Told of each status of the video, and why nothing is heard of it; null: the service answers. */
+/** Receives each status of the video, and why there is no news of it; null: the service answers. */
 export type OnStatus = (status: string, why: string | null) => void;
 
 /**
@@ -40,7 +40,7 @@ export async function follow({ shell, client }: Session, id: string, onStatus: O
   });
 }
 
-/** Why nothing is heard of the video; null for a pause between two answers. */
+/** Why there is no news of the video; null for a pause between two answers. */
 function whyOf({ reason, ms, error }: WaitNote): string | null {
   if (reason === 'not ready') return null;
   const what = reason === 'rate limited' ? 'rate limited' : (error?.message ?? 'the service does not answer');

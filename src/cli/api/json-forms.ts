@@ -1,7 +1,7 @@
 import type { AnalyticsOverview, Channel, Engagement, Feed, Period, Video, VideoListItem } from '@dropcast/client';
 
-// What `--json` prints: the field names of the API (api-spec section 2), and null for what the service left out, so that all objects of a
-// kind have the same keys.
+// The documents of `--json`: the field names of the API (api-spec section 2), and null for what the service left out,
+// so that all objects of a kind have the same keys.
 
 export function videoForm(video: Video) {
   return {
@@ -20,7 +20,7 @@ export function videoForm(video: Video) {
   };
 }
 
-/** What a list carries (api-spec section 2.1): nothing is said of a field that it has not, null or otherwise. */
+/** The fields of a list entry (api-spec section 2.1): a missing field is left out, not null. */
 export function videoListForm(video: VideoListItem) {
   const { description, channelId, tags, sourceUrl, message } = video;
   return {
@@ -82,7 +82,7 @@ export function overviewForm(record: AnalyticsOverview) {
   };
 }
 
-/** The client uses empty text for a day that neither the question nor the answer names. */
+/** The client uses an empty text for a day that neither the request nor the answer names. */
 function periodForm({ from, to }: Readonly<Record<keyof Period, string>>) {
   return { from: from || null, to: to || null };
 }

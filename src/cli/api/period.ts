@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000;
 const MOST_DAYS = 3_660;
 
 /**
- * Reads a day: `2026-03-01`, or `7d` for the first of the last seven days including today; `1d` is today. In UTC, like the days of the
- * service.
+ * Parses a day: `2026-03-01`, or `7d` for the first of the last seven days including today; `1d` is today. In UTC, like
+ * the days of the service.
  *
  * @returns `YYYY-MM-DD`
  * @throws {InvalidArgumentError} for anything else, and for dates that do not exist

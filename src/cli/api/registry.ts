@@ -9,7 +9,7 @@ export interface Shared extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** What a group of commands needs to register its commands. */
+/** Registers a group of commands. */
 export interface Registry {
   readonly shell: Shell;
   /** Adds a command with the options that all of them share. */

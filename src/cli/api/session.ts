@@ -6,7 +6,7 @@ import { explain } from './explain-error.ts';
 import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 
-/** What an API command works with. Its calls end when `shell.stopping` fires. */
+/** The context of an API command. Its calls end when `shell.stopping` fires. */
 export interface Session {
   readonly shell: Shell;
   readonly client: VideoClient;
@@ -16,7 +16,7 @@ export interface Session {
  * Opens the client, runs the command, closes the client. Ctrl-C aborts the running request.
  *
  * @returns the exit code of the command
- * @throws {CommandError} for everything that the service refuses and every failure to reach it
+ * @throws {CommandError} for every refusal by the service and every failure to reach it
  */
 export async function inSession(
   shell: Shell,
@@ -33,7 +33,7 @@ export async function inSession(
   }
 }
 
-/** When the service asks for a longer wait, the command fails and says so, rather than leave the terminal silent. */
+/** When the service asks for a longer wait, the command fails and says so, instead of leaving the terminal silent. */
 const MAX_SILENT_WAIT_MS = 10_000;
 
 function open({ baseUrl, apiKey, sendKeyTo, ca }: Target): VideoClient {

@@ -16,7 +16,7 @@ import type { Shell } from '../shell.ts';
 export interface Target {
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** Where the key comes from, for messages. */
+  /** The source of the key, for messages. */
   readonly keyFrom: string;
   readonly sendKeyTo: readonly string[];
   /** Certificates, PEM. */
@@ -34,10 +34,11 @@ const URL_VARIABLE = 'DROPCAST_BASE_URL';
 const KEY_VARIABLE = 'DROPCAST_API_KEY';
 
 /**
- * Finds the service: `--base-url` with the key in `$DROPCAST_API_KEY`, else `--config`, else `$DROPCAST_BASE_URL` with that key, else
- * the configuration of the daemon. Ignores the folders and the state directory of a configuration.
+ * Finds the service: `--base-url` with the key in `$DROPCAST_API_KEY`, otherwise `--config`, `$DROPCAST_BASE_URL` with
+ * that key, or the configuration of the daemon. Ignores the folders and the state directory of a configuration.
  *
- * @throws {CommandError} 2 for an invalid address or certificate file, 78 for an invalid or missing configuration or key
+ * @throws {CommandError} 2 for an invalid address or certificate file, 78 for an invalid or missing configuration or
+ *   key
  */
 export async function findTarget(shell: Shell, options: TargetOptions): Promise<Target> {
   const ca = options.ca === undefined ? null : await readCertificates(shell, options.ca);
@@ -48,7 +49,7 @@ export async function findTarget(shell: Shell, options: TargetOptions): Promise<
 
 interface Address {
   readonly text: string;
-  /** Where it comes from, for messages. */
+  /** The source of the address, for messages. */
   readonly from: string;
 }
 

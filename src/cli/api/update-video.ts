@@ -25,7 +25,7 @@ export async function updateVideo(
   else shell.stdout.write(video === null ? `Changed ${escapeControls(id)}.\n` : describeVideo(video, shell));
 }
 
-/** The changes that the options ask for. @throws {CommandError} when there are none */
+/** The requested changes. @throws {CommandError} when there are none */
 export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {
   const newTags = tags ? tag : [];
   if (title === undefined && description === undefined && newTags === undefined) {

@@ -1,19 +1,19 @@
-import { basename } from 'node:path';
 import type { UploadedVideo, Video } from '@dropcast/client';
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { errnoSentence } from '../../errno.ts';
 import { hasColour } from '../../log/colour.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { renderTitle } from '../../routing/template.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
-import { createProgress } from '../output/progress.ts';
 import type { FileProgress } from '../output/progress-view.ts';
-import type { Shell } from '../shell.ts';
-import { fileToSend } from './file-to-send.ts';
-import type { FileToSend } from './file-to-send.ts';
-import { follow } from './follow.ts';
-import type { OnStatus } from './follow.ts';
+import { createProgress } from '../output/progress.ts';
+import { CommandError, type Shell, exitCodes } from '../shell.ts';
+import { type NewVideoOptions, newVideo } from './create-video.ts';
+import { type OnStatus, follow } from './follow.ts';
 import { videoForm } from './json-forms.ts';
-import { newVideo } from './create-video.ts';
-import type { NewVideoOptions } from './create-video.ts';
 import type { Session } from './session.ts';
 import { creatingRecord, waitingForVideo } from './unfinished.ts';
 import { statusStyle, videoDetails } from './video-text.ts';
@@ -43,14 +43,14 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     const video = await waitingForVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
   } finally {
-    // A failed video has an id too, and somebody has to look at it.
+    // A failed video has an id too, which the user needs.
     if (result !== null) printUpload(shell, result, options.json === true);
   }
 }
 
 interface Result {
   readonly uploaded: UploadedVideo;
-  /** The last status of the service; null when it was not asked. */
+  /** The last status from the service; null when it was not asked. */
   readonly status: string | null;
   /** Null unless it became ready. */
   readonly video: Video | null;
@@ -80,7 +80,7 @@ function send(
   );
 }
 
-/** The service says `ready` where the life of a file ends with `done`. */
+/** The service's `ready` is the end that dropcast calls `done`. */
 function stateOf(status: string): string {
   return status === 'ready' ? 'done' : status;
 }
@@ -111,7 +111,7 @@ interface UploadProgress extends Disposable {
   update(changes: Partial<Pick<FileProgress, 'stage' | 'sentBytes' | 'sizeBytes' | 'why'>>): void;
 }
 
-/** @param name of the file, as it is */
+/** @param name file name, unescaped */
 function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name: string): UploadProgress {
   const now = () => performance.now();
   const progress = createProgress({ stream: stderr, isTerminal: stderr.isTTY, now, env });
@@ -121,4 +121,39 @@ function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name
     progress.update({ files: [file], more: 0, totals: null, requests: null });
   };
   return { update, [Symbol.dispose]: () => progress.finish() };
+}
+
+/** A file that can be sent. */
+export interface FileToSend {
+  /** Absolute and without symbolic links: the typed path may be one, the upload refuses them. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly defaultTitle: string;
+}
+
+/**
+ * Checks the file of `videos upload` first, so that a mistake leaves no record behind.
+ *
+ * @param name as typed
+ * @throws {CommandError} with exit code 2 when it is missing, not a regular file, or not readable
+ */
+async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promise<FileToSend> {
+  if (name === '') throw new CommandError('the file name is empty: name a file to upload', exitCodes.usage);
+  try {
+    const path = await realpath(resolve(shell.cwd, name));
+    const found = await stat(path);
+    if (!found.isFile()) throw unsendable(name, found.isDirectory() ? 'it is a directory' : 'it is not a regular file');
+    await access(path, constants.R_OK);
+    const defaultTitle = renderTitle('{title}', { path: basename(name), modifiedMs: found.mtimeMs });
+    return { path, sizeBytes: found.size, defaultTitle };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    // Node decodes arguments as UTF-8: a name in another encoding arrives with this replacement character and matches no file.
+    const why = name.includes('\ufffd') ? 'its name is not UTF-8; rename it' : errnoSentence(error);
+    throw unsendable(name, why);
+  }
+}
+
+function unsendable(name: string, why: string): CommandError {
+  return new CommandError(`cannot upload ${escapeControls(name)}: ${why}`, exitCodes.usage);
 }

@@ -45,7 +45,7 @@ export async function check(
   return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
 }
 
-/** Not what a disk refuses: that may pass by itself. */
+/** Excludes refusals by a disk, which may pass without a change. */
 function isMistake({ severity, key, passing }: Problem): boolean {
   return severity === 'error' && !(key === 'state_dir' && passing === true);
 }
@@ -56,13 +56,13 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
   if (paths === null || isNamed) return [];
   const { file, stateDir } = paths;
-  // A broken configuration may not name the socket: by default it is there, or a link to it.
+  // A broken configuration may not name the socket: this is its default place, or a link to it.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
   const found = await inspectState(paths, socket, config !== null && config.ledger !== null);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** Folders that another dropcast has, and what may go wrong with watching them. */
+/** Folders that another dropcast watches, and obstacles to watching them. */
 async function folderProblems({ config, paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
   if (paths === null) return [];
   const found = await inspectFolders(paths);
@@ -71,7 +71,7 @@ async function folderProblems({ config, paths, locate }: CheckedConfig): Promise
   return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
-/** What the service says, and the records that dropcast may have left empty on it. */
+/** The findings of the service, and the records that dropcast may have left empty on it. */
 async function onlineProblems(
   checked: CheckedConfig,
   config: Config,

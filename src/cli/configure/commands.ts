@@ -1,7 +1,7 @@
 import { json } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 
-/** What a configuration does, before and when it is used. */
+/** Commands that check, preview and apply a configuration. */
 export function addConfigCommands({ shell, command, exit }: Registry): void {
   json(command('check', 'report every problem of the configuration, folders, state and key'))
     .summary('report problems of configuration, folders, state, key')

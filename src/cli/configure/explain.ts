@@ -27,7 +27,7 @@ interface PathReport {
   readonly v: 1;
   readonly path: string;
   readonly folder: string;
-  /** What is at the path now, in words. */
+  /** The present state of the path, in words. */
   readonly on_disk: string;
   /** Why dropcast ignores the file; null when it does not. */
   readonly left_alone: string | null;
@@ -36,11 +36,11 @@ interface PathReport {
   readonly lone_sidecars: readonly string[];
   /** Why its folder is frozen; null when it is not, or no daemon runs. */
   readonly frozen: string | null;
-  /** What it waits for before it is taken in; null when it does not. */
+  /** Why it is not taken in yet; null when it does not wait. */
   readonly waits_for: string | null;
-  /** Why dropcast may not open the directory that the path is in; null when it may. */
+  /** Why dropcast may not open the directory of the path; null when it may. */
   readonly closed: string | null;
-  /** Null for what is no video here. */
+  /** Null for a path that is not a video here. */
   readonly proofs: Proofs | null;
   readonly explanation: Explanation;
   readonly stands: ShowView | null;
@@ -94,7 +94,7 @@ function onDisk(stats: BigIntStats | null): string {
   return stats.isFile() ? `a file of ${formatBytes(Number(stats.size))}` : 'not a regular file';
 }
 
-/** As the daemon has it: with the directories that earlier configurations moved files to. */
+/** The same as the daemon's: with the directories to which earlier configurations moved files. */
 async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
@@ -107,7 +107,7 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
   );
 }
 
-/** Only a running daemon knows. */
+/** Only a running daemon knows this. */
 async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport, 'waits_for' | 'frozen'>> {
   const path = `/settling?path=${encodeURIComponent(absolute)}`;
   const { why, frozen } = await queryDaemonOrLedger<{ readonly why: string | null; readonly frozen: string | null }>(
@@ -119,7 +119,7 @@ async function waitOf(config: Config, absolute: string): Promise<Pick<PathReport
   return { waits_for: why, frozen };
 }
 
-/** The reason in the entry of a closed directory above the path; null: there is none. */
+/** The reason in the row of an inaccessible directory above the path; null when there is none. */
 async function closedAbove(shell: Shell, config: Config, absolute: string): Promise<string | null> {
   for (let above = dirname(absolute); folderOf(config.folders, above) !== null; above = dirname(above)) {
     const found = await askFor(shell, config, above);
@@ -144,7 +144,7 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
   return templates;
 }
 
-/** A name that is misspelt, or the folder with which the path has most in common; null: none has anything. */
+/** The folder whose path is a misspelling of this one, or shares the most with it; null: none is similar. */
 function nearestFolder(path: string, folders: readonly string[]): string | null {
   const parts = path.split('/');
   const [best] = folders

@@ -7,19 +7,19 @@ import { shellWord } from '../../shell-word.ts';
 import { readLimits, tooFewWatches } from '../../watch/watch-limits.ts';
 
 export interface FolderHint {
-  /** Of the folder in the configuration. */
+  /** Key of the folder in the configuration. */
   readonly key: string;
   readonly message: string;
 }
 
-/** What of the machine decides how folders can be watched. */
+/** The properties of the machine that decide how folders can be watched. */
 export interface WatchingMachine {
   /** Texts of fstab(5) and /proc/self/mountinfo. */
   readonly fstab: string;
   readonly mountinfo: string;
   /** Limit of inotify watches; null when it cannot be read. */
   readonly watches: number | null;
-  /** What kind of share a directory is on; null for a disk of this machine. */
+  /** The type of the share that a directory is on; null for a local disk. */
   shareOf(path: string): Promise<string | null>;
 }
 
@@ -31,7 +31,7 @@ export async function readWatchingMachine(): Promise<WatchingMachine> {
   return { fstab, mountinfo, watches: readLimits().watches, shareOf };
 }
 
-/** Shares that are not mounted, folders whose events tell only what this machine does, and too low a limit of watches. */
+/** Unmounted shares, folders whose events cover only this machine's changes, and too low a limit of watches. */
 export async function folderHints(
   { folders }: Pick<Config, 'folders'>,
   machine: WatchingMachine,
@@ -51,7 +51,7 @@ export async function folderHints(
 interface Look {
   readonly key: string;
   readonly messages: readonly string[];
-  /** To be watched, each with a watch of its own. */
+  /** Directories to watch, each with a watch of its own. */
   readonly directories: number;
 }
 
@@ -67,7 +67,7 @@ async function lookAt(folder: FolderConfig, machine: WatchingMachine): Promise<L
   return { key, messages, directories: isScanned || machine.watches === null ? 0 : await countDirectories(path, most) };
 }
 
-/** The mount point in fstab(5) that the path is on once it is mounted; null when it is. */
+/** The mount point in fstab(5) that belongs to the path and is not mounted; null when there is none. */
 function whatIsNotMounted(path: string, { fstab, mountinfo }: WatchingMachine): string | null {
   // Both tables write a blank as \040.
   const points = fstab.split('\n').flatMap((line) => {

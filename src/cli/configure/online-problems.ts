@@ -1,8 +1,10 @@
+import { ForbiddenError, ServiceError, UnauthorizedError, createVideoClient } from '@dropcast/client';
 import type { Config } from '../../config/config.ts';
-import { unknownNames } from '../../config/unknown-names.ts';
-import { askOnline } from '../../host/check-online.ts';
+import type { Problem } from '../../config/problem.ts';
+import { type UnknownNameFinding, unknownNames } from '../../config/unknown-names.ts';
+import type { CheckedConfig } from '../read-config.ts';
 
-/** What the service says against a configuration. */
+/** A conflict between the configuration and the service. */
 export interface OnlineProblem {
   readonly severity: 'error';
   /** `service.api_key`, `service.base_url`, or the key of a channel or feed. */
@@ -15,4 +17,37 @@ export async function inspectOnline(config: Config, signal: AbortSignal): Promis
   const answer = await askOnline(config, signal);
   if (!answer.ok) return [{ severity: 'error', key: answer.key, message: answer.message }];
   return unknownNames(config, answer).map(({ key, message }) => ({ severity: 'error', key, message }));
+}
+
+/** Channels and feeds that the service does not have, as problems of the configuration that names them. */
+export function nameProblems(
+  findings: readonly UnknownNameFinding[],
+  { file, locate }: Pick<CheckedConfig, 'file' | 'locate'>,
+): readonly Problem[] {
+  return findings.map(({ key, message }) => ({ file, ...locate(key), key, message, severity: 'error' }));
+}
+
+/** The channels and feeds of the service, or the failure, with the key of the configuration that may be wrong. */
+type OnlineAnswer =
+  | { readonly ok: true; readonly channel: readonly string[]; readonly feed: readonly string[] }
+  | { readonly ok: false; readonly key: 'service.api_key' | 'service.base_url'; readonly message: string };
+
+/**
+ * Reads the channels and feeds of the service. A user waits for these two requests, so they bypass the gate of the
+ * daemon.
+ *
+ * @throws any error that is neither an answer of the service nor a failure to reach it
+ */
+async function askOnline({ service }: Pick<Config, 'service'>, signal: AbortSignal): Promise<OnlineAnswer> {
+  const { baseUrl, apiKey, sendKeyTo } = service;
+  await using client = createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, maxRetries: 0 });
+  try {
+    const channels = await client.channels.list({ signal });
+    const feeds = await client.feeds.list({ signal });
+    return { ok: true, channel: channels.map(({ id }) => id), feed: feeds.map(({ id }) => id) };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isKey = error instanceof UnauthorizedError || error instanceof ForbiddenError;
+    return { ok: false, key: isKey ? 'service.api_key' : 'service.base_url', message: error.message };
+  }
 }

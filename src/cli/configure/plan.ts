@@ -26,7 +26,7 @@ export interface PlanCommandOptions {
 /**
  * `dropcast plan`: what would happen to the files in the folders, before anything is sent.
  *
- * @returns the exit code: 1 when a folder cannot be looked at
+ * @returns the exit code: 1 when a folder cannot be read
  */
 export async function plan(shell: Shell, path: string | undefined, options: PlanCommandOptions): Promise<number> {
   const config = await requireLoadable(shell, options.config);
@@ -57,7 +57,7 @@ async function make(
   const progress = progressOn(shell);
   let view: PlanView | null = null;
   const read = (told: unknown): void => {
-    // The same program is on both ends of a private socket.
+    // Both ends of a private socket are the same program.
     const line = told as PlanLine;
     if ('error' in line) throw new ControlError(line.error);
     if ('plan' in line) view = line.plan;
@@ -77,7 +77,7 @@ async function make(
   return view;
 }
 
-/** One line on a terminal, which ends with the plan. */
+/** One line on a terminal, which the plan replaces. */
 function progressOn({ stderr }: Shell): { tell(now: PlanProgress): void; end(): void } {
   if (!stderr.isTTY) return { tell: () => undefined, end: () => undefined };
   let told = 0;

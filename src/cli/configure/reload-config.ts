@@ -11,7 +11,7 @@ import { planReload } from '../../daemon/rules/plan-reload.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { SecretValues } from '../../log/redaction.ts';
 import type { NamesOfService } from '../../pipeline/service-names.ts';
-import { nameProblems } from './name-problems.ts';
+import { nameProblems } from './online-problems.ts';
 import { readConfig } from '../read-config.ts';
 import type { Shell } from '../shell.ts';
 
@@ -22,12 +22,12 @@ interface ReloadContext {
 }
 
 /**
- * The reload of a running daemon: reads its configuration again and applies it. An invalid one is refused, and the old one stays active;
- * the log says which. Reloads run one at a time, so that the last configuration wins.
+ * The reload of a running daemon: reads its configuration again and applies it. An invalid one is refused, and the old
+ * one stays active; the log says which. Reloads run one at a time, so that the last configuration wins.
  *
  * @param daemon its present configuration names the file to read
- * @returns a function that resolves with whether it was applied, and the problems that a person should see; it rejects when dropcast is
- *   stopping
+ * @returns a function that resolves with whether it was applied, and the problems to display; it rejects when dropcast
+ *   is stopping
  */
 export function createReload(daemon: Daemon, context: ReloadContext): ControlPorts['reload'] {
   let last: Promise<unknown> = Promise.resolve();
@@ -98,10 +98,10 @@ function newsOf(level: 'info' | 'error', text: string): News {
   return { level, type: 'reload', file: null, folder: null, path: null, state: null, text };
 }
 
-/** A reload waits longer than a start: somebody wants to know. */
+/** A reload waits longer than a start, because the user wants the answer. */
 const longestAskMs = 10_000;
 
-/** What the service has; null when it does not say. */
+/** The names on the service; null when it does not answer. */
 async function namesOf(
   config: Config,
   { daemon, shell }: { readonly daemon: Daemon; readonly shell: Shell },
@@ -125,7 +125,7 @@ function isRefusal({ severity, passing, key }: Problem, before: Config, after: C
 /** A running daemon cannot move its ledger or its control socket, nor be another member of the fleet. */
 export const needsRestart = 'restart to change state_dir, ledger, host_name or status.socket';
 
-/** Whether two configurations keep their files, or their place in a fleet, elsewhere. */
+/** Whether two configurations differ in where they keep their files, or in their place in a fleet. */
 export function isElsewhere(before: Config, after: Config): boolean {
   const places = ({ stateDir, ledger, hostName, status }: Config): string =>
     JSON.stringify([stateDir, ledger, ledger?.password?.reveal(), ledger === null || hostName, status.socket]);

@@ -4,7 +4,7 @@ import { renderFitting, shortPath } from '../output/file-table.ts';
 import { counted } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
 
-/** What a reload would change, for a person. */
+/** The changes of a reload as text. */
 export function planText({ folders, waiting, sent }: ReloadPlan, shell: Shell): string {
   const lines = folders.map(({ path, becomes }) => `${escapeControls(path)} ${folderWords[becomes]}.`);
   const head = [
@@ -42,7 +42,7 @@ function table(changes: readonly PlannedChange[], shell: Shell): string {
   return renderFitting(columns, rows, shell).trimEnd();
 }
 
-/** What differs, and in what it is held. */
+/** The differences, and why the file is held. */
 function said({ rule, channel, title, held }: PlannedChange['before'], what: readonly string[]): string {
   if (held !== null || rule === null) return `held: ${held ?? ''}`;
   const shown = { channel: `channel ${channel ?? ''}`, title: `title ${title ?? ''}` };

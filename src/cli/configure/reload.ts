@@ -16,10 +16,12 @@ export interface ReloadOptions {
 }
 
 /**
- * `dropcast reload`: the running daemon reads its configuration again; waits for the result. `systemctl reload` runs this: a signal would
- * not say whether the new configuration is valid. With `--plan` it only says what would change.
+ * `dropcast reload`: makes the running daemon read its configuration again, and waits for the result. `systemctl
+ * reload` runs this, because a signal would not say whether the new configuration is valid. With `--plan` it only
+ * prints what would change.
  *
- * @throws {CommandError} 78 when the daemon refuses it, or the file cannot be read at all; 3 when the daemon is not running
+ * @throws {CommandError} 78 when the daemon refuses it, or the file cannot be read at all; 3 when the daemon is not
+ *   running
  */
 export async function reload(shell: Shell, options: ReloadOptions): Promise<void> {
   const config = await loadableOrRefused(shell, options.config);
@@ -52,7 +54,7 @@ async function ask(shell: Shell, config: Config, plan: boolean): Promise<Reloade
   } catch (error) {
     const isNotRunning = error instanceof CommandError && error.exitCode === exitCodes.notRunning;
     if (!isNotRunning || !(await isRunning(shell, config))) throw error;
-    // It runs, but listens elsewhere: the file names another socket now.
+    // The daemon runs, but listens elsewhere: the file names another socket now.
     throw refused([`the daemon does not listen at ${config.status.socket}`, needsRestart]);
   }
 }

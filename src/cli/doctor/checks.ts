@@ -1,4 +1,4 @@
-import type { Check } from './finding.ts';
+import { serviceProblems } from '../systemd/check-service.ts';
 import { access } from './checks/access.ts';
 import { backups } from './checks/backups.ts';
 import { configuration } from './checks/configuration.ts';
@@ -12,10 +12,30 @@ import { ledger } from './checks/ledger.ts';
 import { mounts } from './checks/mounts.ts';
 import { notifications } from './checks/notifications.ts';
 import { service } from './checks/service.ts';
-import { unit } from './checks/unit.ts';
 import { watches } from './checks/watches.ts';
+import { type Check, SkippedError, findingFrom, needsSudo } from './finding.ts';
 
-/** All of them, in the order in which a person reads them: what keeps everything from working comes first. */
+/**
+ * Compares the unit with the needs of the configuration, and finds directories that are closed to the user of the
+ * service.
+ */
+const unit: Check = {
+  name: 'unit and permissions',
+  run: async ({ checked, service, isRoot }) => {
+    if (checked === null || service === null)
+      throw new SkippedError('this is not the configuration of an installed service');
+    if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);
+    return (await serviceProblems(checked)).map(({ message, severity }) =>
+      findingFrom(
+        severity === 'error' ? 'problem' : 'warning',
+        message,
+        'the service cannot use its folders as configured',
+      ),
+    );
+  },
+};
+
+/** All checks, in their order of importance: what blocks everything comes first. */
 export const checks: readonly Check[] = [
   configuration,
   unit,

@@ -24,8 +24,8 @@ export interface DoctorOptions {
 }
 
 /**
- * `dropcast doctor`: what is wrong with this installation or will be, and the command that mends it. Works with the daemon down and with a
- * broken configuration, as far as possible.
+ * `dropcast doctor`: present and coming problems of this installation, with the command that fixes each. Works with the
+ * daemon down and with a broken configuration, as far as possible.
  *
  * @returns 1 when there is any finding
  */
@@ -47,7 +47,7 @@ export async function doctor(shell: Shell, installed: Installed, options: Doctor
   return isWell ? exitCodes.fine : exitCodes.failed;
 }
 
-/** The result of the checks decides the exit code, not whether there was something to bundle. */
+/** The result of the checks decides the exit code, whether or not there was something to bundle. */
 async function writeBundle(
   shell: Shell,
   patient: Patient,
@@ -66,7 +66,7 @@ async function writeBundle(
   );
 }
 
-/** Of the package. */
+/** The installed package. */
 export interface Installed {
   readonly version: string;
   /** Folder of its sample media. */
@@ -82,7 +82,7 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
   }
 }
 
-/** What the checks that were made say together: a member of the group may not make all of them. */
+/** What the completed checks mean together: a member of the group may not run all of them. */
 export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell: boolean): readonly string[] {
   const closed = results.filter(({ skipped }) => skipped?.endsWith(needsSudo) === true).length;
   if (closed === 0) return isWell ? ['No problems found.'] : [];

@@ -2,30 +2,30 @@ import type { Config } from '../../config/config.ts';
 import { shellWord } from '../../shell-word.ts';
 import type { Patient } from './patient.ts';
 
-/** Something that is wrong, or will be. */
+/** A present or coming problem. */
 export interface Finding {
-  /** `problem`: files do not get through, or would be lost sight of; `warning`: they may, later. */
+  /** `problem`: files are blocked or may be overlooked; `warning`: this may happen later. */
   readonly level: 'problem' | 'warning';
   readonly what: string;
   /** Why it matters. */
   readonly why: string;
-  /** The command that mends it, or what to do where none can; null when there is nothing to do but wait. */
+  /** The command that fixes it, or what to do if none can; null when there is nothing to do but wait. */
   readonly fix: string | null;
 }
 
-/** One question that a doctor asks. It changes nothing. */
+/** One check of the doctor. It changes nothing. */
 export interface Check {
   readonly name: string;
-  /** @throws {SkippedError} when it cannot be asked here */
+  /** @throws {SkippedError} when it cannot run here */
   run(patient: Patient): Promise<readonly Finding[]>;
 }
 
-/** Thrown when a check does not apply or cannot be made: the message says why. */
+/** Thrown when a check does not apply or cannot run: the message says why. */
 export class SkippedError extends Error {
   override readonly name = 'SkippedError';
 }
 
-/** How the reason of a check ends that root could make. */
+/** Ends the reason of a check that root could run. */
 export const needsSudo = 'run it with sudo';
 
 /** @throws {SkippedError} when the configuration is wrong, or closed to this user */
@@ -39,7 +39,10 @@ export function configOf({ config, checked, isOutsider }: Pick<Patient, 'config'
 export const hungFix =
   'findmnt --output TARGET,SOURCE,FSTYPE    # which share it is; then look at its server and the network';
 
-/** Messages of other parts end with the command that fixes it: `what; run: command` or `what. Fix: command`. */
+/**
+ * Splits messages of other parts, which end with the command that fixes them: `what; run: command` or `what. Fix:
+ * command`.
+ */
 export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
   const [what = message, fix] = message.split(/(?:;|, then) run: |\. Fix: /);
   return { level, what, why, fix: fix ?? null };

@@ -12,25 +12,27 @@ import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** What every check looks at. Parts that cannot be read are null: the other checks go on. */
+/** The subject of every check. Parts that cannot be read are null, so the other checks still run. */
 export interface Patient {
   readonly shell: Shell;
   /** As given with --config. */
   readonly option: string | undefined;
   /** Null when there is no configuration file at all. */
   readonly checked: CheckedConfig | null;
-  /** Why there is none. */
+  /** Why there is no configuration. */
   readonly noConfig: string | null;
   readonly config: Config | null;
-  /** Enough to reach the daemon, also where the configuration is wrong. */
+  /** Enough to reach the daemon, even with a broken configuration. */
   readonly reach: DaemonPlace | null;
-  /** What the running daemon says of itself. */
+  /** The status from the running daemon. */
   readonly status: StatusView | null;
-  /** Why it says nothing. */
+  /** Why the daemon does not answer. */
   readonly silence: string | null;
   readonly service: InstalledService | null;
   readonly isRoot: boolean;
-  /** A person beside a service, like a member of its group: what is closed to them is not closed to the service. */
+  /**
+   * Another user than the service's, for example a member of its group: what this user cannot read, the service may.
+   */
   readonly isOutsider: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -44,7 +46,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   const checked = typeof read === 'string' ? null : read;
   const reach = checked === null ? null : withSocketOf(checked);
   const answer = reach === null ? null : await statusFrom(reach);
-  // In a container the same file is there, and neither units nor a journal are.
+  // A container has the same file, but neither units nor a journal.
   const hasUnits = existsSync('/run/systemd/system');
   const service = checked === null || !hasUnits ? null : serviceOf(checked.file);
   const isRoot = process.geteuid?.() === 0;
@@ -64,7 +66,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   };
 }
 
-/** As when the user of the service runs the doctor. */
+/** True when the user of the service runs the doctor. */
 async function isOwn(stateDir: string): Promise<boolean> {
   const owner = await unlessHung(stat(stateDir).catch(() => null));
   return owner !== null && owner.uid === process.geteuid?.();

@@ -6,19 +6,19 @@ import type { Patient } from './patient.ts';
 export interface CheckResult {
   readonly name: string;
   readonly findings: readonly Finding[];
-  /** Why it was not made; null when it was. */
+  /** Why it did not run; null when it did. */
   readonly skipped: string | null;
-  /** It did not come to an end. */
+  /** It did not end. */
   readonly isHung: boolean;
 }
 
-/** A disk that does not answer must not keep the other checks from their results. */
+/** A disk that does not respond must not delay the results of the other checks. */
 const longestMs = 15_000;
 
 /**
- * All checks, one after the other, each for a limited time.
+ * Runs all checks one after the other, each for a limited time.
  *
- * @param done told of each result as soon as it is there
+ * @param done receives each result as soon as it is available
  */
 export async function runChecks(
   checks: readonly Check[],

@@ -6,7 +6,7 @@ import type { LsOptions } from './ls.ts';
 import { json, selecting } from '../registry.ts';
 import type { Registry, Shared } from '../registry.ts';
 
-/** What is happening, and what happened; these change nothing. */
+/** Commands that show what is happening and what happened; they change nothing. */
 export function addLookCommands({ shell, command, exit }: Registry): void {
   json(
     command(

@@ -33,10 +33,10 @@ export interface EventsOptions {
 }
 
 /**
- * `dropcast events`: the newest lines of the daemon; with `--follow` also those to come, across restarts of the daemon. With `--since`, all
- * that its ledger keeps.
+ * `dropcast events`: the newest lines of the daemon; with `--follow` also later ones, across restarts of the daemon.
+ * With `--since`, all lines in its ledger.
  *
- * @returns at the end of the list, at the first signal, or when nobody reads the output any more
+ * @returns at the end of the list, at the first signal, or when the output is closed
  */
 export async function events(shell: Shell, options: EventsOptions): Promise<void> {
   const isFollowing = options.follow === true;
@@ -62,11 +62,11 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
 interface PastWanted {
   /** Epoch milliseconds. */
   readonly since: number;
-  /** A cursor; empty: from the first line on. */
+  /** A cursor; empty: from the first line. */
   readonly after: string;
 }
 
-/** @returns null: the newest lines @throws {CommandError} an option cannot be understood */
+/** @returns null: the newest lines @throws {CommandError} an option is invalid */
 function pastWanted({ since, after = '', lines = 0 }: EventsOptions): PastWanted | null {
   if (since === undefined && after === '') {
     if (lines <= MOST_LINES) return null;
@@ -140,7 +140,7 @@ function unlessNotRunning(error: unknown): void {
   if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
 }
 
-/** Where the reading is, across connections. */
+/** The read position, across connections. */
 class Following {
   readonly #shell: Shell;
   readonly #options: EventsOptions;
@@ -155,7 +155,7 @@ class Following {
 
   async read(config: DaemonPlace, signal: AbortSignal): Promise<void> {
     let isHead = true;
-    // The same program is on both ends of a private socket.
+    // Both ends of a private socket are the same program.
     await streamRunningDaemon(config, { path: this.#query(), signal }, (line) => {
       if (isHead) this.#begin(line as NewsHead);
       else this.#print(line as NewsLine);
@@ -171,7 +171,7 @@ class Following {
     for (const line of past.filter(selectedBy(this.#shell, this.#options)).slice(-limit)) this.#print(line);
   }
 
-  /** Said once. */
+  /** Reported once. */
   lost(): void {
     if (!this.#isLost) this.#note('The daemon closed the connection; waiting for it to come back.');
     this.#isLost = true;
@@ -215,9 +215,9 @@ const usualLines = 50;
 interface PrintedLine extends KeptLine {
   /** Absent from lines of earlier runs. */
   readonly seq?: number;
-  /** With `--since` and `--after`: where the next reading begins. */
+  /** With `--since` and `--after`: where the next read starts. */
   readonly cursor?: string;
-  /** How many lines this one replaces. */
+  /** The number of lines that this one replaces. */
   readonly missed?: number;
 }
 
@@ -234,7 +234,7 @@ function readable({ at, level, folder, path, text }: KeptLine, shell: Shell): st
 
 const styles: Readonly<Record<NewsLevel, Style>> = { info: 'dim', warn: 'yellow', error: 'red' };
 
-/** `2026-11-22 17:08:10`, by the clock of this machine. */
+/** `2026-11-22 17:08:10`, on the clock of this machine. */
 function timeOf(at: number): string {
   const date = new Date(at);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -1,7 +1,7 @@
 import { clockTime, dayAndTime } from '../../view/words/clock-time.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** A line of failures.jsonl, as far as a person reads it. */
+/** The displayed part of a line of failures.jsonl. */
 export interface FailureRecord {
   readonly at: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface FailureRecord {
   readonly next: string;
 }
 
-/** Pure: the record of a line; null for one that is torn, or of something else. Nothing of such a line is shown. */
+/** Pure: the record of a line; null for a torn or unknown one, which is not displayed. */
 export function parseFailure(line: string): FailureRecord | null {
   try {
     const record = JSON.parse(line) as Partial<Record<keyof FailureRecord, unknown>> | null;
@@ -22,10 +22,10 @@ export function parseFailure(line: string): FailureRecord | null {
   }
 }
 
-/** Writes failures for a person: a line each, and one for all that fail in the same way after it. */
+/** Writes failures for display: a line each, and one line for all that then fail in the same way. */
 export interface FailurePrinter {
   add(record: FailureRecord): void;
-  /** Nothing else comes for now: says what is not said yet. */
+  /** No further line is available for now: prints the pending ones. */
   flush(): void;
 }
 
@@ -44,7 +44,7 @@ export function createFailurePrinter(print: (line: string) => void, now: () => n
       if (last !== null && isSame(last, record)) {
         repeated.add(record.file);
         attempts += 1;
-        // What happens next is said of the last of them.
+        // The next step is that of the last of them.
         last = record;
         return;
       }

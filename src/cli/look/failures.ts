@@ -17,7 +17,10 @@ export interface FailuresOptions {
   readonly since: number;
 }
 
-/** `dropcast failures`: what failed, why, and what happens next: a line each, from failures.jsonl. Works without a daemon. */
+/**
+ * `dropcast failures`: what failed, why, and what happens next: a line each, from failures.jsonl. Works without a
+ * daemon.
+ */
 export async function failures(shell: Shell, options: FailuresOptions): Promise<void> {
   const isFollowing = options.follow === true;
   if (isFollowing) shell.takeOverSignals();
@@ -70,7 +73,7 @@ function createShow(
   };
 }
 
-/** The daemon knows its log directory from systemd; a person's shell does not. */
+/** systemd tells the daemon its log directory; a user's shell does not have it. */
 function logOf({ file, failureLog }: DaemonPlace): string {
   const service = serviceOf(file);
   return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));

@@ -65,7 +65,7 @@ function printPage({ files, settling, total, next }: FilesView, shell: Shell): v
 }
 
 function countsTable(counts: NonNullable<FilesView['counts']>, shell: Shell): string {
-  // The states of JSON are the same files once more.
+  // The states in JSON count the same files again.
   const { total, states: _, ...properties } = counts;
   const names: Readonly<Record<keyof typeof properties, string>> = {
     stages: '--state',

@@ -31,7 +31,7 @@ function hasDesktop({ env, stdout }: Shell): boolean {
   return stdout.isTTY && isShown;
 }
 
-/** What fails, fails at once; without a desktop environment, `xdg-open` lasts as long as the browser. */
+/** A failure is immediate; without a desktop environment, `xdg-open` lasts as long as the browser. */
 const openerMs = 2_000;
 
 /** `xdg-open` of the desktop finds the browser. */

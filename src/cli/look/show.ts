@@ -40,7 +40,7 @@ export async function show(
   else shell.stdout.write(`${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`);
 }
 
-/** What `ls` prints may be cut or escaped: it is looked for as it is, then below the current directory. */
+/** `ls` may print a cut or escaped name: it is searched literally, then below the current directory. */
 async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
   const view = await askAll(shell, config, nameOf(shell, name));
   const isFound = view.found.length + view.settling.length > 0;
@@ -106,7 +106,7 @@ function spanLine({ step, started_at: startedAt, ended_at: endedAt, duration_ms:
   return `  ${dayAndSecond(startedAt)}  ${step.padEnd(24)}${duration}`;
 }
 
-/** What the history keeps of a failure, unless its words have it. */
+/** The code of a failure in the history, unless its words contain it. */
 function codeWords(failure: ShowView['history'][number]['failure']): string {
   if (failure === null) return '';
   return ` [${failure.status === null ? '' : `HTTP ${failure.status}, `}${failure.code}]`;
@@ -121,7 +121,7 @@ function describeSettling({ path, size, why }: SettlingView): string {
   return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
 }
 
-/** Pure: a name that belongs to no file, and what to write instead. */
+/** Pure: reports a name without a file, and what to write instead. */
 export function noMatch(name: string): string {
   return `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`;
 }

@@ -12,7 +12,8 @@ import type { Shell } from '../shell.ts';
 /**
  * `dropcast status`: what is happening, and why. The text is that of `dropcast top --once`.
  *
- * @returns the exit code, for scripts and health checks: 0 fine, 1 when a person has to act, 3 when the daemon is not running
+ * @returns the exit code, for scripts and health checks: 0 fine, 1 when the operator has to act, 3 when the daemon is
+ *   not running
  */
 export async function status(
   shell: Shell,
@@ -21,7 +22,7 @@ export async function status(
   const config = await requireDaemonPlace(shell, options.config);
   const isAll = options.all === true;
   const picture = await queryDaemonOrLedger<Picture>(
-    // The first line of the text says it already.
+    // The first line of the text already says it.
     options.json === true ? shell : null,
     config,
     isAll ? '/picture?fresh=1&all=1' : '/picture?fresh=1',
@@ -43,7 +44,7 @@ export async function printPicture(picture: Picture, { stdout, env }: Shell, isA
   stdout.write(`${pictureLines(frame).join('\n')}\n`);
 }
 
-/** Pure: whether a person has to act. A service that cannot be reached is not a reason: dropcast resumes when it answers. */
+/** Pure: whether the operator has to act. An unreachable service is not a reason: dropcast resumes when it answers. */
 export function statusNeedsPerson({
   waiting,
   needs_you: causes,

@@ -8,14 +8,14 @@ const lookAgainMs = 500;
 
 const chunkBytes = 64 * 1024;
 
-/** Longer lines are not of dropcast. */
+/** dropcast writes no longer lines. */
 const mostLineCharacters = 1024 * 1024;
 
 /**
- * The lines of a log that only grows and may be rotated at any time: those that are there, then null, then those to come until the signal
- * fires. What was written to the old file before a rotation is read to its end before the new one is begun.
+ * The lines of a log that only grows and may be rotated at any time: the existing ones, then null, then new ones until
+ * the signal fires. After a rotation, the old file is read to its end before the new one.
  *
- * A link or a pipe is not opened: who reads as root must not be led to another file.
+ * A link or a FIFO is not opened, because a reader with root rights must not be led to another file.
  */
 export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<string | null> {
   let file = await openLog(path);
@@ -29,7 +29,7 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
           const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
           if (bytesRead === 0) break;
           position += bytesRead;
-          // latin1 keeps a letter that is cut in two whole until its line is.
+          // latin1 preserves a split character until its line is complete.
           const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
           rest = (lines.pop() ?? '').slice(0, mostLineCharacters);
           for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
@@ -41,7 +41,7 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
       if (signal.aborted || !(await isOther(file, path, position))) continue;
       const next = await openLog(path);
       if (next === null) continue;
-      // What came between the last read and the rotation.
+      // Lines between the last read and the rotation.
       if (file !== null && (await file.stat()).size > position && (await isMoved(file, next))) {
         await next.close();
         continue;
@@ -54,7 +54,7 @@ export async function* tail(path: string, signal: AbortSignal): AsyncGenerator<s
   }
 }
 
-/** The lines of a file that is not written to any more. */
+/** The lines of a file that is no longer written. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   const file = await openLog(path);
   if (file === null) return;
@@ -79,7 +79,7 @@ async function isOther(file: FileHandle | null, path: string, position: number):
   if (there === null) return false;
   if (file === null) return true;
   const { ino, dev } = await file.stat({ bigint: true });
-  // Cut short: `copytruncate` of logrotate.
+  // Truncated: `copytruncate` of logrotate.
   return there.ino !== ino || there.dev !== dev || there.size < position;
 }
 

@@ -26,9 +26,9 @@ export interface TopOptions {
 const redrawMs = 500;
 
 /**
- * `dropcast top`: the picture, live. Once where the output is no terminal.
+ * `dropcast top`: the picture, live. Prints it once if the output is not a terminal.
  *
- * @returns at `q`, Ctrl-C or the first signal, or when nobody reads the output any more
+ * @returns at `q`, Ctrl-C or the first signal, or when the output is closed
  */
 export async function top(shell: Shell, options: TopOptions): Promise<void> {
   const config = await requireDaemonPlace(shell, options.config);
@@ -55,7 +55,7 @@ interface Until {
   readonly signal: AbortSignal;
 }
 
-/** The first answer must come; after that the daemon may be away. */
+/** The first answer is required; after that the daemon may be away. */
 async function printAll(
   shell: Shell,
   config: DaemonPlace,
@@ -85,7 +85,7 @@ async function watch(shell: Shell, config: DaemonPlace, { signal, leave }: Until
   screen.finish();
 }
 
-/** @returns false when it is over */
+/** @returns false when the command ends */
 async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
   return !signal.aborted;
@@ -132,7 +132,7 @@ class Screen {
     this.#draw();
   }
 
-  /** Leaves what is there; a shell has the terminal. */
+  /** Leaves the last picture on the terminal of the shell. */
   rest(): void {
     this.#region.done();
     this.#isResting = true;
@@ -175,7 +175,7 @@ interface KeyMeanings {
 }
 
 interface Keys extends Disposable {
-  /** Takes them again after somebody else had the terminal. */
+  /** Takes the keys again after another program had the terminal. */
   take(): void;
   /** Gives the terminal back for a while. */
   release(): void;
@@ -193,7 +193,7 @@ function readKeys({ stdin }: Shell, { leave, suspend, scroll }: KeyMeanings): Ke
   stdin.setRawMode(true).setEncoding('utf8').on('data', onKey).resume();
   return {
     take: () => {
-      // The stream believes that it is raw still when something else has set the terminal.
+      // The stream assumes raw mode even after another program has set the terminal.
       stdin.setRawMode(false);
       stdin.setRawMode(true);
     },

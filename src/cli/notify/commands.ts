@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast notify …`: whom the daemon tells what happens. */
+/** `dropcast notify …`: the recipients of notifications. */
 export function addNotifyCommands(program: Command, shell: Shell, exit: (code: number) => void): void {
   const notify = program.command('notify').description('try the targets of notifications');
   notify

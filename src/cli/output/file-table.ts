@@ -13,7 +13,7 @@ import type { Shell } from '../shell.ts';
 
 /** Files, one per row. */
 export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
-  // Of a fleet alone: a single host has nothing to say there.
+  // Only in a fleet: a single host needs no such column.
   const hasHosts = files.some(({ host }) => host !== null);
   const hostCell = (host: string | null): readonly string[] => (hasHosts ? [host ?? UNKNOWN] : []);
   const columns = [
@@ -75,7 +75,7 @@ export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: num
   return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
 }
 
-/** Relative for paths below the current directory, else absolute. */
+/** Relative for paths below the current directory, otherwise absolute. */
 export function shortPath(path: string, shell: Shell): string {
   const short = relative(shell.cwd, path);
   if (short.startsWith('..')) return path;
@@ -83,7 +83,7 @@ export function shortPath(path: string, shell: Shell): string {
   return short.startsWith('-') ? `./${short}` : short;
 }
 
-/** Why the file is where it is, how far it is, when it goes on; empty when there is nothing to say. */
+/** Why the file is in its state, its progress, and when it continues; empty when there is nothing to say. */
 export function whyOf(file: FileView): string {
   if (file.state === 'done') return unfinished.includes(file.local ?? '') ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
@@ -94,7 +94,7 @@ export function whyOf(file: FileView): string {
   return file.state === 'uploading' ? `${progress}; last attempt: ${why}` : `${why}; ${progress}`;
 }
 
-/** What a finished local file may still wait for. */
+/** Reasons for which a finished local file may still wait. */
 const unfinished: readonly string[] = ['later', 'pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
 
 /** @param stage or how it ended */

@@ -43,7 +43,7 @@ export function formatCount(count: number | null): string {
 }
 
 /**
- * A time for a person: `2 h ago` on a terminal; unchanged in a file or pipe, which is read later.
+ * A time for display: `2 h ago` on a terminal; unchanged in a file or pipe, which is read later.
  *
  * @param iso as the service sent it, which may be anything
  */
@@ -64,7 +64,7 @@ export function unansweredCreates(count: number): string {
   return `${counted(count, 'unanswered create request')} may have left ${left} on the service`;
 }
 
-/** Where to find out about records that may be empty. @param count at least 1 */
+/** Where to list records that may be empty. @param count at least 1 */
 export function emptyRecords(count: number): string {
   return `${counted(count, 'record')} on the service may be empty: \`dropcast suspects\` lists ${count === 1 ? 'it' : 'them'}`;
 }

@@ -6,7 +6,7 @@ import type { FrameSize } from './progress-frame.ts';
 import { TransferRates } from './transfer-rates.ts';
 import { permanentLine } from './permanent-line.ts';
 
-/** At most ten frames a second: nobody sees more, and slow terminals over SSH fall behind. */
+/** At most ten frames a second: more are invisible, and slow terminals over SSH fall behind. */
 const MIN_REDRAW_MS = 100;
 /** The region is redrawn without news too, so that a stall shows as a falling rate. */
 const IDLE_REDRAW_MS = 1_000;

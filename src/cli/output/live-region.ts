@@ -1,7 +1,7 @@
 import { createLogUpdate } from 'log-update';
 import { displayWidth } from './text-width.ts';
 
-/** Lines at the bottom of a terminal that are drawn again in place. */
+/** Lines at the bottom of a terminal that are redrawn in place. */
 export class LiveRegion {
   readonly #stream: NodeJS.WriteStream;
   readonly #region: ReturnType<typeof createLogUpdate>;
@@ -20,15 +20,15 @@ export class LiveRegion {
     else this.#region(lines.join('\n'));
   }
 
-  /** Writes lines that stay, above the region, which is to be drawn again. */
+  /** Writes permanent lines above the region, which has to be drawn again. */
   persist(text: string): void {
     this.#region.persist(text);
     this.#lines = [];
   }
 
   /**
-   * Takes the lines away after the terminal changed its size. A narrower one wraps them into more rows; log-update erases only the rows it
-   * wrote, so the others are erased here.
+   * Removes the lines after the terminal changed its size. A narrower one wraps them into more rows; log-update erases
+   * only the rows it wrote, so the others are erased here.
    */
   erase(columns: number): void {
     const wrapped = this.#lines.reduce(

@@ -1,31 +1,41 @@
-import { comparisonWords } from '../../view/words/comparison-words.ts';
-import { expectationWords } from '../../view/words/expectation-words.ts';
-import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
-import { deafWords } from '../../view/deaf-targets.ts';
-import { limitSentence } from '../../view/outlook/limit-words.ts';
-import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
-import { stageWord } from '../../view/stages.ts';
-import type { FileView } from '../../view/files/file-view.ts';
 import type { FolderStatus } from '../../intake/folder-status.ts';
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import { shellWord } from '../../shell-word.ts';
+import { deafWords } from '../../view/deaf-targets.ts';
+import type { FileView } from '../../view/files/file-view.ts';
+import { fleetTroubles, hostWords } from '../../view/hosts/host-words.ts';
+import { limitSentence } from '../../view/outlook/limit-words.ts';
+import type { CauseAction } from '../../view/picture/causes.ts';
+import type { CauseView } from '../../view/picture/needs-you.ts';
+import type { NowFile, Picture, Sentence } from '../../view/picture/picture.ts';
+import { countsAsRead, stageWord } from '../../view/stages.ts';
 import { waitLines } from '../../view/waits.ts';
 import { clockTime } from '../../view/words/clock-time.ts';
+import { comparisonWords } from '../../view/words/comparison-words.ts';
+import { expectationWords } from '../../view/words/expectation-words.ts';
 import { leftOutWords } from '../../watch/left-out.ts';
-import { accountsLine } from './accounts-line.ts';
-import { causeLines, sharedCauses } from './cause-lines.ts';
-import { counted, emptyRecords, formatBytes, formatCount } from './format.ts';
-import { formatDuration, formatPercent, formatRate, formatRelative } from './format.ts';
+import type { Accounts } from '../../watch/ports.ts';
+import {
+  counted,
+  emptyRecords,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatRate,
+  formatRelative,
+} from './format.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 
-/** A picture on its way to a terminal. */
+/** A picture and the properties of its terminal. */
 export interface Frame {
   readonly picture: Picture;
   /** Columns of the terminal; `Infinity` in a file or pipe. */
   readonly width: number;
   readonly colour: boolean;
-  /** Lists each file that needs a person, where a line for all that have the same cause says more. */
+  /** Lists each file that needs the operator, instead of one line for all with the same cause. */
   readonly isAll?: boolean;
 }
 
@@ -34,7 +44,10 @@ interface Line {
   readonly style?: Style;
 }
 
-/** Pure: the picture as lines of text, none wider than the terminal: `dropcast status`, and `dropcast top` again and again. */
+/**
+ * Pure: the picture as lines of text, none wider than the terminal, for `dropcast status` and each frame of `dropcast
+ * top`.
+ */
 export function pictureLines({ picture, width, colour, isAll = false }: Frame): readonly string[] {
   const lines: readonly Line[] = [
     { text: picture.sentence.text, style: looks[picture.sentence.level] },
@@ -94,7 +107,7 @@ function trouble({
   ].map(attention);
 }
 
-/** In one line where there is room: `settling 1 → queued 12 → [uploading 2] → …`, the slowest in brackets. */
+/** On one line if there is room: `settling 1 → queued 12 → [uploading 2] → …`, the slowest in brackets. */
 function stages({ stages: all, retrying, at }: Picture, width: number): readonly Line[] {
   if (all.length === 0) return [];
   const parts = all.map(({ name, files, retrying: resuming, bottleneck }) => {
@@ -116,7 +129,7 @@ function stages({ stages: all, retrying, at }: Picture, width: number): readonly
   ]);
 }
 
-/** What holds the backlog up, unless a wait above says it, and the limit of all uploads. */
+/** What limits the backlog, unless a wait above says it, and the limit of all uploads. */
 function limits({ outlook, uploads, fleet, at }: Picture): readonly Line[] {
   const words = outlook === null || outlook.limited_by === 'pause' ? null : limitSentence(outlook);
   const done =
@@ -166,7 +179,7 @@ function now({ now: { files, more }, at }: Picture, width: number): readonly Lin
   );
 }
 
-/** Names of files, all as wide as the longest, and what there is to say of each. */
+/** Names of files, all as wide as the longest, with their details. */
 function fileRows<T extends Pick<FileView, 'path'>>(
   files: readonly T[],
   width: number,
@@ -207,7 +220,7 @@ function meters(file: NowFile, at: number): string {
     ...(host === null ? [] : [`on ${host}`]),
   ].join('  ');
 }
-/** Of several hosts, what each of them does; of one, only what is wrong. */
+/** The work of each host of several; only the problems of a single one. */
 function hosts({ fleet, at }: Picture): readonly Line[] {
   if (fleet === null) return [];
   const isWorthTelling = fleet.hosts.length > 1 || fleet.hosts.some(({ state }) => state !== 'running');
@@ -301,7 +314,7 @@ function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
   return state === 'watching';
 }
 
-/** Those that are missing or late are above. */
+/** Missing or late ones are listed above. */
 function expectations({ expectations: all, at }: Picture): readonly Line[] {
   return all
     .filter(({ state }) => state !== 'missing' && state !== 'late')
@@ -327,3 +340,58 @@ function notes({ adoption: { files, compared, comparing }, deletions, suspects, 
     ...(suspects === 0 ? [] : [`${emptyRecords(suspects)}.`]),
   ].map((text) => ({ text }));
 }
+
+/** `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused`. Null without any path. */
+export function accountsLine(accounts: Accounts): string | null {
+  const { seen, settling, comparing, known, sidecars, ignored, refused, unaccounted } = accounts;
+  if (seen === 0 && unaccounted === 0) return null;
+  const stages = countsAsRead(known);
+  const total = stages.reduce((sum, [, count]) => sum + count, 0);
+  const parts: readonly (readonly [count: number, what: string])[] = [
+    [settling, 'settling'],
+    [comparing, 'compared'],
+    [total, `known (${stages.map(([stage, count]) => `${count} ${stage}`).join(', ')})`],
+    [sidecars, sidecars === 1 ? 'sidecar' : 'sidecars'],
+    [ignored, 'ignored'],
+    [refused, 'refused'],
+    [unaccounted, 'in no state: a fault of dropcast, please report it'],
+  ];
+  const shown = parts.filter(([count]) => count !== 0).map(([count, what]) => `${count} ${what}`);
+  return `${seen} ${seen === 1 ? 'path' : 'paths'} = ${shown.join(' + ')}`;
+}
+
+/** Fewer files get a row each. */
+const leastFiles = 2;
+
+/** Pure: causes with enough files to deserve one line for all instead of a row for each. */
+export function sharedCauses(causes: readonly CauseView[]): readonly CauseView[] {
+  return causes.filter(({ files }) => files >= leastFiles);
+}
+
+/** Pure: the common problem, what to do, and the command that does it for all. */
+export function causeLines(cause: CauseView, nowMs: number): readonly string[] {
+  const { title, next, since, examples } = cause;
+  const begun = since === null ? '' : `, since ${clockTime(since, nowMs)}`;
+  const [example] = examples;
+  const like = example === undefined ? '' : `, like ${example.path}`;
+  return [escapeControls(`${title}${begun}${like}`), escapeControls(`  ${next} ${commandsOf(cause)}`)];
+}
+
+/** `Which: …. All of them: ….` */
+function commandsOf({ key, actions }: CauseView): string {
+  const word = /^[\w.]+$/.test(key) ? key : shellWord(key);
+  const [command] = actions.flatMap((action) => commands[action]?.(word) ?? []);
+  const all = command === undefined ? '' : ` All of them: \`${command}\`.`;
+  return `Which: \`dropcast ls --cause ${word}\`.${all}`;
+}
+
+const commands: Readonly<Record<CauseAction, ((cause: string) => string) | null>> = {
+  retry: (cause) => `dropcast retry --cause ${cause}`,
+  'force retry': (cause) => `dropcast retry --cause ${cause} --force`,
+  ignore: (cause) => `dropcast ignore --cause ${cause}`,
+  'send elsewhere': (cause) => `dropcast retry --cause ${cause} --to CHANNEL`,
+  // Its own words contain the command.
+  adopt: null,
+  publish: null,
+  reapply: (cause) => `dropcast reapply --cause ${cause}`,
+};

@@ -10,7 +10,7 @@ import type { TransferRates } from './transfer-rates.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface FrameSize {
-  /** Of the terminal. */
+  /** Columns of the terminal. */
   readonly columns: number;
   readonly rows: number;
 }

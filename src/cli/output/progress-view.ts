@@ -31,9 +31,9 @@ export interface Requests {
 export interface FileProgress {
   readonly id: string;
   readonly name: string;
-  /** Its stage or how it ended: `uploading`, `processing`, `done`, … */
+  /** Its stage or end: `uploading`, `processing`, `done`, … */
   readonly stage: string;
-  /** It waits until it resumes its stage. */
+  /** It waits before it resumes its stage. */
   readonly isRetrying?: boolean | undefined;
   readonly sentBytes: number;
   readonly sizeBytes: number;

@@ -2,7 +2,10 @@ import { LiveProgress } from './live-progress.ts';
 import { PlainProgress } from './plain-progress.ts';
 import type { Progress, ProgressOptions } from './progress-view.ts';
 
-/** The display for a stream: a live region on a terminal that can redraw, else plain lines. It never throws for a stream that breaks. */
+/**
+ * The display for a stream: a live region on a terminal that can redraw, otherwise plain lines. It never throws for a
+ * broken stream.
+ */
 export function createProgress(options: ProgressOptions): Progress {
   // A reader that exits (`| head`, a closed terminal) must not stop the work.
   options.stream.on('error', () => {});

@@ -5,7 +5,7 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface Column {
   readonly title: string;
-  /** Numbers stand to the right. */
+  /** Numbers are right-aligned. */
   readonly align?: 'left' | 'right';
   /** Set on columns that shrink when the table is too wide: where their text is cut. Paths are cut in the middle. */
   readonly cut?: 'end' | 'middle';

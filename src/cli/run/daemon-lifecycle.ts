@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { UnknownNamesError } from '../../daemon/check-names.ts';
-import { nameProblems } from '../configure/name-problems.ts';
+import { nameProblems } from '../configure/online-problems.ts';
 import { startDaemon, systemClock } from '../../daemon/daemon.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { uploadsHere } from '../../pipeline/steps/uploads.ts';
@@ -22,7 +22,7 @@ import type { Shell } from '../shell.ts';
 const drainMs = 45_000;
 
 /**
- * Opens the log that the configuration asks for, on a stream. It never shows a secret of the configuration.
+ * Opens the configured log on a stream. It never shows a secret of the configuration.
  *
  * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process ends
  */
@@ -46,8 +46,8 @@ export function openLog(
 /**
  * Starts the daemon; see `startDaemon`.
  *
- * @throws {CommandError} when another dropcast uses the state directory, the ledger cannot be used, or the service does not have what the
- *   rules name
+ * @throws {CommandError} when another dropcast uses the state directory, the ledger cannot be used, or the service
+ *   lacks a name in the rules
  */
 export async function startDaemonOrExplain(
   config: Config,

@@ -16,7 +16,7 @@ import { whenAborted } from './when-aborted.ts';
 import { stageStyle, tableOptions } from '../output/file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
-/** The sample media, and where each one goes. */
+/** The sample media, and the destination of each. */
 const drops: readonly { readonly sample: string; readonly to: string }[] = [
   { sample: 'clip.mp4', to: 'news/dawn/opening.mp4' },
   { sample: 'camera.mov', to: 'news/dawn/street_interview.mov' },
@@ -50,7 +50,7 @@ export async function demo(
   await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { selection: {}, range: { limit: 1_000 } });
-  // None when it was stopped before the first file settled.
+  // Empty when it was stopped before the first file settled.
   if (files.length > 0) shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
     if (options.keep === true) await stayUp(shell, { inbox, sandbox });
@@ -61,7 +61,7 @@ export async function demo(
   return isFine ? exitCodes.fine : exitCodes.failed;
 }
 
-/** The command as it was started: in a clone there is no command `dropcast`. */
+/** The command that started it: a clone has no command `dropcast`. */
 function again({ env }: Shell): string {
   return env['npm_lifecycle_event'] === 'demo' ? 'npm run demo -- --keep' : 'dropcast demo --keep';
 }
@@ -104,7 +104,7 @@ async function drop(samples: string, inbox: string): Promise<void> {
   await writeFile(join(inbox, 'news/dawn/opening.yaml'), 'title: Good morning!\ntags: [sidecar]\n');
 }
 
-/** Waits until the watcher has seen the files: to be idle before that means nothing. */
+/** Waits until the watcher has seen the files, because being idle before that means nothing. */
 async function filesSeen(daemon: Daemon, shell: Shell): Promise<void> {
   await daemon.folders.rescan();
   while (!daemon.folders.isSettling() && (await daemon.isIdle()) && !shell.stopping.aborted) {

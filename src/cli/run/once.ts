@@ -1,21 +1,21 @@
-import { viewsOf } from '../../view/files/file-view.ts';
-import { settlingView } from '../../view/files/files-view.ts';
-import { leftForYou } from '../../view/files/left-for-you.ts';
-import { needsPerson } from '../../pipeline/file/reasons.ts';
-import { waitWords } from '../../view/waits.ts';
 import { isThere } from '../../disk/local-files.ts';
-import { printJson } from '../output/json.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { needsPerson } from '../../pipeline/file/reasons.ts';
+import type { RowStore } from '../../pipeline/file/row-groups.ts';
+import { type FileView, viewOf, viewsOf } from '../../view/files/file-view.ts';
+import { settlingView } from '../../view/files/files-view.ts';
+import { waitWords } from '../../view/waits.ts';
 import { fileTable } from '../output/file-table.ts';
+import { printJson } from '../output/json.ts';
 import { requireConfig } from '../read-config.ts';
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
+import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /**
- * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. What earlier runs
- * left in the folders and only a person can settle counts too, run after run.
+ * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. Files
+ * from earlier runs that need the operator count too, run after run.
  */
 export async function once(
   shell: Shell,
@@ -66,4 +66,28 @@ export async function once(
       exitCodes.failed,
     );
   return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;
+}
+
+const mostRows = 1_000_000;
+
+/**
+ * Files from earlier runs that need the operator: failed or held files, oldest first, then those that cannot be deleted
+ * or moved.
+ *
+ * @param still.folders the watched folders
+ * @param still.before epoch milliseconds: files that ended later belong to this run
+ * @param isThere whether a file still exists at that path of a folder
+ */
+export async function leftForYou(
+  ledger: RowStore<'any' | 'waiting for disk'>,
+  still: { readonly folders: readonly string[]; readonly before: number },
+  isThere: (folder: string, path: string) => Promise<boolean>,
+): Promise<readonly FileView[]> {
+  const isEarlier = ({ endedAt, folder }: Facts): boolean =>
+    (endedAt ?? 0) < still.before && still.folders.includes(folder);
+  const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostRows });
+  const left: Facts[] = [];
+  for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
+  const waiting = await ledger.rows({ group: 'waiting for disk', limit: mostRows });
+  return [...left, ...waiting.filter(isEarlier).toReversed()].map((facts) => viewOf(null, facts));
 }

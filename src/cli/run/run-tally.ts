@@ -2,25 +2,25 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import { stateOf } from '../../pipeline/file/facts.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 
-/** The files of a run in sums. Bytes are those that are or were to be uploaded. */
+/** The files of a run in sums. Bytes are uploaded or to be uploaded. */
 export interface RunTotals {
   readonly done: number;
   readonly failed: number;
   readonly held: number;
   readonly total: number;
-  /** Of uploads that are complete. */
+  /** Bytes of completed uploads. */
   readonly sentBytes: number;
   readonly totalBytes: number;
 }
 
 /**
- * Counts the files of a run as they change: a frame of the progress costs the same with a hundred files and with a hundred thousand.
- * Listen first, then `begin`: what comes in between is counted once.
+ * Counts the files of a run as they change: a frame of the progress costs the same with a hundred files and with a
+ * hundred thousand. Listen first, then call `begin`: events in between are counted once.
  */
 export class RunTally {
   readonly #since: number;
   readonly #active = new Map<string, Facts>();
-  /** Of the files that had ended when it began, their revision: news from before it is old. */
+  /** The revisions of files that had ended at the beginning: earlier events are old. */
   readonly #ended = new Map<string, number>();
   #changed = new Map<string, Facts>();
   #early: FileChange[] | null = [];
@@ -54,7 +54,7 @@ export class RunTally {
     return this.#totals;
   }
 
-  /** Files that have not ended, in the order in which they came. */
+  /** Files that have not ended, in the order of arrival. */
   active(): Iterable<Facts> & { readonly size: number; get(id: string): Facts | undefined } {
     const files = this.#active;
     return { size: files.size, get: (id) => files.get(id), [Symbol.iterator]: () => files.values() };
@@ -70,7 +70,7 @@ export class RunTally {
   #apply({ before, facts }: FileChange): void {
     const known = this.#active.get(facts.id);
     if ((known?.rev ?? this.#ended.get(facts.id) ?? -1) >= facts.rev) return;
-    // A row that had ended was counted if it belongs to the run; one that had not would be known.
+    // A row that had ended was counted if it belongs to the run; one that had not ended would be known.
     const counted = known ?? (before !== null && before.end !== null && this.#isOfRun(before) ? before : null);
     if (facts.end === null || this.#isOfRun(facts)) this.#replace(counted, facts);
   }
@@ -80,7 +80,7 @@ export class RunTally {
     this.#add(facts, 1);
     if (facts.end === null) this.#active.set(facts.id, facts);
     else this.#active.delete(facts.id);
-    // What is written about a file after its end, like where it was moved to, is no change of the run.
+    // A write after the end of a file, such as its new place, does not change the run.
     if (facts.end === null || counted?.end !== facts.end) this.#changed.set(facts.id, facts);
   }
 
@@ -109,7 +109,7 @@ interface FileChange {
   readonly facts: Facts;
 }
 
-/** Whether this file is or was to be uploaded. */
+/** Whether this file is uploaded by dropcast. */
 function isSent({ sourceUrl, end }: Facts): boolean {
   return sourceUrl === null && (end === null || end === 'done' || end === 'failed');
 }

@@ -59,14 +59,14 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   });
   await whenAborted(shell.stopping);
   logger.info('Stopping: waiting for uploads; a second signal aborts them');
-  // What happens from here on is told at the next start: no target holds up the stop.
+  // News from here on is sent after the next start, so that no target delays the stop.
   await notifications[Symbol.asyncDispose]();
   const aborted = await drain(daemon, shell);
   if (aborted === 0) logger.info('Stopped');
   else logger.info('Stopped: aborted uploads continue at the next start', { uploads: aborted });
 }
 
-/** The page is loaded only where the configuration wants one. */
+/** The page is loaded only if the configuration enables it. */
 async function openPage(
   daemon: Daemon,
   logger: Logger,

@@ -27,11 +27,11 @@ const mostWaiting = 20;
 /** More than any run has. */
 const allFiles = 10_000_000;
 
-/** Why it ended. `stuck`: key, account, disk or network, which only a person can fix. */
+/** Why it ended. `stuck`: key, account, disk or network, which only the operator can fix. */
 export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'stuck'; readonly why: string };
 
 /**
- * Shows the progress of a daemon in this process until it is idle, needs a person, or the command is stopped.
+ * Shows the progress of a daemon in this process until it is idle, needs the operator, or the command is stopped.
  *
  * @param since counts only files that arrived or ended at or after this time (epoch milliseconds), or have not ended
  * @param offlineMs how long to wait for an unreachable service, milliseconds
@@ -55,7 +55,7 @@ export async function watchUntilIdle(
         return { is: 'idle' };
       }
       const waits = daemon.waits();
-      // The ledger is read only while something holds work up.
+      // The ledger is read only while something blocks the work.
       const { stages } = waits.length === 0 ? { stages: [] } : await daemon.picture();
       const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), waits);
       if (why !== null) return { is: 'stuck', why };
@@ -72,7 +72,7 @@ export async function watchUntilIdle(
   }
 }
 
-/** News comes after its row is written: of the last ones it may be still to come. */
+/** An event follows the write of its row, so the last ones may still be pending. */
 async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
   for (const before of tally.active()) {
     const facts = await ledger.load(before.id);
@@ -80,7 +80,7 @@ async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Pro
   }
 }
 
-/** Why no file can continue, when each of them waits for a folder that is frozen; else null. */
+/** Why no file can continue, when each of them waits for a frozen folder; otherwise null. */
 export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string | null {
   const frozen = waits.filter(({ cause }) => cause === 'folder');
   if (frozen.length === 0) return null;
@@ -93,11 +93,11 @@ export function whyAway(active: Iterable<Facts>, waits: readonly Wait[]): string
   return [...waitedFor].map((wait) => waitWords(wait, Date.now())).join('\n') || null;
 }
 
-/** What only a person ends. */
+/** Causes that only the operator can remove. */
 const needPerson: ReadonlySet<WaitCause> = new Set<WaitCause>(['key', 'account', 'machine']);
 
 /**
- * Whether the run ends because of a wait: a person must fix it, or it takes longer than the command is to wait.
+ * Whether the run ends because of a wait: the operator must fix it, or it takes longer than the command may wait.
  *
  * @param offlineMs how long to wait for an unreachable service, milliseconds
  */
@@ -152,7 +152,10 @@ function progressOf(daemon: Daemon, tally: RunTally): ProgressView {
   };
 }
 
-/** Files that changed since the last frame or that a step works on, and the first of those that wait: in the order in which they came. */
+/**
+ * Files that changed since the last frame or that a step works on, and the first of those that wait, in the order of
+ * arrival.
+ */
 function shownOf(daemon: Daemon, tally: RunTally): readonly FileView[] {
   const active = tally.active();
   const shown = new Map(tally.takeChanged().map((facts) => [facts.id, facts]));

@@ -1,17 +1,10 @@
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
-import { checkFolder } from './check-folder.ts';
-import type { FolderAnswer, FolderHome } from './check-folder.ts';
-import { givenKey } from './given-key.ts';
-import type { KeyAnswer, KeyFlags } from './given-key.ts';
-import { InterruptedError } from './questions.ts';
-import type { Choice, Questions } from './questions.ts';
-import { settler } from './settle.ts';
-import type { Settle } from './settle.ts';
-import { checkAddress, checkKey, checkListed } from './service-answers.ts';
-import type { Account, Checked } from './service-answers.ts';
+import { CommandError, type Shell, exitCodes } from '../shell.ts';
+import { type FolderAnswer, type FolderHome, checkFolder } from './check-folder.ts';
+import { type KeyAnswer, type KeyFlags, givenKey } from './given-key.ts';
+import { type Choice, InterruptedError, type Questions } from './questions.ts';
+import { type Account, type Checked, checkAddress, checkKey, checkListed } from './service-answers.ts';
 
-/** Answers that were given as flags. */
+/** Answers given as flags. */
 export interface AnswerFlags extends KeyFlags {
   readonly service?: string;
   readonly folder?: string;
@@ -30,7 +23,7 @@ export interface Answers {
   readonly feeds: readonly string[];
 }
 
-/** Every answer must be a flag where nobody can be asked. */
+/** Every answer must be a flag if there is no terminal. */
 const required = [
   { flags: ['service'], shown: '--service URL' },
   { flags: ['keyFile', 'keyEnv'], shown: '--key-file FILE (or --key-env NAME)' },
@@ -38,17 +31,17 @@ const required = [
   { flags: ['channel'], shown: '--channel ID' },
 ] as const;
 
-/** The flags that are missing, as a person writes them. */
-export function missingFlags(given: AnswerFlags): readonly string[] {
+/** The missing flags, as the user types them. */
+function missingFlags(given: AnswerFlags): readonly string[] {
   return required.filter(({ flags }) => flags.every((flag) => given[flag] === undefined)).map(({ shown }) => shown);
 }
 
 /**
- * All answers, each checked as soon as it is there: what is no flag is asked for.
+ * Collects all answers and checks each at once: it asks for those without a flag.
  *
- * @param how.questions null where nobody can be asked
- * @param how.noted told of each answer but the key, as a flag would give it
- * @throws {CommandError} for a missing flag, and for one whose value cannot be used
+ * @param how.questions null without a terminal
+ * @param how.noted receives each answer except the key, as flags
+ * @throws {CommandError} for a missing flag, and for one with an invalid value
  */
 export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Asking): Promise<Answers> {
   const { questions, home, noted } = how;
@@ -82,11 +75,11 @@ export async function collectAnswers(shell: Shell, flags: AnswerFlags, how: Aski
   return { baseUrl, key, folder, channel: { id: channel, name: nameOf(name, channel) }, title, feeds };
 }
 
-/** How answers are asked for. */
+/** How to ask for answers. */
 export interface Asking {
   readonly questions: Questions | null;
   readonly home: FolderHome;
-  /** A key that an earlier run wrote: it need not be answered again if the service accepts it. */
+  /** The key of an earlier run: it need not be entered again if the service accepts it. */
   readonly earlierKey?: string;
   noted(answer: AnswerFlags): void;
 }
@@ -118,7 +111,7 @@ async function keyAndAccount(
   return settle(flag, given?.value, { ask: ({ secret }) => secret('API key:'), check });
 }
 
-/** A person can create the first channel meanwhile; the other answers stay. */
+/** The operator can create the first channel in the meantime; the other answers stay. */
 async function withChannel(
   account: Account,
   look: () => Promise<Checked<Account>>,
@@ -136,7 +129,7 @@ async function withChannel(
   }
 }
 
-/** Without a flag a person is asked, if the service has any. */
+/** Asks only without a flag, and only if the service has feeds. */
 async function feedsOf(
   flags: AnswerFlags,
   feeds: readonly Choice[],
@@ -152,14 +145,47 @@ async function feedsOf(
   return feed === '' ? [] : [feed];
 }
 
-/** The file name is the title, unless somebody wants something else. */
+/** The default title is the file name. */
 async function titleOf({ yes }: AnswerFlags, questions: Questions | null): Promise<string | null> {
   if (questions === null || yes === true) return null;
   const title = await questions.text('Title of each video; {title} is the file name:', '{title}');
   return title === '{title}' ? null : title;
 }
 
-/** The label without the id behind it. */
+/** The label without the id at its end. */
 function nameOf(label: string | null, id: string): string | null {
   return label === null || label === id ? null : label.replace(` (${id})`, '');
+}
+
+export interface Settling<T> {
+  ask(questions: Questions): Promise<string>;
+  check(text: string): Promise<Checked<T>>;
+}
+
+type Settle = <T>(flag: string, given: string | undefined, how: Settling<T>) => Promise<T>;
+
+/**
+ * Settles one answer after the other: a flag counts; otherwise it asks until the answer is valid.
+ *
+ * @param questions null without a terminal
+ */
+export function settler({ stopping }: Pick<Shell, 'stopping'>, questions: Questions | null): Settle {
+  return async (flag, given, { ask, check }) => {
+    const checked = async (text: string): ReturnType<typeof check> => {
+      const result = await check(text);
+      if (stopping.aborted) throw new InterruptedError();
+      return result;
+    };
+    if (given !== undefined) {
+      const result = await checked(given);
+      if (result.ok) return result.value;
+      throw new CommandError(`${flag}: ${result.why}`, exitCodes.failed);
+    }
+    for (;;) {
+      if (questions === null) throw new CommandError(`${flag} is missing`, exitCodes.usage);
+      const result = await checked(await ask(questions));
+      if (result.ok) return result.value;
+      questions.object(result.why);
+    }
+  };
 }

@@ -13,19 +13,22 @@ import type { Checked } from './service-answers.ts';
 export interface FolderAnswer {
   /** Absolute. */
   readonly path: string;
-  /** False: it has to be made. */
+  /** False: it has to be created. */
   readonly isThere: boolean;
 }
 
-/** The configuration that the folder will be in. */
+/** The configuration that will contain the folder. */
 export interface FolderHome {
   readonly file: string;
   readonly stateDir: string;
-  /** For a folder that is closed to root, as on a share with `root_squash`: what counts is whether the service may read it. */
+  /** For a folder that is closed to root, as on a share with `root_squash`: only the access of the service counts. */
   isOpenToService?(path: string): Promise<boolean>;
 }
 
-/** Whether a folder can be watched: it is a directory or can be made, it can be read, has room, and is no other dropcast's. */
+/**
+ * Whether a folder can be watched: it is a directory or can be created, it is readable, has space, and no other
+ * dropcast watches it.
+ */
 export async function checkFolder(text: string, home: FolderHome, shell: Shell): Promise<Checked<FolderAnswer>> {
   const typed = text.trim();
   if (typed === '') return refused('name a folder');
@@ -38,7 +41,7 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
   const nearest = await nearestThere(path);
   const folder = { path, isThere: nearest === path };
   if (!(await stat(nearest)).isDirectory()) return refused(`${nearest} is not a directory`);
-  // Files are moved and deleted only where after_ready says so.
+  // Files are moved and deleted only if after_ready says so.
   const isOpen = await access(nearest, (folder.isThere ? constants.R_OK : constants.W_OK) | constants.X_OK).then(
     () => true,
     () => false,
@@ -52,7 +55,7 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
   return why === null ? { ok: true, value: folder } : refused(why);
 }
 
-/** Null where the service may do what root may not. */
+/** Null if the service has access that root lacks. */
 async function whyClosed(
   { path, isThere }: FolderAnswer,
   nearest: string,
@@ -64,10 +67,12 @@ async function whyClosed(
   return `${path} cannot be read by root, nor by the service: open it to the user of the service, on the server of the share`;
 }
 
-/** Less holds no video. */
+/** Less space cannot hold a video. */
 const leastFreeBytes = 64 * 1024 * 1024;
 
-/** What `dropcast check` would say about it. @param isOpen false: what is closed to us says nothing */
+/**
+ * The findings of `dropcast check` for the folder. @param isOpen false: this user has no access, which proves nothing
+ */
 async function whyNot(
   { path, isThere }: FolderAnswer,
   { file, stateDir }: FolderHome,

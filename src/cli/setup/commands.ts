@@ -7,7 +7,7 @@ import type { SetupOptions } from './setup.ts';
 import type { Shell } from '../shell.ts';
 import { instanceName } from '../systemd/commands.ts';
 
-/** From nothing to a configuration that works, and whether it still does. */
+/** Commands that create a working configuration, and check whether it still works. */
 export function addSetupCommands(
   program: Command,
   shell: Shell,

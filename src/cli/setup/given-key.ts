@@ -2,9 +2,9 @@ import { readRegularFile } from '../../config/file-access.ts';
 import { resolvePath } from '../../config/paths.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { questionsOf } from './questions-of.ts';
+import { questionsOf } from './rich-questions.ts';
 
-/** Where the key is. */
+/** The source of the key. */
 export interface KeyFlags {
   readonly keyFile?: string;
   readonly keyEnv?: string;
@@ -12,14 +12,15 @@ export interface KeyFlags {
 
 export interface KeyAnswer {
   readonly value: string;
-  /** Where it is already: an absolute path or a variable; null: a person typed it. */
+  /** Where it is stored already: an absolute path or a variable; null: it was typed. */
   readonly from: { readonly file: string } | { readonly env: string } | null;
 }
 
 const mostKeyBytes = 8 * 1024;
 
 /**
- * The key of a flag; null when it has to be asked for. `-` is standard input; on a terminal it is one line that is not shown.
+ * The key of a flag; null when the command has to ask for it. `-` is standard input; on a terminal it is one line
+ * without echo.
  *
  * @throws {CommandError} when it cannot be read
  */
@@ -38,7 +39,7 @@ export async function givenKey(shell: Shell, { keyFile, keyEnv }: KeyFlags): Pro
   return { value: read.bytes.toString('latin1').trim(), from: { file } };
 }
 
-/** Reading a terminal to its end would leave no answer to the next question. */
+/** Reading a terminal to its end would consume the answer to the next question. */
 async function typedOrPiped(shell: Shell): Promise<string> {
   const questions = questionsOf(shell);
   return (questions === null ? await readAll(shell.stdin) : await questions.secret('API key:')).trim();

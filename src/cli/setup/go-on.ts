@@ -3,7 +3,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
 import { InterruptedError } from './questions.ts';
 
-/** Flags of setup and init that are no answers: where to write, and how to go about it. */
+/** Flags of setup and init that are not answers: where to write, and how to proceed. */
 export interface OtherFlags {
   readonly config?: string | undefined;
   readonly instance?: string | undefined;
@@ -13,7 +13,7 @@ export interface OtherFlags {
   readonly force?: boolean | undefined;
 }
 
-/** The command with what was answered, without the key. @param command like `sudo dropcast setup` */
+/** The command with the answers so far, without the key. @param command like `sudo dropcast setup` */
 export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & OtherFlags): string {
   const { service, keyFile, keyEnv, folder, channel, title, feed, group, config, instance, yes, testClip, force } =
     flags;
@@ -28,10 +28,11 @@ export function commandWith(command: string, flags: Omit<AnswerFlags, 'yes'> & O
 }
 
 /**
- * Does what comes before the first file is written. Whoever stops it there learns how to go on without answering all of it again.
+ * Does the work before the first file is written. If the user stops it there, the message shows how to continue without
+ * answering everything again.
  *
  * @param goOn the command with the answers so far
- * @throws {CommandError} when somebody stops it
+ * @throws {CommandError} when the user stops it
  */
 export async function beforeWriting<T>(work: () => Promise<T>, goOn: () => string): Promise<T> {
   try {

@@ -12,7 +12,7 @@ import { beforeWriting, commandWith } from './go-on.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
 import { planLines } from './plan.ts';
-import { questionsOf } from './questions-of.ts';
+import { questionsOf } from './rich-questions.ts';
 
 export interface InitOptions extends AnswerFlags {
   readonly config?: string;
@@ -20,7 +20,10 @@ export interface InitOptions extends AnswerFlags {
   readonly plan?: boolean;
 }
 
-/** `dropcast init`: asks for what a first configuration needs, and writes it and the key. Writes nothing before the last answer. */
+/**
+ * `dropcast init`: asks for the values of a first configuration, and writes it and the key. Writes nothing before the
+ * last answer.
+ */
 export async function init(shell: Shell, options: InitOptions): Promise<void> {
   const file = resolve(shell.cwd, options.config ?? 'dropcast.yaml');
   if (serviceOf(file) !== null)
@@ -45,7 +48,7 @@ export async function init(shell: Shell, options: InitOptions): Promise<void> {
   shell.stdout.write(`\nNext: ${nextCommand(shell, file)}\n`);
 }
 
-/** The key first: a configuration that names a missing file would be wrong. */
+/** The key comes first, because a configuration that names a missing file would be invalid. */
 function filesOf(file: string, { baseUrl, key, folder, channel, title, feeds }: Answers): readonly NewFile[] {
   const keyFile = join(dirname(file), 'dropcast.key');
   const apiKey =

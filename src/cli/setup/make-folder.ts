@@ -7,10 +7,10 @@ import { runProgram } from './systemctl.ts';
 import { SERVICE_USER } from '../../service-user.ts';
 
 /**
- * Makes a folder that its group shares: what is dropped there belongs to that group, so that the service can read it. Its owner is who ran
- * sudo. A folder that is there stays as it is.
+ * Creates a folder for its group: files dropped there belong to that group, so that the service can read them. Its
+ * owner is the user who ran sudo. An existing folder stays unchanged.
  *
- * @param group null: the one of the service
+ * @param group null: the group of the service
  */
 export async function makeFolder(
   { path, isThere }: FolderAnswer,
@@ -22,7 +22,7 @@ export async function makeFolder(
   const gid = await groupId(group ?? SERVICE_USER);
   const owner = /^\d+$/.test(env['SUDO_UID'] ?? '') ? Number(env['SUDO_UID']) : 0;
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  // Under another name until it is complete: one that is there is left as it is, also after a power cut.
+  // Has another name until it is complete, because an existing folder is left unchanged, also after a power cut.
   const made = await mkdtemp(join(dirname(path), `.${basename(path)}.`));
   try {
     await chown(made, owner, gid);

@@ -1,34 +1,32 @@
-import { copyFile, constants, link, lstat } from 'node:fs/promises';
+import { constants, copyFile, link, lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { errnoOf, errnoSentence } from '../../errno.ts';
 import { readRegularFile } from '../../config/file-access.ts';
 import { maskedText } from '../../config/masked-text.ts';
+import { errnoOf, errnoSentence } from '../../errno.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { installFile } from '../systemd/install-file.ts';
-import type { FileAccess } from '../systemd/install-file.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import { differenceOf } from './difference.ts';
+import { type FileAccess, installFile } from '../systemd/install-file.ts';
 
-/** A file to be written. */
+/** A file to write. */
 export interface NewFile extends FileAccess {
   readonly path: string;
   readonly text: string;
-  /** What is in it is never shown, and an earlier one is not kept. */
+  /** Its content is never displayed, and no earlier version is kept. */
   readonly isSecret?: boolean;
-  /** A text that counts as no file: the example of the package. */
+  /** A text that counts as no file: the example in the package. */
   readonly replaceable?: string | null;
 }
 
-/** What writing a file would do. */
-export type Effect =
+/** The effect of writing a file. */
+type Effect =
   | { readonly is: 'new' }
   | { readonly is: 'nothing' }
-  /** The lines in which they differ; none of a secret one. */
+  /** The lines in which they differ; none for a secret file. */
   | { readonly is: 'other'; readonly difference: readonly string[] };
 
 /**
- * Refuses to replace a file that says something else, and shows the difference. Nothing is written, so that a command that writes several
- * files can ask for all of them first.
+ * Refuses to replace a file with other content, and shows the difference. Nothing is written, so that a command that
+ * writes several files can check all of them first.
  *
  * @throws {CommandError} when the file must not be replaced
  */
@@ -40,7 +38,7 @@ export async function requireReplaceable(file: NewFile, isForced: boolean): Prom
   throw new CommandError(lines.join('\n'), exitCodes.failed);
 }
 
-/** @throws {CommandError} when what is there cannot be read */
+/** @throws {CommandError} when the existing file cannot be read */
 export async function effectOf(file: NewFile): Promise<Effect> {
   const before = await textOf(file.path);
   if (before === file.text) return { is: 'nothing' };
@@ -50,7 +48,7 @@ export async function effectOf(file: NewFile): Promise<Effect> {
   return { is: 'other', difference: lines.map(escapeControls) };
 }
 
-/** Writes a file; what a person wrote there before is kept beside it. @returns what was done, in words */
+/** Writes a file; the operator's earlier version is kept next to it. @returns what was done, in words */
 export async function placeFile(file: NewFile): Promise<string> {
   const { is } = await effectOf(file);
   const kept = is === 'other' && file.isSecret !== true ? await keepEarlier(file.path) : null;
@@ -59,7 +57,7 @@ export async function placeFile(file: NewFile): Promise<string> {
   return `wrote ${file.path}${kept === null ? '' : `; the earlier one is ${basename(kept)}`}`;
 }
 
-/** Under the names that cp(1) and mv(1) use for numbered backups. A link keeps owner, permissions and time. */
+/** Uses the names that cp(1) and mv(1) use for numbered backups. A hard link keeps owner, permissions and time. */
 async function keepEarlier(path: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const kept = `${path}.~${number}~`;
@@ -86,7 +84,7 @@ async function textOf(path: string): Promise<string | null> {
   throw new CommandError(`cannot read ${path}: ${read.message}`, exitCodes.failed);
 }
 
-/** Not even a link to nowhere. */
+/** True if not even a dangling link exists. */
 async function isNothing(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -94,4 +92,37 @@ async function isNothing(path: string): Promise<boolean> {
   } catch (error) {
     return errnoSentence(error).includes('ENOENT');
   }
+}
+
+/** The lines in which two texts differ, as diff(1) marks them: `- ` only in the first, `+ ` only in the second. For small files. */
+export function differenceOf(before: string, after: string): readonly string[] {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const common = commonLengths(old, now);
+  const lines: string[] = [];
+  let [i, j] = [0, 0];
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && old[i] === now[j]) [i, j] = [i + 1, j + 1];
+    else if (j >= now.length || (i < old.length && lengthAt(common, i + 1, j) >= lengthAt(common, i, j + 1)))
+      lines.push(`- ${old[i++] ?? ''}`);
+    else lines.push(`+ ${now[j++] ?? ''}`);
+  }
+  return lines.filter((line) => line.trim() !== '-' && line.trim() !== '+');
+}
+
+/** How many lines the rest of both texts have in common, from each pair of lines on. */
+function commonLengths(old: readonly string[], now: readonly string[]): readonly (readonly number[])[] {
+  const table = Array.from({ length: old.length + 1 }, () => Array.from({ length: now.length + 1 }, () => 0));
+  for (let i = old.length - 1; i >= 0; i -= 1)
+    for (let j = now.length - 1; j >= 0; j -= 1) {
+      const row = table[i] as number[];
+      row[j] =
+        old[i] === now[j]
+          ? lengthAt(table, i + 1, j + 1) + 1
+          : Math.max(lengthAt(table, i + 1, j), lengthAt(table, i, j + 1));
+    }
+  return table;
+}
+
+function lengthAt(table: readonly (readonly number[])[], i: number, j: number): number {
+  return table[i]?.[j] ?? 0;
 }

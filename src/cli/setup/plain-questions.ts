@@ -4,7 +4,7 @@ import type { Shell } from '../shell.ts';
 import { InterruptedError, matching } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
 
-/** Questions line by line, for a terminal that cannot move its cursor: of an editor, over a serial line. */
+/** Questions line by line, for a terminal that cannot move its cursor: in an editor, over a serial line. */
 export function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
   const line = async (question: string): Promise<string> => {
     stderr.write(`${question} `);
@@ -30,7 +30,7 @@ export function plainQuestions({ stdin, stderr, stopping }: Shell): Questions {
   };
 }
 
-/** More fit on no screen: typing a part of the name makes the list shorter. */
+/** A screen has no room for more: typing a part of the name makes the list shorter. */
 const mostListed = 20;
 
 async function choose(
@@ -52,7 +52,7 @@ async function choose(
   }
 }
 
-/** @throws {InterruptedError} when Ctrl-C, a signal or the end of the input comes instead */
+/** @throws {InterruptedError} after Ctrl-C, a signal or the end of the input */
 async function nextLine(stdin: NodeJS.ReadStream, stopping: AbortSignal): Promise<string> {
   const reader = createInterface({ input: stdin, terminal: false });
   const stop = (): void => reader.close();

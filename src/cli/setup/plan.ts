@@ -2,7 +2,7 @@ import type { FolderAnswer } from './check-folder.ts';
 import { effectOf } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
 
-/** What a setup would make and write, line by line. Changes nothing. */
+/** The files and folders that a setup would create, line by line. Changes nothing. */
 export async function planLines(
   folder: FolderAnswer | null,
   files: readonly NewFile[],

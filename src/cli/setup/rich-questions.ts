@@ -1,12 +1,12 @@
-import { styleText } from 'node:util';
 import type * as Prompts from '@inquirer/prompts';
+import { styleText } from 'node:util';
 import type { Shell } from '../shell.ts';
-import { InterruptedError, matching } from './questions.ts';
-import type { Choice, Questions } from './questions.ts';
+import { plainQuestions } from './plain-questions.ts';
+import { type Choice, InterruptedError, type Questions, matching } from './questions.ts';
 
-/** Questions for a terminal: the list becomes shorter while a person types. The library is loaded with the first question. */
-export function richQuestions({ stdin, stderr, stopping }: Shell): Questions {
-  // No green tick after Enter: only then the answer is checked, and it may be refused.
+/** Questions for a terminal: typing shortens the list. The library is loaded with the first question. */
+function richQuestions({ stdin, stderr, stopping }: Shell): Questions {
+  // No green tick after Enter, because the answer is checked only then and may be refused.
   const theme = { prefix: styleText('blue', '?', { stream: stderr }) };
   const io = { input: stdin, output: stderr, signal: stopping };
   const ask = async <T>(question: (prompts: typeof Prompts) => Promise<T>): Promise<T> => {
@@ -36,4 +36,13 @@ function named(choices: readonly Choice[]): { value: string; name: string }[] {
 /** Ctrl-C, a signal, and the end of the input. */
 function isInterruption(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
+}
+
+/**
+ * Questions on the terminal of a shell; null without a terminal. They are written to stderr, because stdout is for
+ * data. A terminal that cannot move its cursor gets them line by line.
+ */
+export function questionsOf(shell: Shell): Questions | null {
+  if (!shell.stdin.isTTY || !shell.stderr.isTTY) return null;
+  return shell.env['TERM'] === 'dumb' ? plainQuestions(shell) : richQuestions(shell);
 }

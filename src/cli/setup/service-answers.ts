@@ -14,19 +14,22 @@ import type { Choice } from './questions.ts';
 /** For requests whose answer does not depend on the key. */
 export const unknownKey = 'a-key-that-nobody-has';
 
-/** An answer that was looked at: what it stands for, or why it cannot be used. */
+/** A checked answer: its value, or why it is invalid. */
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
 
-/** What a key may use on the service. */
+/** The channels and feeds that a key may use. */
 export interface Account {
   readonly channels: readonly Choice[];
   readonly feeds: readonly Choice[];
 }
 
-/** A person waits for the answer. */
+/** The user waits for the answer. */
 const longestMs = 10_000;
 
-/** Whether an address answers as the API of a video service; without a scheme it is one of https. Sends one request with a made-up key. */
+/**
+ * Whether an address answers like the API of a video service; without a scheme it uses https. Sends one request with an
+ * invalid key.
+ */
 export async function checkAddress(text: string, signal: AbortSignal, timeoutMs = longestMs): Promise<Checked<string>> {
   const typed = text.trim();
   const address = parseBaseUrl(/^[a-z]+:/i.test(typed) ? typed : `https://${typed}`);
@@ -43,12 +46,12 @@ export async function checkAddress(text: string, signal: AbortSignal, timeoutMs 
   return { ok: true, value: address.value };
 }
 
-/** A service that is away or broken for now may well be the right one. */
+/** A service that is temporarily down may still be the right one. */
 function whatItIs(error: ServiceError): string {
   return isPassing(error) ? 'cannot be checked' : 'does not answer as the API of a video service';
 }
 
-/** Whether the service accepts a key, and what it may use. Two requests. */
+/** Whether the service accepts a key, and what the key may use. Two requests. */
 export async function checkKey(
   baseUrl: string,
   key: string,
@@ -56,7 +59,7 @@ export async function checkKey(
   timeoutMs = longestMs,
 ): Promise<Checked<Account>> {
   if (key === '') return { ok: false, why: 'the key is empty' };
-  // Only such characters can be in a header (RFC 6750, 2.1); the key itself is never repeated.
+  // A header accepts no other characters (RFC 6750, 2.1); the key itself is never repeated.
   if (!/^[\x21-\x7e]+$/.test(key)) return { ok: false, why: 'the key contains a space or a character that no key has' };
   try {
     await using client = createVideoClient({ baseUrl, apiKey: key, maxRetries: 0, timeoutMs });
@@ -99,7 +102,7 @@ function pause({ retryAfterMs }: RateLimitedError): string {
   return retryAfterMs === undefined ? 'later' : `in ${formatDuration(retryAfterMs)}`;
 }
 
-/** It may be gone in a minute. */
+/** Whether the failure may be gone in a minute. */
 function isPassing({ status, code }: ServiceError): boolean {
   return (status !== undefined && status >= 500) || code === 'timeout';
 }

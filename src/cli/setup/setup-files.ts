@@ -20,29 +20,30 @@ import type { Questions } from './questions.ts';
 import { checkKey } from './service-answers.ts';
 import { SERVICE_USER } from '../../service-user.ts';
 
-/** What a setup is going to write. */
+/** The files and the folder that a setup will create. */
 export interface SetupFiles {
-  /** In this order: the configuration needs the key. */
+  /** In this order, because the configuration needs the key. */
   readonly files: readonly NewFile[];
-  /** To be made; null: the folders of a configuration that is there already are somebody else's work. */
+  /** The folder to create; null: an existing configuration names folders that the operator manages. */
   readonly folder: FolderAnswer | null;
 }
 
-/** What the package puts at the place of the configuration. */
+/** The example that the package installs as the configuration. */
 const packagedExample = '/usr/lib/dropcast/dropcast.yaml';
 
-/** Where a setup happens. */
+/** The context of a setup. */
 interface Place {
   readonly service: InstalledService;
   readonly questions: Questions | null;
-  /** Told of each answer but the key, as a flag would give it. */
+  /** Receives each answer except the key, as flags. */
   noted(answer: AnswerFlags): void;
 }
 
 /**
- * Answers become files. A configuration that somebody wrote is used as it is, unless answers are given: running setup again goes on with it.
+ * Turns answers into files. An existing configuration of the operator is used unchanged, unless answers are given:
+ * running setup again continues with it.
  *
- * @throws {CommandError} for answers that are missing or cannot be used
+ * @throws {CommandError} for answers that are missing or invalid
  */
 export async function planFiles(shell: Shell, flags: AnswerFlags, place: Place): Promise<SetupFiles> {
   const { service } = place;
@@ -76,7 +77,10 @@ async function isOpenToService(path: string): Promise<boolean> {
   return user !== null && (await openFor(user, path)) === true;
 }
 
-/** For a configuration that is there: its key is only asked for when there is none. A new one is checked before it replaces anything. */
+/**
+ * For an existing configuration: the key is requested only if there is none. A new key is checked before it replaces
+ * anything.
+ */
 async function keyAlone(
   shell: Shell,
   flags: AnswerFlags,
@@ -96,21 +100,24 @@ async function keyAlone(
     );
   const given = await givenKey(shell, flags);
   const key = given?.value ?? (await questions?.secret('API key:'))?.trim() ?? '';
-  // A wrong configuration is reported in full by a later step.
+  // A later step reports an invalid configuration in full.
   const { config } = await loadConfig(service.configFile, shell, 'without key');
   const checked = config === null ? null : await checkKey(config.service.baseUrl, key, shell.stopping);
   if (checked?.ok === false) throw new CommandError(checked.why, exitCodes.failed);
   return [keyFile(service, key)];
 }
 
-/** Whether a configuration gets its key from systemd, as far as it can be read. Others name a file or a variable of their own. */
+/**
+ * Whether a configuration gets its key from systemd, as far as it is readable. Others name a file or a variable of
+ * their own.
+ */
 function readsCredential(text: string): boolean {
   const { value } = parseConfigDocument(text);
   const apiKey = property(property(value, 'service'), 'api_key');
   return value === undefined || apiKey === undefined || (apiKey instanceof TaggedValue && apiKey.tag === 'credential');
 }
 
-/** systemd passes it to the service; nobody else may read it. */
+/** systemd passes the key to the service; no other user may read it. */
 function keyFile(service: InstalledService, key: string): NewFile {
   return { path: service.keyFile, text: `${key}\n`, mode: 0o600, isSecret: true };
 }
@@ -118,7 +125,7 @@ function keyFile(service: InstalledService, key: string): NewFile {
 const mostConfigBytes = 1024 * 1024;
 const mostKeyBytes = 8 * 1024;
 
-/** Empty where there is no file. */
+/** Empty if the file does not exist. */
 async function textOf(path: string, mostBytes: number): Promise<string> {
   const read = await readRegularFile(path, mostBytes);
   if (read.ok) return read.bytes.toString('utf8');

@@ -1,31 +1,26 @@
 import { existsSync } from 'node:fs';
 import { checkDirectories } from '../../config/check-directories.ts';
 import type { Config } from '../../config/config.ts';
-import { installedService } from '../../config/installed-service.ts';
-import type { InstalledService } from '../../config/installed-service.ts';
+import { type InstalledService, installedService } from '../../config/installed-service.ts';
 import { loadConfig } from '../../config/load.ts';
-import { formatProblem } from '../../config/problem.ts';
-import type { Problem } from '../../config/problem.ts';
+import { type Problem, formatProblem } from '../../config/problem.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { SERVICE_USER } from '../../service-user.ts';
 import { inspectOnline } from '../configure/online-problems.ts';
-import { CommandError, exitCodes } from '../shell.ts';
-import type { Shell } from '../shell.ts';
-import { runTestClip } from './test-clip.ts';
 import { formatDuration } from '../output/format.ts';
+import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
 import { beforeWriting, commandWith } from './go-on.ts';
 import { makeFolder } from './make-folder.ts';
 import { giveAccess, installDropIn } from './open-folders.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';
-import type { Questions } from './questions.ts';
-import { questionsOf } from './questions-of.ts';
 import { planLines } from './plan.ts';
-import { planFiles } from './setup-files.ts';
-import type { SetupFiles } from './setup-files.ts';
+import { questionsOf } from './rich-questions.ts';
+import type { Questions } from './questions.ts';
+import { type SetupFiles, planFiles } from './setup-files.ts';
 import { startService, untilReady } from './start-service.ts';
-import { runSteps } from './steps.ts';
-import type { Step } from './steps.ts';
 import { unitState } from './systemctl.ts';
-import { SERVICE_USER } from '../../service-user.ts';
+import { runTestClip } from './test-clip.ts';
 
 export interface SetupOptions extends AnswerFlags {
   readonly instance?: string;
@@ -36,8 +31,8 @@ export interface SetupOptions extends AnswerFlags {
 }
 
 /**
- * `dropcast setup`: from answers to an installed service that watches its folder. Each step does nothing where it was done before, so that
- * running it again goes on after a failure.
+ * `dropcast setup`: from answers to an installed service that watches its folder. Each step does nothing if it was done
+ * before, so running setup again continues after a failure.
  *
  * @param samples folder of the sample media
  */
@@ -70,7 +65,7 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
     { name: 'Test clip', run: () => testClip(shell, service, { samples, isWanted: options.testClip, questions }) },
   ];
   await runSteps(shell, writing, `\`${again()}\``);
-  // From here on the answers are in the configuration.
+  // From here on the configuration contains the answers.
   const { instance, yes, testClip: isClipWanted } = options;
   const rest = commandWith('sudo dropcast setup', { instance, yes, testClip: isClipWanted });
   await runSteps(shell, steps, `\`${rest}\``);
@@ -81,10 +76,10 @@ export async function setup(shell: Shell, samples: string, options: SetupOptions
 }
 
 /**
- * Pure: who may drop files, and what to do now.
+ * Pure: who may drop files, and what to do next.
  *
- * @param of.group of a folder that was made just now; null: the folder keeps the permissions that it had
- * @param of.named which configuration `dropcast status` needs
+ * @param of.group the group of a newly created folder; null: the folder keeps its permissions
+ * @param of.named the configuration that `dropcast status` needs
  */
 export function nextLines(of: {
   readonly path: string;
@@ -115,7 +110,7 @@ async function sayPlan(
 
 const patienceMs = 60_000;
 
-/** A test clip has a minute to settle, and the service some to look at it. */
+/** A test clip needs a minute to settle, and the service some time to process it. */
 const clipPatienceMs = 180_000;
 
 async function requireMachine(service: InstalledService): Promise<void> {
@@ -144,9 +139,10 @@ async function checkAll(shell: Shell, service: InstalledService): Promise<string
 }
 
 /**
- * What root may not do in a folder says nothing about the service, as on a share with `root_squash`: the daemon itself says it when it runs.
+ * Ignores what root may not do in a folder, which proves nothing about the service, as on a share with `root_squash`:
+ * the running daemon reports its own problems.
  *
- * @throws {CommandError} with every other problem of the file and of the folders that it names
+ * @throws {CommandError} with every other problem of the file and of its folders
  */
 async function configOf(shell: Shell, service: InstalledService): Promise<Config> {
   const { config, paths, problems, locate } = await loadConfig(service.configFile, shell);
@@ -178,4 +174,36 @@ async function testClip(
   if (problem !== null || leftovers.length > 0)
     throw new CommandError([problem, ...leftovers].filter((line) => line !== null).join('\nleft: '), exitCodes.failed);
   return `its video was ready${link === null ? '' : ` at ${link}`}; video and file are removed again`;
+}
+
+/** One step of a setup. Repeating it does nothing. */
+export interface Step {
+  readonly name: string;
+  /** @returns what was done, or that nothing was necessary; null to print nothing */
+  run(): Promise<string | null>;
+}
+
+/**
+ * Runs one step after the other and reports what each did.
+ *
+ * @param again the command that continues after a failure
+ * @throws {CommandError} naming the failed step, the reason, and how to continue
+ */
+export async function runSteps(
+  { stdout, stopping }: Pick<Shell, 'stdout' | 'stopping'>,
+  steps: readonly Step[],
+  again: string,
+): Promise<void> {
+  for (const { name, run } of steps) {
+    try {
+      if (stopping.aborted) throw new CommandError('stopped', exitCodes.failed);
+      const did = await run();
+      if (did !== null) stdout.write(`${name}: ${did.split('\n').map(escapeControls).join('\n')}\n`);
+    } catch (error) {
+      if (!(error instanceof CommandError) && !(error instanceof Error && 'syscall' in error)) throw error;
+      const exitCode = error instanceof CommandError ? error.exitCode : exitCodes.failed;
+      const message = `setup stopped at this step: ${name}\n${error.message}\nFix this, then run ${again} again: it continues here.`;
+      throw new CommandError(message, exitCode, { cause: error });
+    }
+  }
 }

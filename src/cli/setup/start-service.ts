@@ -22,7 +22,7 @@ export async function startService(service: InstalledService): Promise<string> {
   return isActive ? `restarted ${unit}` : `started ${unit}, now and at every boot`;
 }
 
-/** When any of its files changed last, epoch milliseconds. */
+/** The last change of any of its files, epoch milliseconds. */
 async function newestChange({ configFile, keyFile, dropInFile }: InstalledService): Promise<number> {
   const times = await Promise.all(
     [configFile, keyFile, dropInFile].map(async (path) => (await stat(path).catch(() => null))?.ctimeMs ?? 0),
@@ -33,7 +33,7 @@ async function newestChange({ configFile, keyFile, dropInFile }: InstalledServic
 const pollMs = 200;
 
 /**
- * Waits until the daemon watches all folders and waits for nothing: active means less.
+ * Waits until the daemon watches all folders and waits for nothing, which is more than `active`.
  *
  * @throws {CommandError} with what it waits for
  */
@@ -50,7 +50,7 @@ export async function untilReady(config: Config, signal: AbortSignal, patienceMs
   }
 }
 
-/** What a daemon that runs is not ready for, or null. */
+/** Why a running daemon is not ready, or null. */
 export function whyNotReady({ folders, waiting }: Pick<StatusView, 'folders' | 'waiting'>): string | null {
   if (waiting !== null) return `waits: ${waiting.why}`;
   const folder = folders.find(({ state }) => state === 'starting' || state === 'frozen');
@@ -58,7 +58,7 @@ export function whyNotReady({ folders, waiting }: Pick<StatusView, 'folders' | '
   return folders.length === 0 ? 'it watches no folder' : null;
 }
 
-/** The last lines that the service itself wrote. */
+/** The last lines of the service in the journal. */
 async function lastWords(unit: string): Promise<string> {
   const args = ['--unit', unit, '--lines', '10', '--no-pager', '--output', 'cat', '--quiet'];
   return (await runProgram('journalctl', ...args).catch(() => '')).trimEnd();

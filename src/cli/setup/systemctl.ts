@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CommandError, exitCodes } from '../shell.ts';
 
-/** Longer than TimeoutStartSec= of the units: systemd gives up first, and says why. */
+/** Longer than TimeoutStartSec= of the units, so that systemd gives up first and states the reason. */
 const timeoutMs = 120_000;
 
 /**
  * Runs a program of the system to its end.
  *
- * @returns what it printed
- * @throws {CommandError} with what it said, when it fails
+ * @returns its output
+ * @throws {CommandError} with its output, when it fails
  */
 export async function runProgram(program: string, ...args: readonly string[]): Promise<string> {
   try {
@@ -22,14 +22,14 @@ export async function runProgram(program: string, ...args: readonly string[]): P
   }
 }
 
-/** What systemd says about a unit. */
+/** The state of a unit in systemd. */
 export interface UnitState {
   readonly isLoaded: boolean;
   readonly isActive: boolean;
   readonly isEnabled: boolean;
   /** Its files changed since systemd read them. */
   readonly needsReload: boolean;
-  /** When its program was started, epoch milliseconds; 0 when it was not. */
+  /** When its program was started, epoch milliseconds; 0: never. */
   readonly startedAt: number;
 }
 
@@ -45,7 +45,7 @@ export async function unitState(unit: string): Promise<UnitState> {
   return readUnitState(text);
 }
 
-/** @param text as `systemctl show --timestamp=us+utc` prints it */
+/** @param text output of `systemctl show --timestamp=us+utc` */
 export function readUnitState(text: string): UnitState {
   const values = new Map(text.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
   return {

@@ -20,28 +20,28 @@ export interface TestClip {
   /** Folder of the sample media. */
   readonly samples: string;
   readonly signal: AbortSignal;
-  /** Told of each stage when the clip reaches it. @param afterMs since it was dropped */
+  /** Receives each stage that the clip reaches. @param afterMs since it was dropped */
   reached(stage: string, afterMs: number): void;
   /** The longest wait for its end, in milliseconds. */
   readonly patienceMs: number;
 }
 
 export interface ClipResult {
-  /** Null when the video was ready; else what happened instead, and what to do. */
+  /** Null when the video became ready; otherwise what happened, and what to do. */
   readonly problem: string | null;
   /** States in the order in which they were reached. */
   readonly steps: readonly { readonly state: string; readonly after_ms: number }[];
-  /** Of the video, for a browser; null when the service tells none. */
+  /** The address of the video for a browser; null when the service has none. */
   readonly link: string | null;
-  /** What could not be removed again, and how to remove it. */
+  /** What could not be removed, and how to remove it. */
   readonly leftovers: readonly string[];
 }
 
 /**
- * Sends a clip of a few kilobytes through the running daemon, from the folder to a video that is ready, and removes video and file again.
- * No feed gets it: a sidecar says so, because feeds are read by viewers.
+ * Sends a clip of a few kilobytes through the running daemon, from the folder to a ready video, and removes video and
+ * file again. A sidecar keeps it out of every feed, because viewers read those.
  *
- * @throws {CommandError} when the folder takes no such file, or the daemon is not running
+ * @throws {CommandError} when the folder accepts no such file, or the daemon is not running
  */
 export async function runTestClip(clip: TestClip): Promise<ClipResult> {
   const { config, folder, signal } = clip;
@@ -78,7 +78,7 @@ interface ClipFiles {
   readonly marker: string | null;
 }
 
-/** Absolute paths of what is dropped. */
+/** Absolute paths of the dropped files. */
 function requireTaken(folder: FolderConfig, name: string): ClipFiles {
   const router = createRouter(folder);
   const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
@@ -94,7 +94,7 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
 async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip): Promise<void> {
   await writeFile(sidecar, 'title: dropcast test clip\npublish: []\n', { flag: 'wx' });
   const clip = Buffer.concat([await readFile(join(samples, 'clip.mp4')), uniqueBox()]);
-  // Hidden until it is whole.
+  // Hidden until it is complete.
   const partial = join(dirname(video), `.${randomBytes(4).toString('hex')}.part`);
   await writeFile(partial, clip, { flag: 'wx' });
   for (const path of [sidecar, partial]) await chmod(path, 0o664);
@@ -102,7 +102,7 @@ async function drop({ video, sidecar, marker }: ClipFiles, { samples }: TestClip
   if (marker !== null) await writeFile(marker, '', { flag: 'wx' });
 }
 
-/** A box that players skip (ISO/IEC 14496-12, `free`), so that the clip is no duplicate of an earlier one. */
+/** A box that players skip (ISO/IEC 14496-12, `free`), so that the clip duplicates no earlier one. */
 function uniqueBox(): Buffer {
   const noise = randomBytes(16);
   const head = Buffer.alloc(8);
@@ -114,17 +114,17 @@ function uniqueBox(): Buffer {
 const pollMs = 100;
 const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
 
-/** @returns the last that is known; null when the daemon never saw it */
+/** @returns the last known state; null when the daemon never saw the clip */
 async function untilEnded(clip: TestClip, path: string, note: (state: string) => void): Promise<FileView | null> {
   const { config, signal, patienceMs } = clip;
-  // What moves or deletes it is under way: it would put the file back if it found something changed.
+  // A move or deletion in progress would restore the file if it found a change.
   const isPutAway = ({ local }: FileView): boolean => local !== 'pending';
   const until = performance.now() + patienceMs;
   let file: FileView | null = null;
   for (;;) {
     const shown = await show(config, file?.id ?? path);
     file = shown?.file ?? file;
-    // The history has the states that passed between two looks.
+    // The history contains the states between two checks.
     for (const { state } of shown?.history ?? []) note(state);
     if (file !== null) note(file.state);
     const isOver = file !== null && ends.has(file.state) && isPutAway(file);
@@ -154,7 +154,7 @@ async function linkOf(client: VideoClient, { video_id: id }: FileView, signal: A
   return (await client.videos.get(id, { signal }).catch(() => null))?.embedUrl ?? null;
 }
 
-/** Removes the video and every file, wherever it was moved to, and has the row say so. */
+/** Removes the video and every file, at its current place, and records it in the row. */
 async function remove(
   client: VideoClient,
   { config, folder }: TestClip,
@@ -170,7 +170,7 @@ async function remove(
   return leftovers;
 }
 
-/** The clip with its sidecar and marker where they were moved to. */
+/** The clip with its sidecar and marker at their current places. */
 async function besideOf(file: FileView | null, folder: FolderConfig): Promise<readonly string[]> {
   if (file === null || !file.path.startsWith(`${folder.path}/`)) return [];
   const { dir, name } = parse(file.path);

@@ -17,15 +17,15 @@ import { SERVICE_USER } from '../../service-user.ts';
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 
 /**
- * What keeps an installed service from its configuration and folders. Root, who runs the check, may use everything; the user of the
- * service may not. Only root can find out.
+ * What blocks an installed service from its configuration and folders. Root, who runs the check, has access to
+ * everything; the user of the service may not. Only root can find out.
  */
 export async function serviceProblems(checked: CheckedConfig): Promise<readonly Problem[]> {
   const { file, config, locate } = checked;
   const service = serviceOf(file);
   if (service === null || process.geteuid?.() !== 0) return [];
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
-  // Without that user there is no such service: somebody else reads the file, as in a container.
+  // Without that user the service is not installed, as in a container, where another user reads the file.
   if (machine.user === null) return [];
   const findings = [
     ...(await fileFindings(file, machine.user)),
@@ -53,7 +53,7 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
   }
 }
 
-/** Folders that the drop-in cannot open to the service. */
+/** Folders to which the drop-in cannot give access. */
 export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
   return folders.flatMap(({ path, commands }, index) =>
     commands.map((command) =>

@@ -39,7 +39,7 @@ export async function dropIn(
   }
   const isNew = await installFile(file, text);
   shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is up to date.\n`);
-  // The file says this too, but nobody would look there.
+  // The file contains this too, but few would look there.
   for (const line of text.split('\n').filter((line) => /^# The (?:service|group) .*cannot/.test(line)))
     shell.stderr.write(`${line.slice(2)}\n`);
 }
@@ -55,9 +55,9 @@ async function textFor(configFile: string, service: InstalledService, isRoot: bo
 }
 
 /**
- * What the service of a configuration needs from its unit on this machine.
+ * The needs of a configuration's service towards its unit on this machine.
  *
- * @throws {CommandError} when the configuration is wrong
+ * @throws {CommandError} when the configuration is invalid
  */
 export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
   const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
@@ -66,7 +66,7 @@ export async function unitNeedsOf(configFile: string, service: InstalledService,
   throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }
 
-/** The environment as the service sees it: its directories, and its home for `~`. */
+/** The environment of the service: its directories, and its home for `~`. */
 function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };

@@ -3,34 +3,34 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { syncPath } from '../../disk/sync-path.ts';
 
-/** Who may use a new file: its mode, and its group where that is not the one of who writes it. */
+/** Access to a new file: its mode, and its group if that differs from the writer's. */
 export interface FileAccess {
   readonly mode: number;
   readonly gid?: number;
 }
 
 /**
- * Writes a file atomically, so that nobody, not even systemd, reads half of it.
+ * Writes a file atomically, so that no reader, including systemd, sees half of it.
  *
- * @param access for systemd's files by default: everybody may read them
+ * @param access default: readable for everyone, for systemd's files
  * @returns false when it already had this text
  */
 export async function installFile(path: string, text: string, access: FileAccess = { mode: 0o644 }): Promise<boolean> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) {
-    // A key that others can read is the same key, and still nothing for them.
+    // The key is unchanged, but others must not be able to read it.
     if (((await stat(path)).mode & 0o777 & ~access.mode) !== 0) await chmod(path, access.mode);
     return false;
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   await removeUnfinished(path);
-  // Without an extension that systemd reads.
+  // Has no extension that systemd reads.
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     {
-      // Nobody else may read a key, not even for a moment.
+      // No other user may read a key, not even for a moment.
       await using file = await open(partial, 'wx', access.mode & 0o600);
       if (access.gid !== undefined) await file.chown(process.geteuid?.() ?? 0, access.gid);
-      // Whatever the caller's umask.
+      // Independent of the caller's umask.
       await file.chmod(access.mode);
       await file.writeFile(text);
       await file.sync();
@@ -43,7 +43,7 @@ export async function installFile(path: string, text: string, access: FileAccess
   return true;
 }
 
-/** What a process that was killed left: half of it, or a key that nobody looks after. */
+/** Removes the leftovers of a killed process: half a file, or a forgotten key. */
 async function removeUnfinished(path: string): Promise<void> {
   const isUnfinished = (name: string): boolean =>
     name.startsWith(`${basename(path)}.`) && /^[0-9a-f]{8}$/.test(name.slice(basename(path).length + 1));

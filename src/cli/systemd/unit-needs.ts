@@ -1,24 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile, realpath } from 'node:fs/promises';
+import { BlockList, isIP } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
-import { isWithin } from '../../config/paths.ts';
-import type { ConfigPaths } from '../../config/paths.ts';
-import { accessCommand, groupCommand } from '../../systemd/access-command.ts';
-import { accountName } from '../../systemd/passwd.ts';
-import type { ServiceUser } from '../../systemd/passwd.ts';
-import { isBound } from '../../systemd/drop-in.ts';
-import type { UnitNeeds, FolderNeeds, ResolvedPath } from '../../systemd/drop-in.ts';
-import { access, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
-import type { Allows, Directory } from '../../systemd/folder-access.ts';
-import { mountPointOf } from '../../watch/mount-points.ts';
-import { isJoinable } from '../../systemd/joinable-group.ts';
-import { linkLocalResolvers } from '../../systemd/resolvers.ts';
-import { startedPrograms } from '../../systemd/started-programs.ts';
-import { trustedWalk } from '../../systemd/trusted-walk.ts';
-import type { Waypoint } from '../../systemd/trusted-walk.ts';
-import { probeAccess } from './probe-access.ts';
+import { type ConfigPaths, isWithin } from '../../config/paths.ts';
 import { SERVICE_USER } from '../../service-user.ts';
+import { accessCommand, groupCommand } from '../../systemd/access-command.ts';
+import { type FolderNeeds, type ResolvedPath, type UnitNeeds, isBound } from '../../systemd/drop-in.ts';
+import { type Allows, type Directory, access, isOpenByMode, planAccess } from '../../systemd/folder-access.ts';
+import { type ServiceUser, accountName, namesOf } from '../../systemd/passwd.ts';
+import { type Waypoint, trustedWalk } from '../../systemd/trusted-walk.ts';
+import { mountPointOf } from '../../watch/mount-points.ts';
+import { probeAccess } from './probe-access.ts';
 
 /** The port that the unit allows for the status page (systemd/dropcast.service). */
 const UNIT_PORT = 7878;
@@ -28,19 +21,19 @@ const NOBODY = 65_534;
 
 /** The machine, apart from its disks. */
 export interface Machine {
-  /** Null when it does not exist yet; what it may read is then unknown. */
+  /** Null when it does not exist yet; its access is then unknown. */
   readonly user: ServiceUser | null;
   /** Texts of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
   readonly passwd: string;
   readonly group: string;
   readonly mountinfo: string;
   readonly resolvConf: string;
-  /** Root can become the user and try. Others have only the modes, which do not show access control lists. */
+  /** Root can become the user and try. Others see only the modes, without access control lists. */
   readonly isRoot: boolean;
 }
 
 /**
- * Finds what the service needs from its unit to use the folders of a configuration. Changes nothing.
+ * Finds the access that the service needs from its unit for the folders of a configuration. Changes nothing.
  *
  * @throws {UnitError} when a path leads through a link that others can change
  */
@@ -99,7 +92,10 @@ async function folderNeeds({ path, afterReady }: Config['folders'][number], mach
   };
 }
 
-/** The folder, and the directories above it that the service must pass through: none of them for a folder that is bound for it. */
+/**
+ * The folder, and the directories above it that the service must pass through: none of them for a folder that is bound
+ * into its unit.
+ */
 function directoriesOf(place: ResolvedPath, way: readonly Waypoint[], isWritten: boolean): readonly Directory[] {
   const needs = isWritten ? access.write : access.read;
   return (isBound(place) ? way.slice(-1) : way).map(({ path, stats: { mode, uid, gid } }) => ({
@@ -125,7 +121,7 @@ async function commandFor(directory: Directory, user: ServiceUser, machine: Mach
   return accessCommand({ name: SERVICE_USER, uid: user.uid }, directory, owners);
 }
 
-/** What members of the directory's group may do there: probed as `nobody` in that group. Includes what everybody may do. */
+/** The access of the directory's group, including everyone's, probed as `nobody` in that group. */
 async function groupAccess(directory: Directory, allows: Allows): Promise<number> {
   const member = { uid: NOBODY, gids: new Set([directory.gid]) };
   for (const needs of [access.write, access.read]) if (await allows(member, { ...directory, needs })) return needs;
@@ -134,4 +130,82 @@ async function groupAccess(directory: Directory, allows: Allows): Promise<number
 
 async function resolved(path: string): Promise<ResolvedPath> {
   return { path, realPath: (await trustedWalk(path))?.at(-1)?.path ?? path };
+}
+
+/**
+ * Link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…). Without an exception,
+ * IPAddressDeny=link-local of the unit blocks them.
+ *
+ * @param resolvConf text of resolv.conf(5)
+ */
+export function linkLocalResolvers(resolvConf: string): readonly string[] {
+  return [...resolvConf.matchAll(/^nameserver\s+([\da-f.:]+)/gim)].flatMap(([, address = '']) =>
+    isLinkLocal(address) ? [address] : [],
+  );
+}
+
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
+
+function isLinkLocal(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && linkLocal.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** `#!` and the path of an interpreter (execve(2)). */
+const SHEBANG = /^#![ \t]*([^\s]+)/;
+
+/**
+ * The files that must be executable to start a program: the program itself, and the interpreter in its first line.
+ * Programs that it starts in turn are unknown.
+ */
+export async function startedPrograms(program: string): Promise<readonly string[]> {
+  const interpreter = SHEBANG.exec(await firstBytes(program))?.[1];
+  const needed = [program, ...(interpreter === undefined ? [] : [interpreter])];
+  const real = await Promise.all(needed.map((path) => realpath(path).catch(() => path)));
+  return [...new Set([program, ...real])];
+}
+
+async function firstBytes(path: string): Promise<string> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Lower numbers are groups of Debian and its packages; people and their teams follow (adduser.conf(5), login.defs(5)).
+ */
+const FIRST_OF_PEOPLE = 1000;
+
+/** `nogroup`, and the last number of 16 bits: the owner of files without one. */
+const nobody = new Set([65_534, 65_535]);
+
+/**
+ * Groups that are equivalent to root, whatever their number: they own containers, virtual machines, disks, logs or
+ * sudo.
+ */
+const powerful = new Set(
+  'root adm admin sudo wheel shadow disk kmem docker podman lxd incus incus-admin libvirt libvirtd kvm vboxusers systemd-journal video'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Whether the service may join a group because a folder belongs to it. A group opens everything it owns, not only the
+ * folder, and anyone who creates a folder chooses among their own groups: a member of docker would make the service a
+ * member too. An entry in the folder's access control list gives the same access and nothing else.
+ *
+ * The group must be in the machine's own table: systemd does not start a service (216/GROUP) with an unknown group, for
+ * example one of a network share, or of a directory service that does not answer yet.
+ *
+ * @param table text of group(5)
+ */
+export function isJoinable(gid: number, table: string): boolean {
+  const names = namesOf(gid, table);
+  return gid >= FIRST_OF_PEOPLE && !nobody.has(gid) && names.length > 0 && !names.some((name) => powerful.has(name));
 }

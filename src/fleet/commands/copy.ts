@@ -28,7 +28,10 @@ export interface CopyLedgerOptions extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** `dropcast ledger copy`: moves to PostgreSQL, or back. @throws {CommandError} with the reason; nothing was copied then */
+/**
+ * `dropcast ledger copy`: copies the ledger to PostgreSQL, or back. @throws {CommandError} with the reason; nothing was
+ * copied then
+ */
 export async function copyLedgerCommand(shell: Shell, options: CopyLedgerOptions): Promise<void> {
   const { to, from } = options;
   const address = to ?? from;
@@ -62,7 +65,7 @@ async function copy(shell: Shell, config: Config, { database, isTo }: Direction)
   return await copyToSqlite(fleet, stateDir, { translated: toFolders(host), onProgress });
 }
 
-/** A line that is written over, for people who wait. */
+/** A progress line that is overwritten. */
 function progressOn({ stderr }: Shell) {
   return ({ table, rows, of }: { readonly table: string; readonly rows: number; readonly of: number }): void => {
     if (stderr.isTTY) stderr.write(`\r\x1b[K${table}: ${rows} of ${of}${rows === of ? '\r\x1b[K' : ''}`);
@@ -101,9 +104,9 @@ export interface TargetOptions {
 }
 
 /**
- * The database that an address names. Where it is that of the configuration, its password and certificates are used.
+ * The database that an address names. If it is the configured one, its password and certificates are used.
  *
- * @param address true: that of the configuration
+ * @param address true: the configured one
  * @throws {CommandError}
  */
 export async function databaseOf(
@@ -147,7 +150,7 @@ type Translated = CopyOptions['translated'];
 
 interface HostFolders {
   readonly hostName: string;
-  /** Declared as shares, or proved to be some. */
+  /** Declared as shares, or proved to be shared. */
   readonly shared: readonly WatchedShare[];
 }
 
@@ -155,15 +158,15 @@ interface HostFolders {
 export function toPlaces({ hostName, shared }: HostFolders): Translated {
   const shares = new Map(shared.map(({ path, place }) => [path, place]));
   return (folder, table) => {
-    // It came from a fleet before, and was no folder of this host.
+    // The row was copied from a fleet before, and its folder belonged to another host.
     if (!folder.startsWith('/')) return folder;
     const place = shares.get(folder);
-    // Which directory it is says each host for itself.
+    // Each host records for itself which directory a folder is.
     return place === undefined || table === 'root' ? localPlace(hostName, folder) : place;
   };
 }
 
-/** The folders of this host. Those of other hosts keep their names, which are no paths: they are not watched here. */
+/** The folders of this host. Those of other hosts keep their names, which are not paths: they are not watched here. */
 export function toFolders({ hostName, shared }: HostFolders): Translated {
   const own = localPlace(hostName, '');
   const shares = new Map(shared.map(({ path, place }) => [place, path]));
@@ -171,7 +174,7 @@ export function toFolders({ hostName, shared }: HostFolders): Translated {
     const share = shares.get(place);
     if (share !== undefined && table !== 'root') return share;
     const folder = place.startsWith(`${own}/`) ? place.slice(own.length) : place;
-    // Its name before it became a share is another place.
+    // The name of a folder before it became a share is another place.
     const isBefore = table !== 'root' && shared.some(({ path }) => path === folder);
     return isBefore ? place : folder;
   };

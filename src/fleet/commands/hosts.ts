@@ -17,7 +17,10 @@ import { commandDaemonOr, explain, queryRunningDaemon } from '../../cli/control.
 import { requireDaemonPlace } from '../../cli/daemon-place.ts';
 import { requireLoadable } from '../../cli/read-config.ts';
 
-/** `dropcast hosts`: the hosts that have the same ledger. @returns exit code 1 when one of them is silent, or the database is away */
+/**
+ * `dropcast hosts`: the hosts that share the ledger. @returns exit code 1 when one of them is silent, or the database
+ * is away
+ */
 export async function hosts(shell: Shell, options: Shared): Promise<number> {
   const view = await (await askHosts(shell, options)).list();
   if (options.json === true) printJson(view, shell.stdout);
@@ -79,13 +82,13 @@ export interface DrainOptions extends Shared {
   readonly wait?: boolean;
 }
 
-/** How often a host that is drained is looked at; its row is a few seconds old anyway. */
+/** How often a draining host is checked; its row is a few seconds old anyway. */
 const lookMs = 1_000;
 
 /**
- * `dropcast hosts drain NAME`: it finishes what runs, and starts nothing new.
+ * `dropcast hosts drain NAME`: the host finishes its running steps, and starts nothing new.
  *
- * @returns exit code 1 when it fell silent before it was drained
+ * @returns exit code 1 when it became silent before it was drained
  */
 export async function drainHost(shell: Shell, name: string, options: DrainOptions): Promise<number> {
   const { undo: isUndone = false, wait = false, json = false } = options;
@@ -105,19 +108,19 @@ export async function drainHost(shell: Shell, name: string, options: DrainOption
   return wait && host?.state === 'silent' ? exitCodes.failed : exitCodes.fine;
 }
 
-/** What waiting for a host needs. */
+/** What the wait for a host needs. */
 export interface Waiting {
   readonly ask: Pick<AskHosts, 'list'>;
-  /** Told once, and whenever it has changed. */
+  /** Called once, and whenever the words have changed. */
   say(words: string): void;
-  /** Resolves a little later. @returns false when the command was interrupted */
+  /** Resolves after a pause. @returns false when the command was interrupted */
   rest(): Promise<boolean>;
 }
 
 /**
- * Waits until nothing runs on a host that is drained.
+ * Waits until nothing runs on a draining host.
  *
- * @returns the host as it is then; one that is silent or stopped does not get any further
+ * @returns the host at that time; a silent or stopped host makes no further progress
  * @throws {CommandError} the command was interrupted, the host was forgotten, or its drain was undone
  */
 export async function untilDrained(name: string, { ask, say, rest }: Waiting): Promise<HostView> {
@@ -136,7 +139,10 @@ export async function untilDrained(name: string, { ask, say, rest }: Waiting): P
   }
 }
 
-/** `dropcast hosts forget NAME`: one that is permanently gone. @returns exit code 1 when it runs, or there is none of this name */
+/**
+ * `dropcast hosts forget NAME`: removes a host that will not return. @returns exit code 1 when it runs, or there is
+ * none of this name
+ */
 export async function forgetHost(shell: Shell, name: string, options: Shared): Promise<number> {
   const changed = await (await askHosts(shell, options)).forget(name);
   if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);
@@ -145,7 +151,7 @@ export async function forgetHost(shell: Shell, name: string, options: Shared): P
   return exitCodes.fine;
 }
 
-/** Asks about hosts: the daemon of this one, or the database while none runs here. */
+/** Reads the hosts: from the daemon of this one, or from the database while none runs here. */
 interface AskHosts {
   list(): Promise<HostsView>;
   drain(wanted: DrainWanted): Promise<HostChanged>;
@@ -174,7 +180,7 @@ async function askHosts(shell: Shell, options: Shared): Promise<AskHosts> {
   };
 }
 
-/** Straight on the database. */
+/** Works directly on the database. */
 async function withFleet<T>({ ledger, hostName }: Config, work: (fleet: Fleet | null) => Promise<T>): Promise<T> {
   if (ledger === null) return work(null);
   const { openPool } = await import('../postgres/pool.ts');

@@ -6,13 +6,13 @@ import type { StoredRow, Value } from '../../ledger/work.ts';
 import type { Side, Table } from './side.ts';
 
 interface CopiedTable {
-  /** The columns that tell its rows apart. */
+  /** The columns that identify a row. */
   readonly key: readonly string[];
   /** The column that names a folder. */
   readonly folder?: string;
   /** The column with an expectation, which begins with its folder. */
   readonly expectation?: string;
-  /** Columns with JSON that PostgreSQL looks into, or that is taken apart for it: even there it takes no NUL. */
+  /** Columns with JSON that PostgreSQL parses: there, too, it accepts no NUL. */
   readonly json?: readonly string[];
 }
 
@@ -39,30 +39,31 @@ export const tables: Readonly<Record<Table, CopiedTable>> = {
   expected_file: { key: ['expectation', 'file_id'], expectation: 'expectation' },
 };
 
-/** A new ledger has a row in them. */
+/** A new ledger already has a row in these tables. */
 const bornWith: readonly Table[] = ['identity', 'budget'];
 
 export interface Copied {
   readonly table: Table;
   readonly rows: number;
-  /** Of all rows; the same on both sides. */
+  /** Checksum of all rows, equal on both sides. */
   readonly checksum: string;
 }
 
 export interface CopyOptions {
-  /** What the other ledger calls a folder. */
+  /** The name of a folder in the other ledger. */
   translated(folder: string, table: Table): string;
   onProgress?(progress: { readonly table: Table; readonly rows: number; readonly of: number }): void;
 }
 
-/** Rows of one statement: a file has 45 columns, and SQLite takes 32,766 values. */
+/** Rows of one statement: a file has 45 columns, and SQLite accepts 32,766 values. */
 const BATCH = 500;
 
 /**
- * Copies every row of one ledger into an empty one, with its numbers and its identity, and reads it back to compare. One that was copied
- * before, and has not changed since, is only compared. Both sides are in a transaction; who calls commits, and rolls back when this throws.
+ * Copies every row of one ledger into an empty one, with its numbers and its identity, and reads it back to compare. A
+ * copy that exists and matches is only compared. Both sides are in a transaction, which the caller commits, or rolls
+ * back when this throws.
  *
- * @throws {LedgerError} when there is something in the other one, or what was written is not what was read
+ * @throws {LedgerError} when the target is not empty, or the rows read back differ from those written
  */
 export async function copyLedger(from: Side, to: Side, options: CopyOptions): Promise<readonly Copied[]> {
   const before = await copiedBefore({ from, to, ...options });
@@ -76,7 +77,7 @@ export async function copyLedger(from: Side, to: Side, options: CopyOptions): Pr
 
 const allTables = Object.keys(tables) as readonly Table[];
 
-/** @throws {LedgerError} when there are rows in it that no new ledger has */
+/** @throws {LedgerError} when the ledger has rows that a new one lacks */
 export async function requireEmpty(side: Side): Promise<void> {
   for (const table of allTables.filter((each) => !bornWith.includes(each))) {
     const rows = await count(side, table);
@@ -87,7 +88,7 @@ export async function requireEmpty(side: Side): Promise<void> {
   }
 }
 
-/** @returns null when the other one is not this ledger, row for row */
+/** @returns null when the target is not a copy of this ledger, row for row */
 async function copiedBefore({ from, to, translated }: Copying): Promise<readonly Copied[] | null> {
   if ((await identityOf(from)) !== (await identityOf(to))) return null;
   const copied: Copied[] = [];
@@ -126,7 +127,10 @@ async function copyTable(table: Table, { from, to, translated, onProgress }: Cop
   return { table, rows: of, checksum: sent.hex };
 }
 
-/** What each store has for itself: checksums of rows in a file, who wrote a row in a fleet, columns that are looked for. */
+/**
+ * The columns without those that only one store has: checksums of rows in a file, the writer of a row in a fleet,
+ * search columns.
+ */
 async function commonColumns(table: Table, from: Side, to: Side): Promise<readonly string[]> {
   const theirs = await to.columns(table);
   const common = (await from.columns(table)).filter((name) => theirs.includes(name) && name !== 'checksum');
@@ -150,7 +154,7 @@ async function* batches(side: Side, table: Table, names: readonly string[]): Asy
   }
 }
 
-/** PostgreSQL has no NUL in a text, and half a surrogate pair is no UTF-8. */
+/** PostgreSQL accepts no NUL in a text, and half a surrogate pair is not valid UTF-8. */
 function inWordsOf(table: Table, row: StoredRow, translated: CopyOptions['translated']): StoredRow {
   const { folder, expectation, json } = tables[table];
   const named = (text: string): string => translated(text, table);
@@ -193,12 +197,15 @@ async function count(side: Side, table: Table): Promise<number> {
   return Number(row?.['n'] ?? 0);
 }
 
-/** `end` and `by` are words of SQL. */
+/** `end` and `by` are keywords of SQL. */
 function quoted(name: string): string {
   return `"${name}"`;
 }
 
-/** The checksum of a set of rows, in whatever order they come: a folder has another name on the other side, and so another place. */
+/**
+ * The checksum of a set of rows, independent of their order: a folder has another name on the other side, and so
+ * another position.
+ */
 class RowSum {
   readonly #lanes = new BigUint64Array(4);
   #rows = 0;

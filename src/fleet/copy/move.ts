@@ -26,19 +26,19 @@ export interface Fleet {
   /** `PostgreSQL at db.example.com` */
   readonly name: string;
   readonly user: string;
-  /** This member, which is said to have written the rows. */
+  /** This member, recorded as the writer of the rows. */
   readonly hostName: string;
 }
 
 /**
- * Copies the ledger of a state directory to an empty database, all of it or nothing. It stays where it is, and so do the receipts. A copy
- * that is there already is compared, and noted: so this can be repeated when nobody knows what came of it.
+ * Copies the ledger of a state directory to an empty database, completely or not at all. The ledger and the receipts
+ * stay in place. An existing copy is compared and recorded, so the command can be repeated after an unknown result.
  *
  * @throws {LedgerError} with the reason
  */
 export async function copyToPostgres(stateDir: string, fleet: Fleet, options: CopyOptions): Promise<readonly Copied[]> {
   await migrate(fleet);
-  // Opened once as always: what a crash left is put right, and the tables are of this version.
+  // Opens it once in the usual way, which repairs what a crash left and upgrades the tables.
   await (await openLedger(stateDir))[Symbol.asyncDispose]();
   const path = ledgerPath(stateDir);
   const copied = await withDatabase(path, (database) =>
@@ -53,8 +53,8 @@ export async function copyToPostgres(stateDir: string, fleet: Fleet, options: Co
 }
 
 /**
- * Copies the ledger of a database to a state directory, all of it or nothing. It stays where it is. A ledger that went to a database before is
- * set aside as `ledger.db.old-TIME`; one that is in use is not touched.
+ * Copies the ledger of a database to a state directory, completely or not at all. The database stays unchanged. A
+ * ledger that was copied to a database before is set aside as `ledger.db.old-TIME`; one that is in use is not touched.
  *
  * @throws {LedgerError} with the reason; nothing was copied
  */
@@ -64,13 +64,13 @@ export async function copyToSqlite(fleet: Fleet, stateDir: string, options: Copy
   const path = ledgerPath(stateDir);
   if (!isOld && (await isLedgerFile(path)))
     await withDatabase(path, (database) => requireEmpty(sqliteSide(database, path)));
-  // Beside the ledger until it is whole: whoever starts dropcast after a cut has what was there before.
+  // A separate file until it is complete, so that after a crash dropcast starts with the previous ledger.
   const fresh = `${path}.copy`;
   await removeLedger(fresh);
   try {
     const { copied, id } = await copyToFile(fleet, { fresh, path }, options);
     await inStateDirectory(stateDir, async () => {
-      // First, or the next start would give the copy the identity of the ledger before.
+      // Written first: otherwise the next start would give the copy the identity of the previous ledger.
       await writeLedgerId(stateDir, id);
       if (isOld) await setAside(path);
       await rename(fresh, path);
@@ -86,7 +86,7 @@ async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: 
   return withDatabase(fresh, async (database) => {
     const to = sqliteSide(database, path);
     const copied = await inTransaction(database, () =>
-      // Of one moment, also while a host writes that nobody has heard for a while.
+      // One snapshot, even if a host writes that has been silent for a while.
       fleet.pool.transaction(async (ask) => {
         await requireNoMembers(ask, fleet);
         const from = postgresSide(ask, fleet.name, (_, row) => row);
@@ -97,12 +97,12 @@ async function copyToFile(fleet: Fleet, { fresh, path }: { fresh: string; path: 
   });
 }
 
-/** An empty file is what an interrupted first start leaves. */
+/** An interrupted first start leaves an empty file. */
 async function isLedgerFile(path: string): Promise<boolean> {
   return ((await sizeOfUsableFile(path)) ?? 0) > 0;
 }
 
-/** Beside it, with what a crash left. */
+/** Moves it aside, together with what a crash left. */
 async function setAside(path: string): Promise<void> {
   const since = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
   for (const end of ['', '-wal']) {
@@ -140,7 +140,7 @@ async function inStateDirectory(stateDir: string, work: () => Promise<void>): Pr
   }
 }
 
-/** Hosts say every few seconds that they are there. None may begin before this is over. */
+/** Running hosts report every few seconds. None may start before the copy is complete. */
 async function requireNoMembers(ask: Ask, { name }: Fleet): Promise<void> {
   await ask('LOCK TABLE host IN SHARE ROW EXCLUSIVE MODE');
   const rows = await ask<{ name: string }>(
@@ -152,7 +152,7 @@ async function requireNoMembers(ask: Ask, { name }: Fleet): Promise<void> {
     );
 }
 
-/** As if this host had written the row: with the columns that PostgreSQL finds files by. */
+/** Adds the columns of a row written by this host, by which PostgreSQL finds files. */
 function writtenBy(host: string): Side['completed'] {
   return (table, row) => {
     if (table !== 'file') return row;
@@ -161,10 +161,10 @@ function writtenBy(host: string): Side['completed'] {
   };
 }
 
-/** Tables with numbers of their own. */
+/** Tables whose rows are numbered. */
 const numbered: ReadonlySet<Table> = new Set(['file', 'history', 'outbox', 'event']);
 
-/** A ledger in the schema `dropcast`, in a transaction of which `ask` asks. */
+/** A ledger in the schema `dropcast`, in the transaction of `ask`. */
 function postgresSide(ask: Ask, name: string, completed: Side['completed']): Side {
   const asked: Side['ask'] = (text, values = []) => ask<StoredRow>(numberedMarks(text), values);
   return {
@@ -182,14 +182,14 @@ function postgresSide(ask: Ask, name: string, completed: Side['completed']): Sid
     insert: async (table, rows) => {
       const { text, values } = insertion(table, rows, numbered.has(table) ? 'OVERRIDING SYSTEM VALUE' : '');
       await asked(text, values);
-      // The next new row comes after all that were copied.
+      // The next new row follows all copied ones.
       if (numbered.has(table))
         await asked(`SELECT setval(pg_get_serial_sequence(?, 'seq'), (SELECT max(seq) FROM ${table}))`, [table]);
     },
   };
 }
 
-/** `?` is SQLite's mark; in our texts it stands nowhere else. */
+/** `?` is SQLite's placeholder, and occurs nowhere else in our texts. */
 function numberedMarks(text: string): string {
   let n = 0;
   return text.replaceAll('?', () => `$${(n += 1)}`);

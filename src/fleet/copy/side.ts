@@ -3,16 +3,16 @@ import type { StoredRow, Value } from '../../ledger/work.ts';
 
 export type Table = keyof LedgerTables;
 
-/** A ledger that is copied from or to, in one transaction: all of it is of one moment, and is written together or not at all. */
+/** The source or target of a copy, in one transaction: it is one snapshot, and is written completely or not at all. */
 export interface Side {
-  /** For people. */
+  /** For display. */
   readonly name: string;
   columns(table: Table): Promise<readonly string[]>;
-  /** Values stand where the text has a `?`. */
+  /** Values replace each `?` of the text. */
   ask(text: string, values?: readonly Value[]): Promise<readonly StoredRow[]>;
-  /** What this store keeps of a row beside what all stores keep: a checksum, what it looks for. */
+  /** Adds the columns that only this store has: a checksum, search columns. */
   completed(table: Table, row: StoredRow): StoredRow;
-  /** Adds rows with the numbers that they have. */
+  /** Adds rows with their existing numbers. */
   insert(table: Table, rows: readonly StoredRow[]): Promise<void>;
 }
 

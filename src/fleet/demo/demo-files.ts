@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 export interface DemoFile {
   /** Absolute. */
   readonly path: string;
-  /** The folder it lies in, in short, and its name there. */
+  /** The short name of its folder, and its name there. */
   readonly name: string;
 }
 
@@ -18,7 +18,9 @@ const onShare: readonly (readonly [sample: string, to: string])[] = [
   ['interview.mp3', 'talks/interview.mp3'],
 ];
 
-/** Copies the samples to where each is wanted, with a renaming at the end, as an exporter does. No two have the same content. */
+/**
+ * Copies the samples to their folders, and renames each at the end, as an exporter does. No two have the same content.
+ */
 export async function dropFiles(
   samples: string,
   share: string,
@@ -44,7 +46,7 @@ async function drop(sample: string, path: string): Promise<void> {
   await rename(hidden, path);
 }
 
-/** A box of an MP4 file that players pass over: with another one in it, equal samples are other files. */
+/** A box of an MP4 file that players ignore: it makes equal samples different files. */
 function note(text: string): Buffer {
   const content = Buffer.from(text);
   const head = Buffer.alloc(8);

@@ -17,16 +17,16 @@ export interface DemoMember extends AsyncDisposable {
   /** Its own folder, which no other member can read. */
   readonly folder: string;
   isRunning(): boolean;
-  /** Starts it, again. Resolves when it is ready. */
+  /** Starts or restarts it. Resolves when it is ready. */
   start(): Promise<void>;
-  /** What `kill -9` does. */
+  /** Kills it like `kill -9`. */
   kill(): void;
-  /** What it says of all files; null when it does not answer. */
+  /** Its view of all files; null when it does not answer. */
   files(): Promise<readonly FileView[] | null>;
 }
 
 export interface DemoFleet {
-  /** Where everything lies. */
+  /** The directory of the whole demo. */
   readonly scratch: string;
   /** The folder that all members can read. */
   readonly share: string;
@@ -51,7 +51,7 @@ interface Where {
   readonly env: Shell['env'];
 }
 
-/** Of what a member printed: enough to say why it did not start. */
+/** Characters kept of a member's output: enough to show why it did not start. */
 const mostSaid = 4_000;
 /** Three members start at once, each in a process of its own. */
 const startsWithinMs = 120_000;
@@ -75,7 +75,7 @@ class Member implements DemoMember {
 
   async start(): Promise<void> {
     const { config, env } = this.#where;
-    // In a group of its own: Ctrl-C of the terminal is for the demo, which stops its members itself.
+    // In a process group of its own: Ctrl-C of the terminal reaches only the demo, which stops its members itself.
     const child = spawn(process.execPath, [programFile(), 'run', '--config', config], {
       env,
       detached: true,

@@ -3,20 +3,20 @@ import { hasEnded } from '../../cli/output/progress-view.ts';
 import type { FileProgress, ProgressView } from '../../cli/output/progress-view.ts';
 import type { DemoFile } from './demo-files.ts';
 
-/** How the files of the demo go, as its members tell it. */
+/** The progress of the demo's files, as its members report it. */
 export class FleetCourse {
   readonly #files: readonly DemoFile[];
   readonly #now = new Map<string, FileView>();
-  /** By path, the members that were seen to send it, in their order. */
+  /** By path, the members that were seen sending it, in their order. */
   readonly #senders = new Map<string, string[]>();
-  /** By path, files whose end was shown. */
+  /** By path, files whose end was displayed. */
   readonly #ended = new Set<string>();
 
   constructor(files: readonly DemoFile[]) {
     this.#files = files;
   }
 
-  /** @param member who says it: of what it does itself it knows most */
+  /** @param member the reporting member, which knows most about its own work */
   hear(member: string, views: readonly FileView[]): void {
     for (const view of views) {
       const before = this.#now.get(view.path);
@@ -26,7 +26,7 @@ export class FleetCourse {
     }
   }
 
-  /** Who sends a file of the share at present, with most of it still to come. */
+  /** The member that is sending a file of the share, with most of it still to come. */
   busySender(): { readonly member: string; readonly file: DemoFile } | null {
     const sending = this.#files
       .filter(({ name }) => name.startsWith('nas1/'))
@@ -44,7 +44,10 @@ export class FleetCourse {
     return this.#senders.get(path) ?? [];
   }
 
-  /** Who has the file of a dead member now. An upload may be over before anyone looks, so the host of its row counts as well. */
+  /**
+   * The member that now has the file of a dead one. An upload may end between two checks, so the host of its row counts
+   * as well.
+   */
   heir(file: DemoFile, dead: string): string | null {
     const host = this.#now.get(file.path)?.host ?? null;
     const last = this.senders(file).at(-1) ?? host;
@@ -60,7 +63,10 @@ export class FleetCourse {
     return this.#files.every((file) => this.view(file)?.state === 'done');
   }
 
-  /** One line for each file and member: a file that another takes over gets a line of its own. The end of a file is told once. */
+  /**
+   * One line for each file and member: a file that another member takes over gets a new line. The end of a file is
+   * reported once.
+   */
   progress(): ProgressView {
     const files = this.#files.flatMap((file) => {
       const view = this.view(file);

@@ -17,7 +17,7 @@ import { fleetSummary, fleetTable, judgeFleet } from './fleet-result.ts';
 
 const names = ['ingest1', 'ingest2', 'ingest3'];
 
-/** How often the members are asked, milliseconds. */
+/** The interval between two checks of the members, in milliseconds. */
 const everyMs = 200;
 
 /** A slow machine needs two minutes. Then the demo reports what it has. */

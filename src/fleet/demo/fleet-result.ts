@@ -8,17 +8,17 @@ import type { Shell } from '../../cli/shell.ts';
 import type { DemoFile } from './demo-files.ts';
 import type { FleetCourse } from './fleet-course.ts';
 
-/** What the service has in the end, which alone counts. */
+/** The final content of the service, which is the only thing that counts. */
 export interface FleetResult {
   readonly files: number;
   /** Files whose bytes are not on the service. */
   readonly lost: number;
-  /** Files whose bytes were taken more than once. */
+  /** Files whose bytes the service received more than once. */
   readonly twice: number;
   readonly isFine: boolean;
 }
 
-/** Compares what was dropped with what the service has. */
+/** Compares the dropped files with the content of the service. */
 export async function judgeFleet(
   files: readonly DemoFile[],
   course: FleetCourse,
@@ -29,7 +29,7 @@ export async function judgeFleet(
   const dropped = await Promise.all(files.map(async ({ path }) => sha256Of(await readFile(path))));
   const lost = dropped.filter((sha256) => !stored.includes(sha256)).length;
   const again = dropped.filter((sha256) => stored.filter((one) => one === sha256).length > 1).length;
-  // A body that replaced an equal one.
+  // A body that replaced an equal one counts too.
   const twice = Math.max(again, bodies.length - stored.length);
   return { files: files.length, lost, twice, isFine: lost === 0 && twice === 0 && course.isOver() };
 }
@@ -45,7 +45,7 @@ export function fleetTable(files: readonly DemoFile[], course: FleetCourse, shel
   const rows = files.map((file) => {
     const seen = course.senders(file);
     const host = course.view(file)?.host ?? null;
-    // The row says who sent it, also where the upload was over before anyone looked.
+    // The row names the sender, even if the upload ended between two checks.
     const senders = host === null || seen.at(-1) === host ? seen : [...seen, host];
     return [
       file.name,

@@ -3,10 +3,16 @@ import type { DemoFile } from './demo-files.ts';
 import type { DemoMember } from './demo-member.ts';
 import type { FleetCourse } from './fleet-course.ts';
 
-/** Another member takes over 10 to 15 s after the kill. Only the victim can read its own card, so it is started again in any case. */
+/**
+ * Another member takes over 10 to 15 s after the kill. Only the victim can read its own card, so it is restarted in any
+ * case.
+ */
 const deadForMs = 30_000;
 
-/** One member is killed while it sends a file of the share, and started again once another has taken that file over, or after 30 s. */
+/**
+ * Kills one member while it sends a file of the share, and restarts it once another has taken that file over, or after
+ * 30 s.
+ */
 export class Killing {
   readonly #members: readonly DemoMember[];
   readonly #say: (line: string) => void;

@@ -4,16 +4,16 @@ import type { PostgresPlace } from './place.ts';
 export interface Limits {
   /** For a connection: TCP, TLS and login together. */
   readonly connectMs: number;
-  /** For one statement, by the server. */
+  /** For one statement, enforced by the server. */
   readonly statementMs: number;
-  /** For the answer to one statement, by us: a server that hangs measures nothing. */
+  /** For the answer to one statement, enforced by this host, because a hanging server measures nothing. */
   readonly answerMs: number;
 }
 
-/** The server ends sessions that hold locks and do nothing for this long: their host sleeps, or is gone. */
+/** The server ends sessions that hold locks and do nothing for this long, because their host sleeps or is gone. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** Everything is said here: what is not said, pg would look up in the environment of the process. */
+/** Sets everything: pg would read missing values from the environment of the process. */
 export function clientConfig(place: PostgresPlace, hostName: string, limits: Limits): ClientConfig {
   const { host, port, user, database, password, ca, tls } = place;
   return {

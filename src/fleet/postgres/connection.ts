@@ -23,7 +23,7 @@ import type { Sent } from './outcome.ts';
 import { inOne, numbered, storable } from './statement.ts';
 
 export interface PostgresConnection extends Connection {
-  /** Looks whether this is still the database that was written to last; if not, does what `moved` does. */
+  /** Checks whether this is still the database that was written to last; if not, calls `moved`. */
   check(): Promise<void>;
   /** Resolves when every write is on disk, or refused. */
   finish(): Promise<void>;
@@ -33,25 +33,25 @@ export interface ConnectionOptions {
   readonly pool: Pick<PostgresPool, 'rows' | 'transaction'>;
   readonly words: SqlWords;
   /**
-   * Proves in the transaction of writes that this host holds files, where several may: it finds the `id` of each that it holds, and keeps it so
-   * until the end. All at once, in an order that is the same for whoever locks some of them.
+   * Proves in the transaction of a write that this host holds the files: returns the `id` of each that it holds, and
+   * keeps it held until the end. It locks all at once, in an order that is the same for every host.
    */
   readonly fence?: ((ids: readonly string[]) => Query) | undefined;
-  /** The name of this host, which others hear after each write. */
+  /** The name of this host, which is signalled to the others after each write. */
   readonly host: string;
   /**
-   * The database is another server, another start of it, or other tables than before: it may have lost the last writes. Nothing is written
-   * until this has resolved.
+   * The database is another server, was restarted, or has other tables than before, so it may have lost the last
+   * writes. Nothing is written until this has resolved.
    *
-   * @param direct writes at once, and not in turn
+   * @param direct writes at once, out of turn
    */
   moved(direct: Pick<Connection, 'db' | 'words' | 'write'>): Promise<void>;
 }
 
-/** What is heard there is a hint: who wrote, or nothing after a new connection. */
+/** Its notifications are hints: the name of a writer, or nothing after a new connection. */
 export const channel = 'dropcast';
 
-/** The way to a ledger that several hosts share. `db.destroy()` leaves the pool to its owner. */
+/** The connection to a ledger that several hosts share. `db.destroy()` leaves the pool to its owner. */
 export function connectTo(options: ConnectionOptions): PostgresConnection {
   const { pool, words, moved } = options;
   const db = new Kysely<LedgerTables>({
@@ -61,7 +61,7 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
-    // PostgreSQL knows no empty list.
+    // PostgreSQL accepts no empty list.
     plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
   });
   let database: string | null = null;
@@ -109,15 +109,18 @@ export function connectTo(options: ConnectionOptions): PostgresConnection {
   };
 }
 
-/** The transaction met another database than the one that was caught up with. Nothing was written. */
+/** The transaction reached another database than the one known to this host. Nothing was written. */
 class OtherDatabaseError extends Error {
   override readonly name = 'OtherDatabaseError';
 }
 
-/** Writes that PostgreSQL undoes again and again are in the way of something that does not end. */
+/** Writes that PostgreSQL rolls back again and again conflict with something that does not end. */
 const mostTries = 5;
 
-/** Lines of the history get their numbers in the order of the commits, so that who reads on from a number misses none. */
+/**
+ * Lines of the history get their numbers in the order of the commits, so that a reader who continues from a number
+ * misses none.
+ */
 async function inTransaction(
   { pool, host, fence }: ConnectionOptions,
   writes: readonly Write<unknown>[],
@@ -159,10 +162,13 @@ async function requireHeld(
   if (ids.size > 0) throw new LostClaimError('the file is held by another host');
 }
 
-/** A host that stops between the lock and its commit keeps all others waiting: the server ends its session soon. */
+/** A host that stops between the lock and its commit blocks all others, so the server ends its session soon. */
 const shortIdleTime = "set_config('idle_in_transaction_session_timeout', '3000', true)";
 
-/** Each statement after the answer to the one before. @param last takes what may be done at the end of the transaction */
+/**
+ * Sends each statement after the answer to the one before. @param last collects statements for the end of the
+ * transaction
+ */
 async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
   let step = work.next();
   while (step.done !== true) {
@@ -177,7 +183,7 @@ async function doWork<T>(ask: Ask, work: Work<T>, last?: Query[]): Promise<T> {
   return step.value;
 }
 
-/** Queries of Kysely. What must be done together is a `Work`. */
+/** Queries of Kysely. Statements that belong together are a `Work`. */
 class PoolDriver implements Driver {
   readonly #connection: DatabaseConnection;
 

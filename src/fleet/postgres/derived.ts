@@ -5,7 +5,7 @@ import { causeKey } from '../../pipeline/file/selection.ts';
 import type { Value } from '../../ledger/work.ts';
 import { storable } from './statement.ts';
 
-/** In the table of the files. */
+/** Columns in the table of files. */
 export const derivedColumns = [
   'folder_key',
   'path_key',
@@ -26,8 +26,8 @@ export const derivedColumns = [
 ] as const;
 
 /**
- * Pure: what files are found by and is inside of other columns. SQLite has expressions for it, and indexes on them. PostgreSQL would refuse a
- * row whose JSON has a NUL in a text, which a service may send.
+ * Pure: values inside other columns by which files are found. SQLite has expressions with indexes for them. PostgreSQL
+ * would refuse a row whose JSON has a NUL in a text, which a service may send.
  */
 export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)[number] | 'checksum', Value>> {
   const { folder, path, plan, version, lastFailure, afterReady, endedAt } = facts;
@@ -51,24 +51,24 @@ export function derivedOf(facts: Facts): Readonly<Record<(typeof derivedColumns)
     over_kind: lastFailure?.over?.kind ?? null,
     due_at: endedAt === null || afterMs === null ? null : endedAt + afterMs,
     when_full: later?.whenFull ?? null,
-    // Of rows in a file of ours only.
+    // Only rows in a ledger file have one.
     checksum: null,
   };
 }
 
-/** `mkv`; empty for a name without one, or with one that is hardly one. */
+/** `mkv`; empty for a name without one, or with an unlikely one. */
 function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.');
   const ending = dot === -1 ? '' : path.slice(dot + 1);
   return /^[a-zA-Z0-9]{0,8}$/.test(ending) ? ending.toLowerCase() : '';
 }
 
-/** In bytes. A row of a btree takes 2,704, and has two of these. */
+/** In bytes. An entry of a btree may have 2,704, and has two of these. */
 const longest = 1_000;
 
 /**
- * Pure: the key of a text in an index. A short one is its own key. A long one has its beginning, by which it is in its order, and a hash
- * of all of it, and is longer than any short one
+ * Pure: the key of a text in an index. A short text is its own key. The key of a long one consists of its beginning,
+ * which gives the order, and a hash of all of it, and is longer than any short key
  * ([why](../../../docs/decisions/0072-one-text-for-two-stores.md)).
  */
 export function keyOf(text: string): string {
@@ -79,7 +79,7 @@ export function keyOf(text: string): string {
 
 /** The part of a text with which its key begins. */
 export function startOf(text: string): string {
-  // A letter takes three bytes at most, or four for two.
+  // A character takes three bytes at most, or four for two.
   if (text.length * 3 <= longest) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= longest) return text;

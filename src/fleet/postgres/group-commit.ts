@@ -3,14 +3,14 @@ import type { Work } from '../../ledger/work.ts';
 
 export interface Write<T> {
   readonly work: () => Work<T>;
-  /** The file that this host must hold meanwhile. */
+  /** The file that this host must hold during the write. */
   readonly held?: string | undefined;
 }
 
-/** Does writes in their order in one transaction. @returns what each returned, once all are on disk */
+/** Runs writes in their order in one transaction. @returns their results, once all are on disk */
 export type Together = (writes: readonly Write<unknown>[]) => Promise<readonly unknown[]>;
 
-/** Collects the writes that come while a transaction is under way into the next one. */
+/** Collects writes that arrive during a transaction into the next one. */
 export interface GroupCommit {
   write<T>(work: () => Work<T>, held?: string): Promise<T>;
   /** Resolves when nothing waits. */
@@ -26,14 +26,14 @@ interface Member extends Write<unknown> {
 }
 
 /**
- * Writes are done in the order of the calls, one transaction after the other. A write that is refused takes no other with it: a group that
- * fails is rolled back, and each of its writes is tried alone.
+ * Runs writes in the order of the calls, one transaction after the other. A refused write affects no other: a group
+ * that fails is rolled back, and each of its writes is tried alone.
  */
 export function createGroupCommit(together: Together): GroupCommit {
   let waiting: Member[] = [];
   let running: Promise<void> | null = null;
   const run = async (): Promise<void> => {
-    // Whatever is written in this turn of the event loop comes along.
+    // Writes of this turn of the event loop join the group.
     await new Promise(setImmediate);
     while (waiting.length > 0) {
       const group = waiting.slice(0, mostInGroup);
@@ -59,7 +59,7 @@ async function commit(group: readonly Member[], together: Together): Promise<voi
     const results = await together(group);
     group.forEach(({ resolve }, n) => resolve(results[n]));
   } catch (error) {
-    // Where the database is away, it is so for all of them; and of an unknown outcome nothing may be repeated.
+    // When the database is away, all writes of the group fail; after an unknown outcome nothing may be repeated.
     if (group.length === 1 || isAway(error)) for (const { reject } of group) reject(error);
     else for (const member of group) await commit([member], together);
   }

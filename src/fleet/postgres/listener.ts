@@ -1,14 +1,14 @@
 import { Client, escapeIdentifier, type ClientConfig } from 'pg';
 import type { Reachable } from './reachable.ts';
 
-/** One connection that hears notifications, as long as somebody listens. */
+/** One connection for notifications, open as long as it has listeners. */
 export interface Listener extends AsyncDisposable {
   listen(channel: string, heard: (payload: string) => void): Disposable;
 }
 
 type Heard = (payload: string) => void;
 
-/** A connection that died without a word is found out by asking. */
+/** A query detects a connection that died silently. */
 const ASK_EVERY_MS = 30_000;
 
 export function createListener(config: ClientConfig, createReachable: () => Reachable): Listener {

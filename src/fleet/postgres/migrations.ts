@@ -5,10 +5,10 @@ import { steps as ours } from './steps.ts';
 import type { Step } from './steps.ts';
 import { isThereAlready } from './why-away.ts';
 
-/** The tables of a ledger are in a schema of their own: the database may have others. */
+/** The tables of a ledger have a schema of their own, because the database may have others. */
 export const ledgerSchema = 'dropcast';
 
-/** The schema that this dropcast knows. */
+/** The schema version of this release. */
 export const knownSchema = ours.length;
 
 interface Migration {
@@ -21,10 +21,10 @@ interface Migration {
 }
 
 /**
- * Brings the tables to the schema of this dropcast: each step in its own transaction, one host at a time. A newer schema is left as it is,
- * and used, unless one of its steps says that this dropcast is too old for it.
+ * Upgrades the tables to the schema of this release: each step in its own transaction, one host at a time. A newer
+ * schema stays unchanged and is used, unless one of its steps says that this release is too old for it.
  *
- * @throws {LedgerError} with the reason; nothing of the step that failed was done
+ * @throws {LedgerError} with the reason; nothing of the failed step was done
  */
 export async function migrate(migration: Migration): Promise<void> {
   const { steps = ours, pool } = migration;
@@ -38,13 +38,13 @@ export async function migrate(migration: Migration): Promise<void> {
   }
 }
 
-/** Another host that makes the first tables at the same time is faster once. */
+/** Another host that creates the first tables at the same time wins once. */
 const mostTries = 3;
 
 /**
- * Checks, before anything is changed, that there is nothing yet, or a ledger that this dropcast may work on.
+ * Checks, before any change, that there is no ledger yet, or one that this release may use.
  *
- * @returns its schema; 0: there is none yet
+ * @returns its schema version; 0: there is none yet
  * @throws {LedgerError} when it is neither
  */
 export async function identify(migration: Migration): Promise<{ readonly schema: number }> {
@@ -77,7 +77,10 @@ async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<
   return { schema };
 }
 
-/** @param isFirst whether there are no tables to lock yet: of two hosts that make them at once, PostgreSQL lets one fail */
+/**
+ * @param isFirst whether there are no tables to lock yet: if two hosts create them at the same time, PostgreSQL lets
+ *   one fail
+ */
 async function doNext(ask: Ask, migration: Migration, isFirst: boolean): Promise<void> {
   const { steps = ours } = migration;
   if (!isFirst) await ask(`LOCK TABLE ${ledgerSchema}.schema_step IN EXCLUSIVE MODE`);
@@ -111,7 +114,7 @@ async function makeSchema(ask: Ask, { name, user }: Migration): Promise<void> {
   );
 }
 
-/** A step that drops what an older release needs would break it while it runs. */
+/** A step that drops something which an older release needs would break it while it runs. */
 async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<void> {
   const older = await ask<{ name: string; version: string }>(
     `SELECT name, version FROM ${ledgerSchema}.host WHERE schema < $1 AND stopped_at IS NULL
@@ -126,7 +129,7 @@ async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<vo
   );
 }
 
-/** While a ledger is opened, what the database refuses is a reason to stop. */
+/** A refusal by the database is fatal while a ledger is being opened. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -138,7 +141,7 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As SQL wants it, where it is not a plain word. */
+/** Quoted for SQL, unless it is a plain word. */
 function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

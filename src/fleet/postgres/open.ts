@@ -18,9 +18,9 @@ import type { PostgresPlace } from './place.ts';
 import type { PostgresPool } from './pool.ts';
 import { postgresWords } from './words.ts';
 
-/** The rows that several hosts share. Who has which file and the budget come from elsewhere. */
+/** The rows that several hosts share. Claims and the budget are implemented elsewhere. */
 export interface SharedRows extends Omit<Ledger, 'claim' | 'budget'> {
-  /** Which host wrote each of these files last. */
+  /** The host that wrote each of these files last. */
   hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -32,22 +32,22 @@ export interface SharedRowsOptions {
   /** Folders, as rows name them, whose bytes this host can read; null: all of them. */
   visible(): SeenFolders | null;
   readonly fence?: ConnectionOptions['fence'];
-  /** Told what was repaired after it was opened. */
+  /** Receives what was repaired after opening. */
   repaired(what: string): void;
-  /** Told that nothing new is taken up for some time, and why. */
+  /** Called when nothing new may start for some time, with the reason. */
   settles(why: string): void;
-  /** Told that the database may lack rows that were there: it is another server, another start of it, or other tables. */
+  /** Called when the database may have lost rows: it is another server, was restarted, or has other tables. */
   moved(): void;
-  /** Gives the folder of a receipt, as this host names it, the name that rows have for it. */
+  /** Replaces the folder of a receipt, named by this host, by its name in rows. */
   readonly placed?: (facts: Facts) => Facts;
 }
 
-/** How often a host looks whether the database is another one, if nothing else makes it look. */
+/** How often a host checks whether the database is another one, without other reasons to check. */
 const checkEveryMs = 5_000;
 
 /**
- * Opens the ledger of a fleet and brings its tables up to date. Its rows never lag behind the receipts of this host: not when it is opened,
- * and not after the database went on as another server or from a backup.
+ * Opens the ledger of a fleet and upgrades its tables. Its rows never lag behind the receipts of this host: neither
+ * when it is opened, nor after the database moved to another server or was restored from a backup.
  *
  * @throws {LedgerError} it cannot be used, or is of a newer release
  */
@@ -71,10 +71,10 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
   const id = await identityOf(connection, stateDir, nameOf(place));
   await explained(connection.check);
   repaired = (...what) => what.forEach(options.repaired);
-  // A new connection: whatever this host wrote before is compared, also where it has nothing to write.
+  // After a new connection, everything that this host wrote before is compared, even if it has nothing to write.
   const checkAgain = (): void => void connection.check().catch(() => undefined);
   const listening = pool.listen(channel, (payload) => void (payload === '' && checkAgain()));
-  // A standby that takes over may keep its connections, and where notifications do not come through, nothing is heard of a new one.
+  // A standby that takes over may keep its connections, and without notifications a host does not learn of it.
   const timer = setInterval(checkAgain, checkEveryMs).unref();
   return {
     ...portsOf(connection),
@@ -82,7 +82,7 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
     counter: createCounterRow(connection),
     id,
     repairs,
-    // PostgreSQL looks for damage itself, and its administrator makes the copies.
+    // PostgreSQL checks for damage itself, and its administrator makes the copies.
     verify: async () => [],
     backUp: async () => undefined,
     hostsOf: async (ids) => {
@@ -100,7 +100,7 @@ export async function openSharedRows(pool: PostgresPool, options: SharedRowsOpti
 }
 
 /**
- * Opens the ledger of a fleet for a command that only reads: it brings nothing up to date, and PostgreSQL refuses what would change anything.
+ * Opens the ledger of a fleet for a command that only reads: it upgrades nothing, and PostgreSQL refuses any change.
  *
  * @returns null when there is none yet
  * @throws {LedgerError} it cannot be used, or is of another release
@@ -140,7 +140,7 @@ export async function openRowsToRead(
   };
 }
 
-/** A state directory belongs to one ledger: its receipts are about the files of that one. */
+/** A state directory belongs to one ledger, whose files its receipts are about. */
 async function identityOf({ db }: Connection, stateDir: string, name: string): Promise<string> {
   const { ledger } = await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow();
   const known = await readLedgerId(stateDir);

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 import type { PostgresPool } from './pool.ts';
 
-/** A transaction that was sent to its end. */
+/** A transaction whose COMMIT was sent. */
 export interface Sent {
   readonly xid: string;
-  /** `whichDatabase`, as it answered in the transaction. */
+  /** `whichDatabase`, as returned in the transaction. */
   readonly database: string;
 }
 
-/** Which server this is, since which start, which database and which tables: others may lack what this host has written. */
+/** Which server, since which start, which database and which tables: others may lack the writes of this host. */
 export const whichDatabase = `concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE
   datname = current_database()), to_regclass('dropcast.file')::oid)`;
 
-/** Writes wait for it. */
+/** Other writes wait for it. */
 const patienceMs = 3_000;
 const everyMs = 100;
 
 /**
- * The connection was cut in a COMMIT: the server knows what came of it. Another server does not, nor one that has started since: there the
- * same number may be another transaction.
+ * The connection was cut during a COMMIT: the server knows its outcome. Another server does not, nor one that was
+ * restarted since: there the same number may be another transaction.
  *
- * @returns null: nobody can tell
+ * @returns null: unknown
  */
 export async function outcomeOf(
   pool: Pick<PostgresPool, 'rows'>,
@@ -52,8 +52,8 @@ async function statusOf(
 }
 
 /**
- * @param results what is to be returned when it was done
- * @throws {LedgerUnavailableError} it was not, or nobody knows
+ * @param results returned if the transaction was committed
+ * @throws {LedgerUnavailableError} it was not, or that is unknown
  */
 export async function settled<T>(
   error: unknown,

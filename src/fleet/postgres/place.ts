@@ -1,4 +1,4 @@
-/** Where the database is, and who we are there. Type of `ledger` in the configuration. */
+/** The address of the database, and our login. Type of `ledger` in the configuration. */
 export interface PostgresPlace {
   /** A name, an IP address, or the absolute directory of a Unix socket. */
   readonly host: string;
@@ -12,7 +12,7 @@ export interface PostgresPlace {
   readonly tls: boolean;
 }
 
-/** As people read it: `PostgreSQL at db.example.com`. */
+/** For display: `PostgreSQL at db.example.com`. */
 export function nameOf({ host, port }: PostgresPlace): string {
   return `PostgreSQL at ${host}${port === 5432 || host.startsWith('/') ? '' : `:${port}`}`;
 }

@@ -10,11 +10,11 @@ import { isPlanOld, troubleOf } from './why-away.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Asking {
-  /** Of a prepared statement: the server plans it once for each connection. */
+  /** The name of a prepared statement: the server plans it once for each connection. */
   readonly name?: string;
 }
 
-/** Asks one statement, with `$1` for its values. int8 and numeric are numbers. */
+/** Runs one statement, with `$1` for its values. int8 and numeric are numbers. */
 export type Ask = <R extends Row = Row>(
   text: string,
   values?: readonly unknown[],
@@ -22,29 +22,31 @@ export type Ask = <R extends Row = Row>(
 ) => Promise<readonly R[]>;
 
 /**
- * Connections to the database of a fleet, at most five. Everything rejects with `LedgerUnavailableError` while the database refuses,
- * or does not answer in time; the next call tries again. Nothing that may have been done is repeated here.
+ * Connections to the database of a fleet, at most five. Every call rejects with `LedgerUnavailableError` while the
+ * database refuses, or does not answer in time; the next call tries again. A statement that may have been executed is
+ * never repeated here.
  */
 export interface PostgresPool extends AsyncDisposable {
-  /** One statement by itself. When the connection is cut, it may have been done all the same. */
+  /** One statement outside of a transaction. If the connection is cut, it may have been executed nevertheless. */
   readonly rows: Ask;
   /**
-   * Statements that are done together or not at all. A thrown error rolls back and is thrown again. Where a statement was prepared before
-   * the tables changed, all of it is done again.
+   * Statements that are committed together or not at all. A thrown error rolls back and is thrown again. If a statement
+   * was prepared before the tables changed, the whole transaction is repeated.
    *
-   * @param kind `read`: all of it is of one moment, and changes nothing
+   * @param kind `read`: one snapshot, without changes
    * @throws {OutcomeUnknownError} when the connection was cut while it committed
    */
   transaction<T>(work: (ask: Ask) => Promise<T>, kind?: 'write' | 'read'): Promise<T>;
   /**
-   * Hears notifications on a connection of its own, which comes back by itself. Some may be lost.
+   * Receives notifications on a connection of its own, which reconnects automatically. Some may be lost.
    *
-   * @param heard gets the payload; an empty one as well after each new connection, as something may have been missed
+   * @param heard gets the payload; an empty one also after each new connection, because a notification may have been
+   *   missed
    */
   listen(channel: string, heard: (payload: string) => void): Disposable;
-  /** Since when it has not answered, in milliseconds since 1970; null: it answers. */
+  /** Since when it has not answered, epoch milliseconds; null: it answers. */
   awaySince(): number | null;
-  /** Which server that is and why, a sentence without its full stop; null: it answers. */
+  /** The server and the reason, as a sentence without its full stop; null: it answers. */
   whyAway(): string | null;
 }
 
@@ -55,7 +57,7 @@ export interface PoolOptions {
   readonly outage?: Outage;
 }
 
-/** One more listens. */
+/** One more connection listens. */
 const MAX_CONNECTIONS = 4;
 const IDLE_MS = 300_000;
 const usual: Limits = { connectMs: 5_000, statementMs: 12_000, answerMs: 15_000 };
@@ -63,7 +65,7 @@ const usual: Limits = { connectMs: 5_000, statementMs: 12_000, answerMs: 15_000 
 /**
  * Opens the first connection.
  *
- * @throws {LedgerError} when there is none: one sentence with the reason and what to do
+ * @throws {LedgerError} when that fails: one sentence with the reason and what to do
  */
 export async function openPool(place: PostgresPlace, { limits, ...options }: PoolOptions): Promise<PostgresPool> {
   const pool = new ConnectedPool(place, options, { ...usual, ...limits });
@@ -85,7 +87,7 @@ class ConnectedPool implements PostgresPool {
   readonly #reachable: Reachable;
   readonly #place: PostgresPlace;
   readonly #clients = new Set<PoolClient>();
-  /** How many outages had ended when each connected. */
+  /** How many outages had ended when each connection was made. */
   readonly #outagesBefore = new WeakMap<PoolClient, number>();
   readonly #idle = new Set<PoolClient>();
 
@@ -138,8 +140,8 @@ class ConnectedPool implements PostgresPool {
   };
 
   /**
-   * A newer member that adds a column makes the prepared statements of each connection fail, before anything was done: those connections
-   * are given up.
+   * A newer member that adds a column makes the prepared statements of each connection fail, before anything is
+   * executed: those connections are given up.
    */
   async #planned<T>(ask: () => Promise<T>): Promise<T> {
     for (let refused = 0; ; refused += 1) {
@@ -151,7 +153,10 @@ class ConnectedPool implements PostgresPool {
     }
   }
 
-  /** Where one connection is cut, the others mostly are: each would have to find out by itself, and that can take long. */
+  /**
+   * If one connection is cut, the others usually are too: each would have to detect that on its own, which can take
+   * long.
+   */
   #release(client: PoolClient, isCut: boolean, isOfNoUse = isCut): void {
     client.release(isOfNoUse);
     if (isCut) for (const { connection } of this.#idle) connection.stream.destroy();
@@ -196,7 +201,7 @@ class ConnectedPool implements PostgresPool {
     }
   }
 
-  /** A statement that we no longer wait for still runs on its connection. */
+  /** A statement that timed out still runs on its connection. */
   #isCut(error: unknown): boolean {
     return troubleOf(error, this.#place)?.isCut ?? false;
   }
@@ -216,7 +221,7 @@ class ConnectedPool implements PostgresPool {
 
 const allInUse = 'all connections to the database of the ledger are in use';
 
-/** pg-pool's words for it. A connection that cannot be made is told in others. */
+/** pg-pool's words for a full queue. A failed connection has other words. */
 function isQueueTooLong(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
@@ -226,18 +231,21 @@ const begin = { write: 'begin', read: 'begin isolation level repeatable read, re
 function asked(client: PoolClient): Ask {
   return async (text, values = [], asking = {}) => {
     const answer: unknown = await client.query<never>({ text, values: [...values], ...asking });
-    // Several statements in one text have an answer each. pg-boss counts on the rows of all.
+    // Several statements in one text have an answer each. pg-boss needs the rows of all.
     return [answer].flat().flatMap((each) => (each as { readonly rows: readonly never[] }).rows);
   };
 }
 
-/** After a statement that failed, PostgreSQL answers COMMIT with a rollback, and calls it no error. */
+/** After a failed statement, PostgreSQL answers COMMIT with a rollback, and reports no error. */
 async function committed(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
   if (command !== 'COMMIT') throw new Error('a statement of this transaction failed, and nothing of it was written');
 }
 
-/** A text with its own BEGIN leaves a transaction open when it fails. The answer to an empty query tells; ROLLBACK alone would log a warning. */
+/**
+ * A text with its own BEGIN leaves a transaction open when it fails. The answer to an empty query shows that; ROLLBACK
+ * alone would log a warning.
+ */
 async function isBetweenTransactions(client: PoolClient): Promise<boolean> {
   try {
     await client.query('');
@@ -256,7 +264,7 @@ async function rolledBack(client: PoolClient): Promise<boolean> {
   }
 }
 
-/** For what is being asked when somebody closes. */
+/** For queries that are running when the pool is closed. */
 const CLOSING_MS = 5_000;
 
 async function patience(): Promise<void> {

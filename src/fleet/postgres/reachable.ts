@@ -3,8 +3,8 @@ import { nameOf, type PostgresPlace } from './place.ts';
 import { troubleOf, type Trouble } from './why-away.ts';
 
 /**
- * Whether the server is there, since when it is not, and when to ask again: after 0.1 to 2 s, by chance, so that a server that
- * starts is not met by all hosts at once.
+ * Whether the server answers, since when it does not, and when to try again: after a random 0.1 to 2 s, so that a
+ * starting server does not meet all hosts at once.
  */
 export class Reachable {
   readonly #place: PostgresPlace;
@@ -15,13 +15,13 @@ export class Reachable {
   #notBefore = 0;
   #outages = 0;
 
-  /** @param outage told of each outage after the first answer */
+  /** @param outage notified of each outage after the first answer */
   constructor(place: PostgresPlace, outage: Outage | null = null) {
     this.#place = place;
     this.#outage = outage;
   }
 
-  /** Milliseconds since 1970; null: it answers. */
+  /** Epoch milliseconds; null: it answers. */
   get awaySince(): number | null {
     return this.#away?.since ?? null;
   }
@@ -55,7 +55,7 @@ export class Reachable {
     if (this.#away !== null && this.pauseMs > 0) throw this.#unavailable(this.#away.trouble, undefined);
   }
 
-  /** No connection came about. */
+  /** The connection failed. */
   notConnected(): void {
     const longestMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
@@ -63,9 +63,9 @@ export class Reachable {
   }
 
   /**
-   * @param outages that had ended when the attempt began: if another one has ended since, the attempt failed in that outage and says nothing
-   *   about a new one
-   * @returns what to throw instead: `LedgerUnavailableError` where the database refuses, else the error itself
+   * @param outages number of outages that had ended when the attempt began: if another one has ended since, the attempt
+   *   failed in that outage and says nothing about a new one
+   * @returns the error to throw: `LedgerUnavailableError` if the database refuses, otherwise the error itself
    */
   translated(error: unknown, outages: number): unknown {
     const trouble = troubleOf(error, this.#place);
@@ -95,10 +95,10 @@ interface Away {
   readonly trouble: Trouble;
 }
 
-/** Told when the server stops to answer, and when it answers again. */
+/** Notified when the server stops answering, and when it answers again. */
 export interface Outage {
   began(sentence: string): void;
-  /** @param since milliseconds since 1970 */
+  /** @param since epoch milliseconds */
   ended(since: number): void;
 }
 

@@ -1,10 +1,10 @@
 import type { Query, Value } from '../../ledger/work.ts';
 
-/** A statement as PostgreSQL takes it. */
+/** A statement in the form of PostgreSQL. */
 export interface NumberedStatement {
   readonly text: string;
   readonly values: readonly Value[];
-  /** By which the server knows it when it is asked again. */
+  /** The name under which the server keeps it for repetitions. */
   readonly name?: string;
 }
 
@@ -19,7 +19,7 @@ export function numbered({ text, values }: Query): NumberedStatement {
   return { ...named, values: values.map(storable) };
 }
 
-/** Statements that write one row each, as one that writes them in their order. */
+/** Combines statements that write one row each into fewer ones, in their order. */
 export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
   const byText = [...Map.groupBy(queries, ({ text }) => text)];
   return byText.map(([text, of]) => {
@@ -35,15 +35,18 @@ export function inOne(queries: readonly Query[]): readonly NumberedStatement[] {
 
 const texts = new Map<string, Omit<NumberedStatement, 'values'>>();
 
-/** The server keeps them for each connection. Rows are updated by the columns that differ: each set is a text of its own. */
+/**
+ * The server keeps them for each connection. Rows are updated by their changed columns: each set of columns is a text
+ * of its own.
+ */
 const mostNamed = 300;
 
-/** PostgreSQL keeps no NUL, and no half of a surrogate pair. */
+/** PostgreSQL stores no NUL, and no half of a surrogate pair. */
 export function storable<T>(value: T): T | string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value;
 }
 
-/** All that is text in it, however deep: JSON hides a NUL until somebody looks for it inside. */
+/** Removes NULs from every text in a value, at any depth: JSON hides a NUL until it is searched inside. */
 export function withoutNul<T>(value: T): T {
   if (!JSON.stringify(value).includes(String.raw`\u0000`)) return value;
   return replaced(value) as T;

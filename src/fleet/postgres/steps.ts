@@ -6,22 +6,23 @@ import { lockTable } from './locks.ts';
 export interface Step {
   readonly text: string;
   /**
-   * The least schema that a dropcast must know to work on after this step. Steps only add, and columns that take null or have a default, so that the
-   * release before works on while the hosts are upgraded one after another; what nothing needs any more is dropped one release later, by a step that says so here.
+   * The lowest schema version that a release must support to work after this step. Steps only add tables, and columns
+   * that accept null or have a default, so that the previous release works while the hosts are upgraded one after
+   * another. Anything no longer needed is dropped one release later, by a step that says so here.
    */
   readonly needsAtLeast: number;
 }
 
-/** Compared by bytes, as in SQLite, whatever the language of the server. */
+/** Compared by bytes, as in SQLite, independent of the server's language. */
 const text = 'text COLLATE "C"';
 
 const key = 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY';
 
-/** One row for each text, however long: a primary key would refuse what has more than 2,704 bytes. */
+/** One row for each text of any length: a primary key would refuse more than 2,704 bytes. */
 const once = (table: string, column: string, ...others: string[]): string =>
   `CREATE UNIQUE INDEX ${table}_once ON ${table} (${[`hashtextextended(${column}, 0)`, ...others].join(', ')});`;
 
-/** Times, sizes and counts are `bigint`: SQLite's integers. */
+/** Times, sizes and counts are `bigint`, like SQLite's integers. */
 export const steps: readonly Step[] = [
   {
     needsAtLeast: 1,

@@ -1,19 +1,19 @@
 import type { LedgerTrouble } from '../../pipeline/file/store-errors.ts';
 import type { PostgresPlace } from './place.ts';
 
-/** What an error of pg, of the server or of the network means. */
+/** The meaning of an error of pg, of the server or of the network. */
 export interface Trouble {
   readonly reason: LedgerTrouble;
-  /** To put after `PostgreSQL at …: `. */
+  /** Follows `PostgreSQL at …: `. */
   readonly why: string;
-  /** The connection is of no more use, and what was last sent may have been done or not. */
+  /** The connection is unusable, and the last statement may have been executed or not. */
   readonly isCut: boolean;
 }
 
 /**
- * The border: the one place that knows SQLSTATEs, errno names and messages of pg.
+ * The one place that knows SQLSTATEs, errno names and messages of pg.
  *
- * @returns null when it is a mistake of ours, or no error of the database at all
+ * @returns null for a bug, or an error that does not come from the database
  */
 export function troubleOf(error: unknown, place: PostgresPlace): Trouble | null {
   if (!(error instanceof Error)) return null;
@@ -23,15 +23,18 @@ export function troubleOf(error: unknown, place: PostgresPlace): Trouble | null 
   return network === null ? null : { reason: 'away', why: network, isCut: true };
 }
 
-/** Whether a statement was refused because it was prepared before its tables changed. Nothing of it was done. @param error of pg, or as the pool throws it */
+/**
+ * Whether a statement was refused because it was prepared before its tables changed. Nothing of it was executed. @param
+ * error of pg, or as the pool throws it
+ */
 export function isPlanOld(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error && 'routine' in cause && cause.routine === 'RevalidateCachedQuery';
 }
 
 /**
- * Whether the server undid a transaction for the sake of another one, so that it may be done again: two waited for each other, or both changed
- * the same.
+ * Whether the server rolled back a transaction because of another one, so that it may be repeated: two waited for each
+ * other, or both changed the same row.
  *
  * @param error as the pool throws it
  */
@@ -40,13 +43,16 @@ export function isConflict(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && (cause.code === '40P01' || cause.code === '40001');
 }
 
-/** Whether a statement made what another session had just made: a schema, a table or a row. @param error of pg, or as the pool throws it */
+/**
+ * Whether a statement tried to create what another session had just created: a schema, a table or a row. @param error
+ * of pg, or as the pool throws it
+ */
 export function isThereAlready(error: unknown): boolean {
   const codes: readonly unknown[] = ['42P06', '42P07', '23505'];
   return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
-/** Five letters and digits, of which errno names have none. */
+/** Five letters and digits, unlike an errno name. */
 function isSqlState(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
 }
@@ -123,7 +129,7 @@ function fromNetwork(code: string, { host }: PostgresPlace): string | null {
   }
 }
 
-/** Of OpenSSL (nodejs.org/api/tls.html#x509-certificate-error-codes) and of Node. */
+/** Codes of OpenSSL (nodejs.org/api/tls.html#x509-certificate-error-codes) and of Node. */
 function fromCertificate(code: string, { host }: PostgresPlace): string | null {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is not for ${host}, which ledger names`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return `its certificate is out of date (${code})`;

@@ -38,7 +38,7 @@ const inside: SqlWords['inside'] = {
 const allColumns = listed([...fileColumns, ...derivedColumns, 'host']);
 
 /**
- * Where several hosts share the ledger.
+ * The SQL of a ledger that several hosts share.
  *
  * @param host the name of this one
  * @param visible folders, as rows name them, whose bytes this host can read; null: all of them
@@ -51,7 +51,8 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     unique: (column) => `hashtextextended(${column}, 0)`,
     by: () => 'file',
     unindexed: (column) => column,
-    // With `=`, PostgreSQL may walk all rows in their order until it has found enough: it takes them to be spread evenly.
+    // With `=`, PostgreSQL may scan all rows in their order until it has found enough, because it assumes an even
+    // distribution.
     isIn: (column, value) => `${column} BETWEEN ${value} AND ${value}`,
     orderIn: (column) => `${column}, seq`,
     texts: (values) => sql`(select value from jsonb_array_elements_text(${listOf(values)}::jsonb) as listed (value))`,
@@ -69,20 +70,20 @@ export function postgresWords(host: string, visible: () => SeenFolders | null): 
     },
     forWrite: ' FOR UPDATE',
     allColumns,
-    // Once a file is sent, any member may follow it on the service: the row keeps the one that sent it.
+    // After a file was sent, any member may poll it: the row keeps the host that sent it.
     beside: (facts, before) => {
       const isSent = before !== undefined && before['uploaded_at'] !== null;
       return { ...derivedOf(facts), host: isSent ? (before['host'] ?? host) : host };
     },
     kept: withoutNul,
     *beforeInsert(facts, instead) {
-      // One lock for all of them: of two hosts that add many files, none waits for the other in a ring.
+      // One lock for all of them, so that two hosts that add many files cannot wait for each other in a cycle.
       const [found] = yield* ask(lockQuery('insert', `, (${isSettled})::int AS settled`));
       if (found?.['settled'] !== 1) throw new LedgerUnavailableError('busy', { sentence: settling });
       const [known] = yield* ask(sameVersion, [...sameVersionOf(facts), instead ?? '']);
       if (known !== undefined) throw new AlreadyKnownError(`${facts.folder}/${facts.path} was added by another host`);
     },
-    // As a condition of a join it would be asked for each row of each queue.
+    // As a join condition it would be evaluated for each row of each queue.
     queueWith: (numbers) =>
       sql`queue cross join lateral (${numbers}) as head (head_seq) join file on file.seq = head.head_seq`,
     isOfHost: (name) => sql<boolean>`host = ${name}`,
@@ -104,7 +105,7 @@ function sameVersionOf({ folder, path, version: { ino, birthtimeNs, size, mtimeN
   return [keyOf(folder), keyOf(path), ino, birthtimeNs, size, mtimeNs];
 }
 
-/** As JSON that PostgreSQL takes: no NUL, and no half of a surrogate pair. */
+/** JSON that PostgreSQL accepts: no NUL, and no half of a surrogate pair. */
 function listOf(values: readonly (string | number)[]): string {
   return JSON.stringify(
     values.map((value) => (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value)),
@@ -120,7 +121,7 @@ function hasText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuil
   return sql<boolean>`(${sql.join(found, sql` or `)})`;
 }
 
-/** Each letter in its cases: what the locale of the database knows of cases must not decide. `ß` in upper case is two, and left out. */
+/** Each letter in its cases, independent of the database's locale. `ß` is two letters in upper case, and left out. */
 function anyCase(letter: string): string {
   const cases = [...new Set([letter, letter.toLowerCase(), letter.toUpperCase()])].filter(
     (one) => Array.from(one).length === 1,

@@ -1,12 +1,12 @@
 import type { HashName } from '../../routing/checksum-file.ts';
 import type { SidecarFile } from '../../routing/plan.ts';
 
-/** What a sender says the digest of a file is. */
+/** The digest that a sender states for a file. */
 export interface Checksum {
   readonly algorithm: HashName;
   /** Hex, lower case. */
   readonly digest: string;
-  /** Of the file that says so. `goesWithIt`: it is about this one file alone. */
+  /** The sidecar that states it. `goesWithIt`: the sidecar describes this one file alone. */
   readonly from: SidecarFile;
   readonly goesWithIt: boolean;
 }
@@ -16,12 +16,13 @@ export type Digests = Partial<Readonly<Record<HashName, string>>>;
 
 export type ChecksumVerdict =
   | { readonly is: 'no checksum' | 'equal' }
-  /** These have to be computed before anything can be said. */
+  /** These digests have to be computed before the comparison can be made. */
   | { readonly is: 'unknown'; readonly needs: readonly HashName[] }
   | { readonly is: 'different'; readonly checksum: Checksum };
 
 /**
- * Pure: whether a file is what its sender sent. One checksum that is equal is enough: others may be of an earlier version of it.
+ * Pure: whether a file is what its sender sent. One equal checksum is enough, because the others may describe an
+ * earlier version of the file.
  */
 export function compareChecksums(checksums: readonly Checksum[], digests: Digests): ChecksumVerdict {
   if (checksums.length === 0) return { is: 'no checksum' };
@@ -33,7 +34,7 @@ export function compareChecksums(checksums: readonly Checksum[], digests: Digest
   return { is: 'different', checksum };
 }
 
-/** Pure: what has to be computed while a file is sent, beside its SHA-256. */
+/** Pure: the digests to compute while a file is sent, in addition to SHA-256. */
 export function alsoNeeded(checksums: readonly Checksum[]): readonly HashName[] {
   const wanted = [...new Set(checksums.map(({ algorithm }) => algorithm))];
   return wanted.includes('sha256') ? [] : wanted;

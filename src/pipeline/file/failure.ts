@@ -11,12 +11,12 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * - `suspended`: key, account, watch root or disk; everything pauses, nothing is counted.
  * - `address dead`: the upload address answers 401, 403, 404 or 410.
  * - `permanent`: asking again cannot help.
- * - `gone`: the service no longer knows the video; somebody deleted it.
- * - `duplicate`: the same content was uploaded before, by the file `twin`.
- * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
- * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
- * - `mismatch`: the local file is not what its sender's checksum says, or that checksum cannot be read.
- * - `bug`: thrown by our own code.
+ * - `gone`: the service no longer has the video, because it was deleted there.
+ * - `duplicate`: the file `twin` has uploaded the same content before.
+ * - `vanished`, `changed`: the local file is missing, or is no longer the one that was accepted.
+ * - `unclear`: only the operator can find out whether it happened (an import whose answer was lost).
+ * - `mismatch`: the local file does not match its sender's checksum, or that checksum cannot be read.
+ * - `bug`: thrown by dropcast's own code.
  */
 export type FailureKind =
   | 'transient'
@@ -35,41 +35,44 @@ export type FailureKind =
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** Machine-readable: the service's error code, an errno name, or a word of ours. */
+  /** Machine-readable: the service's error code, an errno name, or a code of dropcast. */
   readonly code: string;
   /** One sentence for a person. Never holds a secret or a signed address. */
   readonly message: string;
-  /** HTTP status, if there was one. */
+  /** HTTP status, if an answer came. */
   readonly status?: number;
-  /** Milliseconds to wait at least, if the other side said so. */
+  /** The least wait in milliseconds, if the other side asked for one. */
   readonly retryAfterMs?: number;
   /** True when the request may have been carried out although no usable answer came. */
   readonly inDoubt?: boolean;
-  /** A feed that the service does not have. */
+  /** The feed that the service does not have. */
   readonly feed?: string;
-  /** Of a duplicate: the id of the file that was uploaded with the same content. */
+  /** For a duplicate: the id of the file that was uploaded with the same content. */
   readonly twin?: string;
-  /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
+  /**
+   * For a file that existed before dropcast watched its folder: the videos of the service that it may be. Absent: not
+   * compared yet.
+   */
   readonly likeness?: Likeness;
-  /** The code of what keeps a file that was sent whole and is not confirmed from being sent again. */
+  /** For a file that was sent completely and is not confirmed: the code of what prevents another upload. */
   readonly because?: string;
-  /** Of a mismatch: the digests that the file has. Absent: they are not known. */
+  /** For a mismatch: the digests of the file. Absent: not known. */
   readonly digests?: Digests;
-  /** Of a file that a person ignores: what it was held for before. */
+  /** For a file that the operator ignores: the failure that held it before. */
   readonly over?: Failure;
 }
 
-/** What the history of a file keeps of a failure; its message is the note. */
+/** The part of a failure that the history of a file keeps; the message is the note. */
 export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
-  /** HTTP status, if there was one. */
+  /** HTTP status, if an answer came. */
   readonly status: number | null;
 }
 
-/** A video that the service has already. */
+/** A video that the service already has. */
 export interface HostedVideo {
   readonly id: string;
   readonly title: string;
-  /** Seconds; null: the service does not say. */
+  /** Seconds; null: the service does not state it. */
   readonly duration: number | null;
   /** The service's own word. */
   readonly status: string;
@@ -77,17 +80,17 @@ export interface HostedVideo {
 
 /** Which videos of the service a local file may be, by title and duration. */
 export interface Likeness {
-  /** The first of them. */
+  /** The first videos found. */
   readonly videos: readonly HostedVideo[];
-  /** How many there are; absent: these are all. */
+  /** How many videos there are; absent: `videos` has all of them. */
   readonly count?: number;
-  /** It is the one video: a ready one with its title and duration, which no other file claims. */
+  /** One video certainly is this file: a ready one with its title and duration, which no other file claims. */
   readonly isSure: boolean;
-  /** Why it is not sure, for a person; null when it is, or when there is no such video. */
+  /** Why it is not certain, as a sentence; null when it is certain, or when there is no such video. */
   readonly doubt: string | null;
 }
 
-/** A local file may not go before the service is asked about its video. */
+/** The service has to be asked about a video before its local file may be deleted. */
 export const mustAskFirst: Failure = {
   kind: 'throttled',
   code: 'must_ask_first',
@@ -95,9 +98,9 @@ export const mustAskFirst: Failure = {
 };
 
 /**
- * Why a file is held that is not what its sender sent.
+ * Why a file is held that does not match its sender's checksum.
  *
- * @param digests all that are known of it: another checksum is compared with them before anything is sent again
+ * @param digests all known digests of the file: another checksum is compared with them before anything is sent again
  */
 export function differentFrom({ algorithm, digest: expected, from }: Checksum, digests: Digests): Failure {
   return {
@@ -110,16 +113,21 @@ export function differentFrom({ algorithm, digest: expected, from }: Checksum, d
   };
 }
 
-/** We cut it ourselves: not a failure. */
+/** dropcast cut the request itself while it stopped. This is not a failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
-/** Code of 'the same content is already on its way': waits until the other file is uploaded or has ended. */
+/**
+ * Code of 'the same content is already being uploaded': the file waits until the other one is uploaded or has ended.
+ */
 export const twinCode = 'twin_under_way';
 
-/** Code of 'the whole file was sent, the service does not show it, and what lies there is not what was sent'. */
+/** Code of 'the whole file was sent, the service does not show it, and the file at its path is not what was sent'. */
 export const unconfirmedCode = 'unconfirmed';
 
-/** Code of 'the answer to the PUT is a web page', as the client has it. Whether the file arrived, only the service can say. */
+/**
+ * Code of 'the answer to the PUT is a web page', the same as in the client. Only the service can say whether the file
+ * arrived.
+ */
 export const webPageCode = 'web_page';
 
 /** Code of 'an upload host refuses every new upload address'. */
@@ -128,10 +136,10 @@ export const refusedAddressesCode = 'addresses_refused';
 /** Code of 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
-/** Of a file that waits for a channel that the service does not have, and of a feed that it does not have. */
+/** Codes of a file that waits for a channel or a feed that the service does not have. */
 export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
 
-/** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
+/** Whether a failure is only a wait: it gets no line in the failure log, and the circuit breaker does not count it. */
 export function isMereWait({ code }: Failure): boolean {
   return mereWaits.has(code);
 }
@@ -144,8 +152,8 @@ const mereWaits: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether it may be the failure of a whole host, not of what was asked: no answer, one of a proxy, or one that says that the host itself
- * cannot. A 409 or 422 is an answer to the request.
+ * Whether a failure may concern a whole host and not only this request: no answer, an answer from a proxy, or one that
+ * says that the host itself cannot serve it. A 409 or 422 is an answer to the request.
  */
 export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
   if (kind === 'offline') return true;
@@ -154,7 +162,7 @@ export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
   return status >= 500 || status === 408 || status === 429 || isOfMiddlebox.has(code);
 }
 
-/** Answers of something between here and the host: a login portal, a proxy. */
+/** Answers from something between this machine and the host: a login portal, a proxy. */
 const isOfMiddlebox: ReadonlySet<string> = new Set(['unreadable_answer', webPageCode, 'redirect']);
 
 /** Whether the local file is no longer the one that was accepted. */
@@ -162,20 +170,20 @@ export function isAway({ kind }: Failure): boolean {
   return kind === 'vanished' || kind === 'changed';
 }
 
-/** What was thrown where only mistakes of ours and a machine at its limits throw. */
+/** The failure of an error thrown where only a bug or a machine at its limits throws. */
 export function failureOfThrown(error: unknown): Failure {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return failureOfMachine(error) ?? { kind: 'bug', code: 'bug', message };
 }
 
-/** This machine has run out of something, or its disk refuses. */
+/** This machine has run out of a resource, or its disk refuses. */
 const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
 
 /**
- * The one decision about a machine at its limits and a disk that refuses: it is no file's fault, everything waits (design
- * section 8).
+ * The one place that decides about a machine at its limits and a disk that refuses: no file is at fault, and everything
+ * waits (design section 8).
  *
- * @returns null when it is nothing of that kind
+ * @returns null for any other error
  */
 export function failureOfMachine(error: unknown): Failure | null {
   if (error instanceof LedgerUnavailableError)

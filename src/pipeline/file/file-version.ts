@@ -1,6 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 
-/** Which bytes, as far as the file system tells. Nanoseconds are decimal strings: they do not fit a number. */
+/**
+ * The version of a file's bytes, as far as the file system shows it. Nanoseconds are decimal strings, because they do
+ * not fit a number.
+ */
 export interface FileVersion {
   /** Where the file was last seen. Says nothing about the bytes: a reboot or remount may renumber the device. */
   readonly dev: string;
@@ -13,7 +16,7 @@ export interface FileVersion {
   readonly ctimeNs: string;
 }
 
-/** Of a version, what tells about the bytes. */
+/** The parts of a version that identify the bytes. */
 export type ContentVersion = Omit<FileVersion, 'dev'>;
 
 export function versionOf(stats: BigIntStats): FileVersion {
@@ -28,16 +31,16 @@ export function versionOf(stats: BigIntStats): FileVersion {
 }
 
 /**
- * Whether both are certainly the same bytes of the same file: `dev` does not count. The kernel moves `ctimeNs` with every write, and
- * nobody can set it back.
+ * Whether both are certainly the same bytes of the same file; `dev` does not count. The kernel moves `ctimeNs` with
+ * every write, and no program can set it back.
  */
 export function isSameVersion(one: ContentVersion, other: ContentVersion): boolean {
   return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;
 }
 
 /**
- * Whether only `dev` or `ctimeNs` may differ: the same bytes after a rename, chmod or hard link, or other bytes of the same length
- * from a tool that put the time of modification back. Only the content tells.
+ * Whether at most `dev` and `ctimeNs` differ: the same bytes after a rename, chmod or hard link, or other bytes of the
+ * same length from a tool that restored the modification time. Only the content tells them apart.
  */
 export function looksTheSame(one: ContentVersion, other: ContentVersion): boolean {
   return (
@@ -48,7 +51,7 @@ export function looksTheSame(one: ContentVersion, other: ContentVersion): boolea
   );
 }
 
-/** Whether the same file, in its place, has more bytes than before. */
+/** Whether the same file has grown in its place. */
 export function grewInPlace(before: ContentVersion, now: ContentVersion): boolean {
   return before.ino === now.ino && before.birthtimeNs === now.birthtimeNs && before.size < now.size;
 }

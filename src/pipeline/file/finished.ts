@@ -1,7 +1,7 @@
 import type { End, Facts } from './facts.ts';
 import { reasonOf } from './reasons.ts';
 
-/** Pure: what a row gets when its file comes to an end. */
+/** Pure: what a row gets when its file ends. */
 export function finished(facts: Facts, end: End, now: number): Partial<Facts> {
   return {
     end,
@@ -16,7 +16,7 @@ function disposalOf(facts: Facts, end: End): Facts['disposal'] {
   const { disposal } = facts;
   if (end === 'done') return disposal ?? firstDisposal(facts);
   const isLeft = disposal !== null && disposal !== 'deleted' && disposal !== 'moved';
-  // Another row has the file now.
+  // The file belongs to another row now.
   return end === 'superseded' && isLeft ? 'kept' : disposal;
 }
 

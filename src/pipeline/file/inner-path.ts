@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 
 /**
- * Pure: whether a path, joined to a folder, names something in that folder. Links on its way are found when it is opened.
+ * Pure: whether a path, joined to a folder, names something in that folder. Links in the path are detected when it is
+ * opened.
  *
  * @param path relative to the folder, with `/`, from a row, a receipt or a message
  */

@@ -3,8 +3,8 @@ import type { Failure } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /**
- * Whether a failure ends as soon as the local file can be read again at its place: the file or its folder was away, or could not be read.
- * Not a bad spot of a disk (EIO): the file is there, and reading it fails again.
+ * Whether a failure ends as soon as the local file can be read again at its place: the file or its folder was missing
+ * or unreadable. A bad sector (EIO) is not such a failure, because the file is there and reading it fails again.
  */
 export function isOfLocalFile({ code, because = code }: Failure): boolean {
   return localFileCodes.includes(because);

@@ -24,40 +24,40 @@ import {
   wasThereBefore,
 } from './reasons.ts';
 
-/** All that the machine asks of its world. */
+/** Everything that the machine needs from outside. */
 export interface MachinePolicy {
   /** Counted failures of one step before the file is `failed`. */
   readonly attempts: number;
-  /** When a file that failed this often is tried again: wall-clock time, epoch milliseconds. */
+  /** When a file with this many failures is tried again (epoch milliseconds). */
   retryAt(attempts: number, failure: Failure): number;
   /** Epoch milliseconds. */
   now(): number;
 }
 
-/** What may happen to a file that no step works on. */
+/** Events that may reach a file while no step works on it. */
 export type FileEvent =
   /** A lane has a slot, or the backoff is over. */
   | { readonly type: 'GO' }
   | { readonly type: 'REMOTE_STATUS'; readonly status: string; readonly message?: string }
   | { readonly type: 'REMOTE_GONE' }
-  /** The service had `poll.give_up_after` and is still not done. */
+  /** `poll.give_up_after` has passed, and the service is not done. */
   | { readonly type: 'GIVE_UP' }
   | { readonly type: 'PUBLISHED'; readonly feed: string; readonly at: number }
-  /** A feed refuses. What may pass is only noted: the file waits on. */
+  /** A feed refuses. A failure that may pass is only noted, and the file keeps waiting. */
   | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
   | { readonly type: 'FILE_GONE' }
-  /** `hasGrown`: it is the same file in its place, and larger. What was sent of it is only its beginning. */
+  /** `hasGrown`: the same file in its place is larger, so dropcast sent only its beginning. */
   | { readonly type: 'FILE_CHANGED'; readonly hasGrown?: boolean }
-  /** The file that this one is a duplicate of is of no use on the service any more. */
+  /** The service no longer has a usable video of the file that this one duplicates. */
   | { readonly type: 'TWIN_FELL'; readonly twin: string }
-  /** A person confirmed that the service has this file already, as this video. */
+  /** The operator confirmed that the service already has this file, as this video. */
   | { readonly type: 'ADOPTED'; readonly videoId: string }
   | { readonly type: 'RETRY' }
-  /** A person sends a file that failed or is held to another channel than its rule says. */
+  /** The operator sends a failed or held file to another channel than its rule says. */
   | { readonly type: 'SEND_ELSEWHERE'; readonly channel: string }
-  /** A person does not want it to be uploaded. @see ignoredBy */
+  /** The operator does not want the file uploaded. @see ignoredBy */
   | { readonly type: 'IGNORE'; readonly by: string }
-  /** That is taken back. */
+  /** The operator takes `IGNORE` back. */
   | { readonly type: 'UNIGNORE' };
 
 interface Context {
@@ -69,7 +69,7 @@ const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
   types: {} as { context: Context; events: FileEvent | Outcome; input: Context },
   actions: {
-    /** The event means nothing in this state. `decide` reports the action and never runs it. */
+    /** The event has no meaning in this state. `decide` reports the action and never runs it. */
     ignore: () => undefined,
     succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
     takeFailure: assign({
@@ -119,7 +119,7 @@ const machineSetup = setup({
     holdAgain: assign({
       facts: ({ context: { facts } }) => ({ ...facts, lastFailure: heldAgain(facts) }),
     }),
-    /** One end follows another: why and when are those of the last. */
+    /** When one end follows another, cause and time are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
       facts: ({ context: { facts, policy } }, { end }: { end: End }) => ({
@@ -175,7 +175,7 @@ const counted = [
   { target: 'retrying', actions: [takeFailure, 'backOff'] },
 ] as const;
 
-/** What any step may come back with when it did not succeed: the failure policy of design section 8. */
+/** The failures that any step may return: the failure policy of design section 8. */
 const setbacks = {
   vanished: { target: 'vanished', actions: takeFailure },
   changed: { target: 'superseded', actions: takeFailure },
@@ -186,16 +186,18 @@ const setbacks = {
   'attempt failed': counted,
 } as const;
 
-/** What the local file means as long as none of its bytes can have left. */
+/** The meaning of the local file while none of its bytes can have left. */
 const whileHere = {
   FILE_GONE: { guard: 'hasNotLeft', target: 'vanished' },
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
-/** A person deletes the half video: its row names it. */
+/** The operator deletes the partial video, which the row names. */
 const halfVideo = { guard: 'wasSentInPart', actions: 'reopen' } as const;
 
-/** Once bytes may have been sent, the service decides. Before that, an empty record is given back (docs/decisions/0035). */
+/**
+ * Once bytes may have been sent, the service decides. Before that, an empty record is deleted (docs/decisions/0035).
+ */
 const ignore = {
   target: 'skipped',
   actions: ['reopen', { type: 'leaveOut', params: ({ event: { by } }: { event: { by: string } }) => ({ by }) }],
@@ -215,7 +217,7 @@ const sendElsewhere = {
   ],
 } as const;
 
-/** The service lost the video after a person confirmed that the file is this video. */
+/** The service lost the video after the operator confirmed that the file is this video. */
 const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
 
 type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };
@@ -229,16 +231,17 @@ type WithStatus = { readonly event: { readonly status: string; readonly message?
 const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }: WithStatus) => ({ status }) };
 
 /**
- * The life of one file, as policy: no I/O, clock or random. Where a file stands is derived from its ledger row (`stateOf`), never
- * restored from a snapshot (docs/decisions/0001). Nothing runs in it: `decide` asks it for the next state, and the runner does
- * what that state means (docs/decisions/0001). Read it from the top: what a file goes through when all is well comes first.
+ * The life of one file, as policy: no I/O, clock or random. The state of a file is derived from its ledger row
+ * (`stateOf`) and never restored from a snapshot (docs/decisions/0001). Nothing runs in the machine: `decide` asks it
+ * for the next state, and the runner does the work of that state. Read it from the top: the normal course comes first.
  */
 export const fileMachine = machineSetup.createMachine({
   id: 'file',
   options: { maxIterations: 100 },
   context: ({ input }) => input,
   initial: 'queued',
-  // Once the bytes may have left, the local file may change or go without meaning anything, unless it was sent before it was complete.
+  // Once its bytes may have left, the local file may change or disappear without effect, unless it was sent before it
+  // was complete.
   on: {
     FILE_GONE: {},
     FILE_CHANGED: [{ ...halfVideo, target: '.superseded' }, {}],
@@ -391,18 +394,18 @@ export const fileMachine = machineSetup.createMachine({
   },
 });
 
-/** Where a file goes next, and the facts that it has there. */
+/** The next state of a file, and its facts there. */
 export interface Decision {
   readonly state: FileState;
   readonly facts: Facts;
-  /** False when the event means nothing in that state: a mistake of ours. */
+  /** False when the event means nothing in that state, which is a bug. */
   readonly isExpected: boolean;
 }
 
 /**
  * Pure: what an event or the outcome of a step means for a file.
  *
- * @param at where it stands: `stateOf` its facts, or the step that works on it
+ * @param at the state of the file: `stateOf` its facts, or the step that works on it
  * @throws when the machine breaks, which is a bug
  */
 export function decide(at: FileState, context: Context, event: FileEvent | Outcome): Decision {

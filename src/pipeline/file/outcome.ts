@@ -1,21 +1,21 @@
 import type { Failure, FailureKind } from './failure.ts';
 
-/** What a step did. */
+/** The result of a step that succeeded. */
 export type Success =
-  /** The record stands, its upload address is durable. */
+  /** The record exists and its upload address is durable. */
   | 'bound'
-  /** The service fetches the file by itself. */
+  /** The service fetches the file itself. */
   | 'imported'
-  /** A deletion was called off: the bytes may be on the service alone. */
+  /** A deletion was cancelled: only the service may have the bytes. */
   | 'kept'
   /** The service has all bytes. */
   | 'arrived'
   /** The record is to be deleted and replaced. */
   | 'replacing'
-  /** The record went before the bytes had left: a new one is in order. */
+  /** The record was deleted before any bytes left: the file needs a new one. */
   | 'started over';
 
-/** Why a step did not do it. */
+/** The result of a step that did not succeed. */
 export type Setback =
   /** The local file is no longer there. */
   | 'vanished'
@@ -25,7 +25,7 @@ export type Setback =
   | 'duplicate'
   /** Asking again cannot help. */
   | 'refused'
-  /** Only a person can tell what to do. */
+  /** Only the operator can decide what to do. */
   | 'needs a person'
   /** Not this file's fault: network, rate limit, account, disk. */
   | 'put off'
@@ -35,7 +35,7 @@ export type Setback =
   /** Any other failure that may pass. */
   | 'attempt failed';
 
-/** How a step ended, as the machine hears it. What the step learned is in the row by then. */
+/** How a step ended, as an event of the machine. The row already has everything that the step learned. */
 export type Outcome = { readonly type: Success } | { readonly type: Setback; readonly failure: Failure };
 
 /** Pure: what a failure means for the life of the file (design section 8). */

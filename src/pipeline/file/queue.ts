@@ -5,21 +5,24 @@ import type { Facts } from './facts.ts';
 /** Most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
-/** A file of more bytes is big: others must not have to wait for it. The index of the ledger's queues has this number in it (`inside.queue`). */
+/**
+ * A larger file is big: other files must not have to wait for it. The index of the ledger's queues contains this number
+ * (`inside.queue`).
+ */
 export const bigBytes = 256 * 1024 * 1024;
 
-/** A file that waits for a lane: all that its turn depends on, and all of it is in its row. */
+/** A file that waits for a lane, with everything that decides its turn. All of it is in its row. */
 export interface Queued {
   readonly id: string;
   readonly folder: string;
   readonly priority: Priority;
   readonly isBig: boolean;
   readonly uploadUrl: string | null;
-  /** A complete body may have left: the service is asked first. */
+  /** A complete body may have left, so the service is asked first. */
   readonly isSent: boolean;
 }
 
-/** Files that wait alike: each has its turn after those that came before it. */
+/** Files that wait under the same conditions, in the order in which they arrived. */
 export interface Line {
   readonly state: 'queued' | 'awaiting upload';
   readonly priority: Priority;
@@ -29,13 +32,13 @@ export interface Line {
   readonly bytes: number;
 }
 
-/** Where a file waits. */
+/** The position of a file in its line. */
 export interface Place extends Omit<Line, 'files' | 'bytes'> {
-  /** Files of its line that came before it. */
+  /** Files of its line that arrived before it. */
   readonly before: number;
 }
 
-/** A row as the lanes see it. */
+/** The part of a row that the lanes see. */
 export function queuedOf(facts: Facts): Queued {
   const { id, folder, plan, version, uploadUrl } = facts;
   return {

@@ -5,7 +5,7 @@ import type { Failure } from './failure.ts';
 import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
 
-/** Codes of ours with which a file may end until somebody retries it. Each has its entry in retry-rules.ts. */
+/** Codes of dropcast with which a file may end until the operator retries it. Each has its entry in retry-rules.ts. */
 export type ReasonCode =
   | HoldCode
   | 'flawed'
@@ -23,17 +23,17 @@ export type ReasonCode =
   | 'upload_address_dead';
 
 /**
- * What becomes of files that were there before, unless they are uploaded like all others. `recorded`: the ledger is an older copy, and an
- * operator says that they were uploaded.
+ * What happens to files that existed before the folder was watched, unless they are uploaded like all others.
+ * `recorded`: the ledger is an older copy, and the operator recorded them as uploaded.
  */
 export type Leaving = Exclude<FolderConfig['existing'], 'upload'> | 'recorded';
 
-/** Why a file ended, in our own words. */
+/** Why a file ended, in dropcast's own words. */
 export interface Reason extends Failure {
   readonly code: ReasonCode;
 }
 
-/** The service says `failed`, with its reason if it gives one. */
+/** The service says `failed`, perhaps with a reason. */
 export const remoteFailed = (message: string | undefined): Reason => ({
   kind: 'permanent',
   code: 'processing_failed',
@@ -54,14 +54,17 @@ export const fresh = {
   lastFailure: null,
 } as const satisfies Partial<Facts>;
 
-/** A person wants a file sent again of which all may have arrived, although the service still says `pending`. */
+/** The operator retries a file that may have arrived completely, although the service still says `pending`. */
 const sentAgain: Failure = {
   kind: 'transient',
   code: 'sent_again',
   message: 'retry: the service is asked first; the file is sent again if nothing has arrived',
 };
 
-/** The same while a dead upload address keeps it from being sent: a service that is slow to show its videos gets time. @param leftMs until it is asked again */
+/**
+ * The same while a dead upload address blocks the upload: a service that lists its videos late gets time. @param leftMs
+ * until the service is asked again
+ */
 export function sentAgainAfter(leftMs: number): Failure {
   const message =
     'retry: the upload address stopped working, but all of the file may have arrived; the service is asked again, and if nothing has arrived by then, the file gets another record';
@@ -78,9 +81,9 @@ export function saysNothingArrived({ remoteStatus, uploadUrl, sha256, readyAt }:
 }
 
 /**
- * What changes when a file that ended or waits is to begin again. A failed video is deleted before it is replaced
- * (design 5.5); one that somebody deleted is simply let go. Where all of the file may have arrived, the service is asked before it is
- * sent again.
+ * The change that starts a file again after it ended or while it waits. A failed video is deleted before it is replaced
+ * (design 5.5); a video that was deleted on the service is forgotten. The service is asked first where all of the file
+ * may have arrived.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
   const failure = facts.lastFailure?.over ?? facts.lastFailure;
@@ -96,14 +99,15 @@ export function rearmed(facts: Facts, now: number): Partial<Facts> {
   return { ...fresh, uploadedAt: null, processingSince: null, uploadStartedAt, lastFailure: sentAgain };
 }
 
-/** A file that was done begins anew. One that was moved stays where it is. */
+/** A file that was done starts again. One that was moved stays at its new place. */
 function unpublished({ disposal }: Facts): Partial<Facts> {
   return { published: {}, amendment: null, disposal: disposal === 'moved' ? disposal : null };
 }
 
 /**
- * While a file stood still, another with its content may have been uploaded. The step of create looks for that, so the file gives up a
- * record that is empty for certain. A record that may have all of the file is asked about, and never deleted.
+ * Another file with the same content may have been uploaded in the meantime. The create step looks for that, so the
+ * file gives up a record that is certainly empty. A record that may have all of the file is only asked about and never
+ * deleted.
  */
 function withAnotherRecord(facts: Facts): Partial<Facts> {
   // A second retry does not take back the first.
@@ -112,7 +116,7 @@ function withAnotherRecord(facts: Facts): Partial<Facts> {
   return mayHaveArrived(facts) ? { lastFailure: sentAgain } : { dying: true };
 }
 
-/** Why it ended, when no failure says so better. */
+/** Why a file ended, if its failure does not explain it. */
 export function reasonOf(end: End, facts: Facts): string | null {
   const { lastFailure } = facts;
   if (end === 'done') return null;
@@ -124,7 +128,7 @@ export function reasonOf(end: End, facts: Facts): string | null {
   return lastFailure?.message ?? null;
 }
 
-/** What holds or skips a file that lay in its folder before dropcast watched it. */
+/** Why a file that existed before dropcast watched its folder is held or skipped. */
 export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   ignore: {
     kind: 'permanent',
@@ -153,7 +157,10 @@ export function isClosedDirectory({ lastFailure }: Pick<Facts, 'lastFailure'>): 
   return (lastFailure?.over ?? lastFailure)?.code === ('closed_directory' satisfies ReasonCode);
 }
 
-/** Whether its rules, its sidecar, its container or its access rights hold it: the intake found that, no step failed. */
+/**
+ * Whether its rules, its sidecar, its container or its access rights hold it: the intake found the cause, and no step
+ * failed.
+ */
 export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   const codes: readonly (string | undefined)[] = [
     'no_rule',
@@ -165,12 +172,12 @@ export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFai
   return end === 'held' && codes.includes(lastFailure?.code);
 }
 
-/** Whether a file is left alone because it lay in its folder before dropcast watched it. */
+/** Whether a file is skipped because it existed before dropcast watched its folder. */
 export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
 }
 
-/** A person does not want it to be uploaded. `dropcast retry` uploads it all the same. */
+/** The operator does not want the file uploaded. `dropcast retry` uploads it nevertheless. */
 export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): Reason => ({
   kind: 'permanent',
   code: 'ignored',
@@ -178,7 +185,7 @@ export const ignoredBy = (who: string, { end, lastFailure }: Pick<Facts, 'end' |
   ...(end === 'held' && lastFailure !== null && { over: lastFailure }),
 });
 
-/** Whether a file is left alone because a person said so. */
+/** Whether the operator ignores a file. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
 }
@@ -189,14 +196,15 @@ export function waitsForChannel({ plan, lastFailure, notBefore, end }: Facts): b
   return isWaiting && lastFailure?.code === unknownNameCodes.channel;
 }
 
-/** The feed that a file waits for and that the service does not have; null: there is none. */
+/** The feed that a file waits for and that the service does not have; null when there is none. */
 export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string | null {
   return lastFailure?.code === unknownNameCodes.feed ? (lastFailure.feed ?? null) : null;
 }
 
 /**
- * Whether only a person can settle a file: it failed, is held, waits for a channel or feed that the service does not have, or is done but
- * cannot be deleted or moved. The one definition; the ledger counts and selects by the same, as SQL (`needsPerson` in ledger/words.ts).
+ * Whether a file needs the operator: it failed, is held, waits for a channel or feed that the service does not have, or
+ * is done but cannot be deleted or moved. This is the one definition; the ledger counts and selects by the same rule as
+ * SQL (`needsPerson` in ledger/words.ts).
  *
  * @param file.local what became of its local file
  * @param file.code of its last failure
@@ -211,15 +219,15 @@ export function needsPerson(file: {
   return code !== null && code === namesOfWait[state];
 }
 
-/** What a file in this state waits for when it needs a person. */
+/** What a file in this state needs from the operator. */
 const namesOfWait: Readonly<Record<string, string | undefined>> = {
   retrying: unknownNameCodes.channel,
   'awaiting publish': unknownNameCodes.feed,
 };
 
 /**
- * What a file is held for again when nobody ignores it any more; null: it goes on. A question that only a person answers, as whether a
- * video that was deleted is to be uploaded again, was not answered by ignoring it.
+ * What holds a file again after the operator no longer ignores it; null: it continues. Ignoring a file does not answer
+ * a question that needs the operator, such as whether a deleted video is to be uploaded again.
  */
 export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'plan'>): Failure | null {
   const over = lastFailure?.over ?? null;
@@ -227,15 +235,15 @@ export function heldAgain({ lastFailure, plan }: Pick<Facts, 'lastFailure' | 'pl
   return plan !== null && mended.includes(over?.code) ? null : over;
 }
 
-/** Why the channel of its sidecar was not used; null: it was, or says none. */
+/** Why the channel of the sidecar was not used; null: it was used, or the sidecar has none. */
 export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
   if (plan?.refusedChannel === undefined) return null;
   return `the channel ${plan.refusedChannel} of its sidecar came too late: the video is in ${plan.channel}, and the service cannot move it`;
 }
 
 /**
- * The facts of a file that is a video which the service had when they were compared: it is asked once more. Nobody compared the content, so
- * the local file stays.
+ * The facts of a file that the operator adopted as an existing video: the service is asked about it once more. The
+ * content was never compared, so the local file stays.
  */
 export function adopted(videoId: string, now: number): Partial<Facts> {
   return {
@@ -250,12 +258,15 @@ export function adopted(videoId: string, now: number): Partial<Facts> {
   };
 }
 
-/** Whether it is only still to be heard that the service has its video. What is to become of any other local file is decided at its end. */
+/**
+ * Whether the only open question is whether the service has the video. The fate of every other local file is decided
+ * when it ends.
+ */
 export function isBeingAdopted({ end, readyAt, disposal }: Pick<Facts, 'end' | 'readyAt' | 'disposal'>): boolean {
   return end === null && readyAt === null && disposal === 'kept';
 }
 
-/** The facts of a file whose video was not there any more when it was adopted. */
+/** The facts of a file whose video no longer existed when it was adopted. */
 export const notAdopted = {
   ...unbound,
   ...fresh,
@@ -267,7 +278,7 @@ export const notAdopted = {
   },
 } as const satisfies Partial<Facts>;
 
-/** A person deleted the video, and that is respected (design 5.7). */
+/** The video was deleted on the service, and dropcast respects that (design 5.7). */
 export const deletedOnService: Reason = {
   kind: 'gone',
   code: 'not_found',
@@ -284,7 +295,7 @@ export function gaveUp(facts: Facts): Reason {
   };
 }
 
-/** @param what was done, as the beginning of a sentence */
+/** @param what what was done, as the beginning of a sentence */
 export function notReceived(what: string): Reason {
   return {
     kind: 'permanent',

@@ -1,16 +1,19 @@
 import type { Failure, FailureKind } from './failure.ts';
 import type { ReasonCode } from './reasons.ts';
 
-/** Which retry takes a file. `any`: its cause may be cured by now. `named`: a person decides about this one file. `forced`: nothing can have cured it. `none`: it continues automatically. */
+/**
+ * Which retry takes a file. `any`: the cause may be fixed by now. `named`: the operator decides about this one file.
+ * `forced`: nothing can have fixed it. `none`: the file continues automatically.
+ */
 export type RetryRule =
   | { readonly takes: 'any' }
   | {
       readonly takes: 'named' | 'forced' | 'none';
-      /** Why a retry of many files leaves it, as the end of `3 files left: …`. */
+      /** Why a retry of many files leaves this one out, as the end of `3 files left: …`. */
       readonly because: string;
     };
 
-/** Pure: which retry takes a file that stands still because of this failure. */
+/** Pure: which retry takes a file that stopped because of this failure. */
 export function retryRule(failure: Failure | null): RetryRule {
   if (failure === null) return any;
   const rule = ofKind[failure.kind];
@@ -27,7 +30,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   'address dead': any,
   permanent: 'see code',
   gone: { takes: 'named', because: 'their videos were deleted on the service' },
-  // Only `--state skipped` and a name reach it, and both mean it.
+  // Only `--state skipped` and a name select it, and both mean it.
   duplicate: any,
   vanished: any,
   changed: any,
@@ -48,7 +51,7 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   ignored: { takes: 'named', because: 'they are ignored' },
   no_rule: any,
   sidecar: any,
-  // The channel of the rule, which may be right by now. A video that was deleted is of the kind `gone`.
+  // The rule's channel, which may exist by now. A deleted video has the kind `gone`.
   not_found: any,
   processing_failed: any,
   gave_up: any,
@@ -59,5 +62,5 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   upload_address_dead: any,
 };
 
-/** Codes of the service are not in it. */
+/** It lists no codes of the service. */
 const codes: Readonly<Record<string, RetryRule | undefined>> = ofCode;

@@ -5,63 +5,67 @@ import type { Claim, Claims, FileStore, IntakeStore } from './ports.ts';
 
 /** A row that this worker holds: no other worker writes it until it is released. */
 export interface Row {
-  /** As it now is in the ledger. */
+  /** The facts as the ledger has them now. */
   readonly facts: Facts;
-  /** Fires when the claim was lost to another worker: stop, and write nothing more. */
+  /** Fires when another worker took over the claim: stop, and write nothing further. */
   readonly lost: AbortSignal;
   /**
-   * The one way in which a row is written. On disk, and told to those who listen, when it resolves. A change that changes nothing
-   * writes nothing.
+   * The only way to write a row. When it resolves, the change is on disk and listeners have been notified. A change
+   * that changes nothing writes nothing.
    *
-   * @param change the facts that differ, or whole facts made from `facts` with no wait in between: older ones bring old values back
+   * @param change the facts that differ, or whole facts made from `facts` with no wait in between: older ones bring old
+   *   values back
    * @param note a line for the history of the file
-   * @returns the facts as they now are
+   * @returns the facts after the write
    * @throws {StaleRowError} another worker wrote the row @throws {LostClaimError} another worker holds it now
    */
   write(change: Partial<Facts>, note?: string): Promise<Facts>;
   /**
-   * Proves that it is still held, at this moment and by what grants it: before something that must not happen twice.
+   * Proves that the row is still held, by asking whatever grants the claim: called before an action that must not
+   * happen twice.
    *
    * @throws {LostClaimError} the claim is lost @throws {LedgerUnavailableError} the ledger does not answer
    */
   confirm(): Promise<void>;
-  /** Its upload begins: it goes on while the ledger is silent, up to its last part, which is confirmed. */
+  /**
+   * Marks that the upload begins. It continues while the ledger is silent, up to its last part, which needs `confirm`.
+   */
   sends(): void;
 }
 
 export interface Rows {
   /**
-   * Takes a row, works on it, and gives it back, also when the work throws.
+   * Takes a row, works on it, and releases it, also when the work throws.
    *
-   * @returns what the work returns; null when another worker holds the row or there is none
+   * @returns the result of the work; null when another worker holds the row or it does not exist
    */
   claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
-  /** Whether this process holds it. */
+  /** Whether this process holds the row. */
   isHeld(id: string): boolean;
-  /** Ids of those that it holds. */
+  /** Ids of the rows that this process holds. */
   held(): readonly string[];
-  /** Adds the row of a file that came in. */
+  /** Adds the row of a new file. */
   insert: IntakeStore['insert'];
-  /** Resolves when every row that is held now was given back, or this one. */
+  /** Resolves when this row, or every row held now, has been released. */
   released(id?: string): Promise<void>;
 }
 
-/** Thrown by `write` after the claim went to another worker. Nothing was written. */
+/** Thrown by `write` when another worker has taken the claim. Nothing was written. */
 export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
 }
 
-/** Another worker wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
+/** Whether another worker wrote the row, or may do so now. This process wrote nothing, and the file has no problem. */
 export function isTakenOver(error: unknown): boolean {
   return error instanceof StaleRowError || error instanceof LostClaimError;
 }
 
 /**
- * Who may write which row, and the one place that does.
+ * Decides who may write which row, and is the one place that writes.
  *
  * @param world.store rows and claims; every write checks the revision of the row
  * @param world.insert adds rows; the ledger groups them
- * @param world.events told of every write
+ * @param world.events receives every write
  */
 export function createRows(world: {
   readonly store: Pick<FileStore, 'save'> & Claims & Pick<IntakeStore, 'insert'>;
@@ -119,7 +123,7 @@ class HeldRow implements Row {
     return this.#facts;
   }
 
-  /** One after the other: each builds on the revision of the last. */
+  /** Writes run one after the other, because each builds on the revision of the last. */
   write(change: Partial<Facts>, note?: string): Promise<Facts> {
     const written = this.#writing.then(() => this.#write(change, note));
     this.#writing = written.catch(() => undefined);
@@ -132,13 +136,13 @@ class HeldRow implements Row {
 
   async confirm(): Promise<void> {
     if (this.lost.aborted || !(await this.#claim.renew())) throw lostClaim(this.#facts);
-    // The answer may have come late.
+    // The claim may have been lost while the answer was on its way.
     if (this.lost.aborted) throw lostClaim(this.#facts);
   }
 
   async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
     const before = this.#facts;
-    // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether another worker wrote.
+    // The caller may pass whole facts. Their revision is ignored: only the ledger's shows whether another worker wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted, change)) return before;
     if (this.lost.aborted) throw lostClaim(before);
@@ -152,7 +156,7 @@ function lostClaim({ id }: Facts): LostClaimError {
   return new LostClaimError(`file ${id} is held by another worker`);
 }
 
-/** Only what was to change can differ. */
+/** Only the members of the change can differ. */
 function isSame(one: Facts, other: Facts, change: Partial<Facts>): boolean {
   const names = Object.keys(change) as (keyof Facts)[];
   return names.every((name) => one[name] === other[name] || JSON.stringify(one[name]) === JSON.stringify(other[name]));

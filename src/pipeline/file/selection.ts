@@ -1,10 +1,13 @@
 import type { Facts, FileState } from './facts.ts';
 import { unknownNameCodes } from './failure.ts';
 
-/** Which files a listing shows and a command acts on: those to which everything applies that is given. The same on page and command line. */
+/**
+ * Which files a listing shows and a command acts on: those that match every given member. Page and command line share
+ * it.
+ */
 export interface FileSelection {
   readonly ids?: readonly string[] | undefined;
-  /** As they are shown. `settling` finds nothing: what settles has no row yet. */
+  /** States as they are displayed. `settling` selects nothing, because a settling file has no row yet. */
   readonly states?: readonly string[] | undefined;
   /** Stages and ends, as people read them. */
   readonly stages?: readonly string[] | undefined;
@@ -12,32 +15,37 @@ export interface FileSelection {
   readonly needsPerson?: boolean | undefined;
   /** The watched folder. */
   readonly folder?: string | undefined;
-  /** The host of a fleet that works on it, or did so last. */
+  /** The host of a fleet that works on the file, or did so last. */
   readonly host?: string | undefined;
   readonly channel?: string | undefined;
-  /** A feed that the file is to be published in, or was. */
+  /** A feed that the file is to be published in, or was published in. */
   readonly feed?: string | undefined;
-  /** Why it stands still: see `causeKey`. */
+  /** Why the file stopped: see `causeKey`. */
   readonly cause?: string | undefined;
-  /** Part of its path, title or video id, in upper or lower case; of its absolute path when it begins with `/`. */
+  /** Part of the path, title or video id, in upper or lower case; part of the absolute path when it begins with `/`. */
   readonly text?: string | undefined;
   /** Arrived or ended at this time or later (epoch milliseconds). */
   readonly since?: number | undefined;
-  /** Arrived or ended before this time (epoch milliseconds); with `since`, the same of both lies between the two. */
+  /**
+   * Arrived or ended before this time (epoch milliseconds). With `since`, the same one of the two times lies in
+   * between.
+   */
   readonly until?: number | undefined;
-  /** Files that a step works on: they are shown as `creating` and `uploading`. Only the running daemon knows them. */
+  /**
+   * Files that a step works on, which are displayed as `creating` and `uploading`. Only the running daemon knows them.
+   */
   readonly working?: readonly string[] | undefined;
 }
 
-/** One part of a selection, in the order in which files came: rows that are written meanwhile move nothing. */
+/** One part of a selection, in the order of arrival, so rows written in the meantime move nothing. */
 export interface FileRange {
-  /** Only what comes after this file in the order; before it. Cursors of another page. */
+  /** Only files after this one in the order, or before it. Both are cursors of another page. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   /** Nothing newer than this file, itself included. */
   readonly upTo?: string | undefined;
   readonly limit: number;
-  /** Without it, newest first. */
+  /** Default: newest first. */
   readonly order?: 'newest first' | 'oldest first' | undefined;
 }
 
@@ -51,11 +59,14 @@ export interface FilePage {
   readonly isMoreAfter: boolean;
 }
 
-/** How many files there are by each value, most first: of every property with all that is selected but the property itself. */
+/**
+ * The number of files for each value of each property, most first. A property is counted over everything that the rest
+ * of the selection matches.
+ */
 export interface FileFacets {
   readonly total: number;
   readonly states: readonly FacetCount[];
-  /** The same as people read it. Both are of all files whose state and stage may be any. */
+  /** The same by stage. States and stages are both counted over files of any state and stage. */
   readonly stages: readonly FacetCount[];
   readonly folders: readonly FacetCount[];
   readonly channels: readonly FacetCount[];
@@ -68,13 +79,14 @@ export interface FacetCount {
   readonly files: number;
 }
 
-/** Files by what they have in common. Every answer reads one index, whatever is selected. */
+/** Queries of files by common properties. Every query reads one index, whatever is selected. */
 export interface SelectionStore {
   page(selection: FileSelection, range: FileRange): Promise<FilePage>;
   count(selection: FileSelection, newerThan?: string): Promise<number>;
   facets(selection: FileSelection): Promise<FileFacets>;
   /**
-   * The ids of the files, newest first, a slice at a time: for commands on many. Files that change or come meanwhile are in no slice twice.
+   * The ids of the files, newest first, a slice at a time: for commands on many files. A file that changes or arrives
+   * in the meantime is in no slice twice.
    *
    * @param most of one slice
    * @param after cursor of the slice before
@@ -84,18 +96,19 @@ export interface SelectionStore {
 
 export interface IdSlice {
   readonly ids: readonly string[];
-  /** For the next slice; null after the last one. */
+  /** Cursor for the next slice; null after the last one. */
   readonly next: string | null;
 }
 
-/** What a file is called while a step works on it, by what its row says. */
+/** The state that is displayed while a step works on a file, for the state of its row. */
 export const stepStates = { queued: 'creating', 'awaiting upload': 'uploading' } as const satisfies Partial<
   Record<FileState, FileState>
 >;
 
 /**
- * Pure: why a file stands still, as a short word that does not change: the code of its failure, with the field for what the service
- * refused (`invalid_request.tags`), or the channel or feed that it does not have. Files with the same one wait for the same deed. The ledger's indexes have it too.
+ * Pure: why a file stopped, as a short stable word: the code of its failure, with the field that the service refused
+ * (`invalid_request.tags`), or with the channel or feed that it does not have. Files with the same word need the same
+ * action. The ledger's indexes contain it too.
  */
 export function causeKey({
   disposal,
@@ -114,7 +127,7 @@ export function causeKey({
   return field === undefined ? code : `${code}.${field}`;
 }
 
-/** Answers of the service to what was asked, not to who asked. */
+/** Answers of the service that concern the request and not the account. */
 const refusals: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
 
 /** PATH_MAX of Linux: no path, title or video id is longer. */

@@ -1,4 +1,4 @@
-/** Why the ledger cannot be read or written at the moment, whatever keeps its rows. */
+/** Why the ledger cannot be read or written at the moment, whatever stores its rows. */
 export type LedgerTrouble =
   | 'disk full'
   | 'read-only'
@@ -11,24 +11,27 @@ export type LedgerTrouble =
   | 'away';
 
 /**
- * Thrown by every call of the ledger's ports, and by the receipts, when the machine under them refuses. Nothing was written.
- * It is no file's fault: everything waits, and the same call may work later.
+ * Thrown by every call of the ledger's ports, and by the receipts, when the machine below them refuses. Nothing was
+ * written. No file is at fault: everything waits, and the same call may work later.
  */
 export class LedgerUnavailableError extends Error {
   override readonly name = 'LedgerUnavailableError';
   readonly reason: LedgerTrouble;
 
-  /** Since when, in milliseconds since 1970; null: nobody knows. */
+  /** Epoch milliseconds; null: not known. */
   readonly since: number | null;
 
-  /** @param reason decides the message, unless the store has a better one; what the machine said belongs into `cause` */
+  /**
+   * @param reason decides the message, unless the store passes a better one; the error of the machine belongs into
+   *   `cause`
+   */
   constructor(reason: LedgerTrouble, { sentence, since, ...options }: UnavailableOptions = {}) {
     super(sentence ?? sentences[reason], options);
     this.reason = reason;
     this.since = since ?? null;
   }
 
-  /** The code of the failure that it becomes. */
+  /** The code of the failure that this error becomes. */
   get failureCode(): string {
     return failureCodes[this.reason];
   }
@@ -40,8 +43,8 @@ export interface UnavailableOptions extends ErrorOptions {
 }
 
 /**
- * Thrown when the connection ended after COMMIT was sent: all of it was written, or nothing. Who calls reads again before it repeats
- * anything.
+ * Thrown when the connection ended after COMMIT was sent: either everything was written, or nothing. The caller reads
+ * again before it repeats anything.
  */
 export class OutcomeUnknownError extends LedgerUnavailableError {
   constructor(options?: UnavailableOptions) {
@@ -52,23 +55,26 @@ export class OutcomeUnknownError extends LedgerUnavailableError {
   }
 }
 
-/** Whether the database of a fleet could not be reached. @param error may be a copy of its fields: pg-boss tells its own failures so */
+/**
+ * Whether the database of a fleet could not be reached. @param error may be a copy of its fields, because pg-boss
+ * reports its failures that way
+ */
 export function isLedgerAway(error: unknown): boolean {
   const { name, reason } = Object(error) as Partial<LedgerUnavailableError>;
   return name === 'LedgerUnavailableError' && reason === 'away';
 }
 
-/** The code of its failure. */
+/** Its failure code. */
 export const awayCode = 'LEDGER_AWAY';
 
-/** Whether a failure with this code is the ledger's. */
+/** Whether a failure with this code comes from the ledger. */
 export function isLedgerFailure(code: string): boolean {
   return Object.values(failureCodes).includes(code);
 }
 
 /**
- * Whether a failure with this code mostly ends within seconds, and no one has to do anything: the ledger is away or locked, or this process
- * or machine has too many open files at the moment (EMFILE, ENFILE).
+ * Whether a failure with this code usually ends within seconds and needs no action: the ledger is away or locked, or
+ * this process or machine has too many open files at the moment (EMFILE, ENFILE).
  */
 export function passesSoon(code: string): boolean {
   return code === failureCodes.away || code === failureCodes.busy || code === 'EMFILE' || code === 'ENFILE';

@@ -13,19 +13,19 @@ export interface AdoptWorld {
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
   readonly retry: () => RetryPolicy;
-  /** How long a local file plays, in seconds; null when it does not say. */
+  /** The duration of a local file in seconds; null when the container does not state it. */
   readonly durationOf: (facts: Pick<Facts, 'folder' | 'path'>) => Promise<number | null>;
-  /** Whether every folder with `existing: adopt` was seen, so that the list is read once for all of them. */
+  /** Whether every folder with `existing: adopt` was scanned, so that the list is read once for all of them. */
   readonly isArchiveSeen: () => boolean;
   /** The service could not be asked. @returns the failure as it counts */
   readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
 }
 
-/** How far the comparison is. */
+/** The progress of the comparison. */
 export interface Comparison {
-  /** Videos of the service; null when it does not say how many. */
+  /** Videos of the service; null when it does not state the number. */
   readonly videos: number | null;
-  /** From 0 to 1; null when it cannot be said. */
+  /** From 0 to 1; null when unknown. */
   readonly share: number | null;
 }
 
@@ -33,7 +33,7 @@ const mostFiles = 1_000_000;
 const durationsAtOnce = 16;
 
 /**
- * Compares the files that were there before dropcast watched their folder with what the service has (`existing: adopt`).
+ * Compares files that existed before dropcast watched their folder with the videos of the service (`existing: adopt`).
  * Decision record 0054.
  */
 export function createAdopt(world: AdoptWorld) {
@@ -46,7 +46,7 @@ export function createAdopt(world: AdoptWorld) {
     progress = { videos: total, share };
   };
 
-  /** @returns null when the service could not be asked, or it is time to stop */
+  /** @returns null when the service could not be asked, or when dropcast stops */
   const readList = async (signal: AbortSignal): Promise<Listing | null> => {
     let listing: Listing = (await store.listing()) ?? { nextPage: 1, total: null, isWhole: false };
     show(listing, usualPage);
@@ -55,7 +55,7 @@ export function createAdopt(world: AdoptWorld) {
       if (signal.aborted) return null;
       if (!page.ok) {
         const failure = await world.failed(page.failure, signal);
-        // A service that lists nothing today may tomorrow.
+        // A service that refuses its list today may send it tomorrow.
         if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
         return null;
       }
@@ -115,7 +115,7 @@ export function createAdopt(world: AdoptWorld) {
 const theList = 'list';
 const usualPage = 100;
 
-/** While the list is read, videos that are deleted move others to earlier pages: these are read again. */
+/** Videos deleted while the list is read move others to earlier pages, so those pages are read again. */
 function next(
   { nextPage, total: before }: Listing,
   page: { readonly count: number; readonly perPage: number; readonly total: number | null },

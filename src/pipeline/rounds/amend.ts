@@ -13,18 +13,21 @@ export interface AmendWorld {
   readonly clock: Clock;
   readonly events: Events;
   readonly retry: () => RetryPolicy;
-  /** There is more to do at this time of the monotonic clock. */
+  /** There is more work at this time on the monotonic clock. */
   readonly ringAt?: (name: string, at: number) => void;
 }
 
-/** Videos of one round. */
+/** Videos of one round at most. */
 const atOnce = 8;
 
-/** Sends the metadata that late sidecars or changed rules bring, and has the feeds published again that have the video already. */
+/**
+ * Sends the metadata of late sidecars and changed rules, and has the feeds that already contain the video published
+ * again.
+ */
 export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld) {
   const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
 
-  /** What a still later sidecar wants is kept, and so sent next. */
+  /** Changes from an even later sidecar stay in the row, and are sent next. */
   const clear = async (sent: Facts, note: string): Promise<void> => {
     await rows.claim(sent.id, async (row) => {
       if (JSON.stringify(row.facts.amendment) === JSON.stringify(sent.amendment))
@@ -32,14 +35,14 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
     });
   };
 
-  /** The request holds no row: what else happens to the file need not wait for it. */
+  /** The request holds no row, so other events of the file need not wait for it. */
   const send = async (facts: Facts, signal: AbortSignal): Promise<void> => {
     const { id, videoId, amendment } = facts;
     if (amendment === null || videoId === null) return;
     const answer = isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal);
     if (signal.aborted) return;
     if (answer.ok) {
-      // Noted first: after a crash in between, both are done once more, which changes nothing.
+      // The feed is noted first: after a crash in between, both are done again, which changes nothing.
       for (const feed of feedsOf(facts)) await store.noteFeedDue(feed, clock.now(), false);
       await clear(facts, isEmpty(amendment) ? 'feeds are published again' : sentWords(amendment));
       backoffs.forget(id);
@@ -58,7 +61,7 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
     run: async (signal: AbortSignal): Promise<void> => {
       for (const facts of await store.rows({ group: 'to amend', limit: atOnce + backoffs.size() })) {
         if (signal.aborted) return;
-        // While a step holds the row it cannot be cleared, and the same metadata would be sent again and again.
+        // While a step holds the row, it cannot be cleared, and the same metadata would be sent again and again.
         if (!backoffs.isBackingOff(facts.id) && !rows.isHeld(facts.id)) await send(facts, signal);
       }
     },
@@ -76,7 +79,7 @@ function sentWords(amendment: Amendment): string {
   return `metadata sent: ${Object.keys(amendment).join(', ')}`;
 }
 
-/** Those that have the video. One that is not done yet is published by itself in the others. */
+/** The feeds that contain the video. A video that is not done yet is published in the others when it is ready. */
 function feedsOf({ end, plan, published }: Facts): readonly string[] {
   return [...new Set([...Object.keys(published), ...(end === 'done' ? (plan?.publish ?? []) : [])])];
 }

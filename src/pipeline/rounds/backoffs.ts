@@ -6,25 +6,28 @@ import type { Clock } from '../file/ports.ts';
 /** Asking again cannot help. */
 const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'changed', 'vanished']);
 
-/** Backoff for work that is no step of a file: feeds, late metadata, files to put away. In memory: a restart tries at once. */
+/**
+ * Backoff for work that is not a step of a file: feeds, late metadata, files to put away. Kept in memory, so a restart
+ * tries at once.
+ */
 export type Backoffs = ReturnType<typeof createBackoffs>;
 
 /**
- * @param retry the policy as it now is: a reload may change it
- * @param ringAt told the time of the monotonic clock at which the first of those that wait is tried again; the last word counts
+ * @param retry the current policy, which a reload may change
+ * @param ringAt receives the time of the earliest next try on the monotonic clock; the last call counts
  */
 export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (at: number) => void = () => undefined) {
-  /** Of many that wait, the first rings, and the others are found at the next tick. */
+  /** Only the earliest wait rings; the next tick finds the others. */
   let ringsAt = -Infinity;
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
     /** Whether it waits for its next try. */
     isBackingOff: (key: string): boolean => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
-    /** When it is tried again, by the monotonic clock; null when it does not wait. */
+    /** The next try on the monotonic clock; null when nothing waits under this key. */
     nextTryAt: (key: string): number | null => waits.get(key)?.notBefore ?? null,
-    /** How many wait, or waited and were not tried since. */
+    /** How many keys wait, or waited and were not tried since. */
     size: (): number => waits.size,
-    /** It failed. @returns whether it is tried again; if not, it is forgotten */
+    /** Records a failure. @returns whether it is tried again; if not, it is forgotten */
     retryAfter: (key: string, failure: Failure): boolean => {
       const policy = retry();
       const attempts = (waits.get(key)?.attempts ?? 0) + (isCounted(failure) ? 1 : 0);
@@ -36,7 +39,7 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy, ringAt: (
       if (notBefore < ringsAt || ringsAt <= clock.elapsed()) ringAt((ringsAt = notBefore));
       return true;
     },
-    /** It succeeded. */
+    /** Records a success. */
     forget: (key: string): void => {
       waits.delete(key);
     },

@@ -12,24 +12,24 @@ export interface DoubtsWorld {
 /** Long enough for a request that is applied late. */
 const settledMs = 15 * 60_000;
 
-/** Between two looks, and for each page that the last one read: the list of a large library costs many requests. */
+/** The time between two checks, and for each page of the last one: the list of a large library costs many requests. */
 const everyMs = 3_600_000;
 const perPageMs = 10 * 60_000;
 
-/** A longer list is not read: its doubts stay. */
+/** A longer list is not read, so its doubts stay. */
 const mostPages = 50;
 
-/** How far the clocks of both sides may differ. */
+/** The largest difference between the clocks of both sides. */
 const skewMs = 3_600_000;
 
 /**
- * Finds out which create requests without an answer made no record, so that the list of suspects has what is really there.
+ * Finds out which unanswered create requests made no record, so that the list of suspects contains only real ones.
  * Decision record 0024 says what proves that there is no record.
  */
 export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
-  /** Requests that the last look found no record for: the next one decides. */
+  /** Requests for which the last check found no record; the next check decides. */
   let missing: ReadonlySet<string> = new Set();
-  /** Whether the list shows records without bytes at all: if not, their absence proves nothing. */
+  /** Whether the list contains empty records at all: if not, their absence proves nothing. */
   let showsPending = false;
   let notBefore = -Infinity;
 
@@ -45,7 +45,7 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
     return settled.filter((_, index) => imports[index] === false);
   };
 
-  /** Records that may be the one that was asked for: empty, of that title, not older, and of no file. */
+  /** Records that may result from the request: empty, with its title, not older, and of no file. */
   const isAmong = async ({ title, at }: UnansweredCreate, videos: readonly RemoteVideo[]): Promise<boolean> => {
     for (const video of videos) {
       const isLike = video.status === 'pending' && (video.title ?? title) === title;
@@ -76,7 +76,7 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld) {
   };
 }
 
-/** Null when it cannot be read to its end. */
+/** Null when the list cannot be read to its end. */
 async function wholeList(
   library: Pick<VideoLibrary, 'list'>,
   signal: AbortSignal,

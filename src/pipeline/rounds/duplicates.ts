@@ -6,13 +6,13 @@ export interface DuplicatesWorld {
   readonly runner: Pick<Runner, 'apply'>;
 }
 
-/** Gives files that were skipped as duplicates their turn, once the one that was uploaded instead of them is of no use any more. */
+/** Starts files that were skipped as duplicates, once the file uploaded instead of them has no usable video. */
 export function createDuplicates({ store, runner }: DuplicatesWorld) {
   const fallen = new Set<string>();
-  // A file may have failed right before the last end of dropcast.
+  // A file may have failed just before dropcast last stopped.
   let isStart = true;
 
-  /** Those of one file, or of all. */
+  /** The duplicates of one file, or all of them. */
   const awaken = async (id: string | null): Promise<number> => {
     let awakened = 0;
     for (const { id: duplicate, lastFailure } of await store.rows({ group: 'stranded', twin: id })) {
@@ -23,11 +23,11 @@ export function createDuplicates({ store, runner }: DuplicatesWorld) {
   };
 
   return {
-    /** A file that others may have been skipped for failed, or was given up. */
+    /** A file that others may duplicate failed or was given up. */
     fell: (id: string): void => {
       fallen.add(id);
     },
-    /** @returns how many files begin again */
+    /** @returns how many files start again */
     run: async (): Promise<number> => {
       let awakened = isStart ? await awaken(null) : 0;
       isStart = false;

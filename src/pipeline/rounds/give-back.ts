@@ -16,26 +16,31 @@ export interface GiveBackWorld {
   readonly logger: Logger;
 }
 
-/** A file that failed or is held keeps its record until it is retried. What is skipped with one was ignored by a person. */
+/**
+ * A failed or held file keeps its record until it is retried. A skipped file with a record was ignored by the operator.
+ */
 const givenUp: readonly End[] = ['superseded', 'vanished', 'skipped'];
 
-/** Records of one round, and the time between two: this is the least urgent of all work. */
+/** Records of one round. This is the least urgent work. */
 const atOnce = 4;
 const everyMs = 60_000;
 
-/** After a look that ended without a deletion. In memory: a restart looks at once. */
+/** The time after a round without a deletion. Kept in memory, so a restart checks at once. */
 const restMs = 10 * 60_000;
 
-/** For so long the service is asked whether it has what may have arrived. Then a person looks: `dropcast suspects` lists it. */
+/**
+ * How long the service is asked about a body that may have arrived. After that, `dropcast suspects` lists the record
+ * for the operator.
+ */
 const askedForMs = 24 * 60 * 60_000;
 
-/** Something is badly wrong if there are more; a person finds them with `dropcast suspects`. */
+/** More deletions indicate a serious fault; the operator finds the rest with `dropcast suspects`. */
 const mostPerDay = 100;
 const dayMs = 86_400_000;
 
 /**
- * Deletes the records of files that changed, disappeared or were ignored before their bytes were sent: they would stay empty.
- * Decision record 0024 has the proofs that a deletion needs.
+ * Deletes the records of files that changed, disappeared or were ignored before their bytes were sent, and which would
+ * stay empty. Decision record 0024 has the proofs that a deletion needs.
  */
 export function createGiveBack({ store, rows, host, receipts, clock, logger }: GiveBackWorld) {
   const restsUntil = new Map<string, number>();
@@ -46,11 +51,11 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     const { id, endedAt } = facts;
     if ((restsUntil.get(id) ?? -Infinity) > clock.elapsed() || isForPerson(facts, clock.now())) return false;
     const endedMs = clock.now() - (endedAt ?? 0);
-    // In the future: the clock was set back, and the time says nothing.
+    // A time in the future dates from before the clock was set back and says nothing.
     return endedMs >= addressGraceMs || endedMs < 0;
   };
 
-  /** What is left to a person must not keep others from their turn. */
+  /** Records for the operator must not block the others. */
   const dueNow = async (): Promise<readonly Facts[]> => {
     for (;;) {
       const limit = 2 * (atOnce + restsUntil.size);
@@ -61,10 +66,10 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     }
   };
 
-  /** From the mark on only the DELETE may go on, also after a restart. @returns whether the row has it */
+  /** From the mark on, only the DELETE may continue, also after a restart. @returns whether the row has the mark */
   const mark = async (row: Row, videoId: string): Promise<boolean> => {
     const now = clock.now();
-    // What lies in the future was noted before the clock was set back.
+    // Times in the future date from before the clock was set back.
     if ((await store.deletionsSince(now - dayMs, now)) >= mostPerDay) {
       if (clock.elapsed() - saidAt > dayMs)
         logger.warn('No more empty records are deleted today; `dropcast suspects` lists them', { most: mostPerDay });
@@ -78,7 +83,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
-    // The video was to be replaced, and the whole file may have been sent: the service may have the only copy.
+    // The video was to be replaced, and the whole file may have been sent, so the service may have the only copy.
     const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
     if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: it may have all of the file`);
     const { dying } = row.facts;
@@ -112,7 +117,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 }
 
-/** Whether the service did not say for long enough that it has what may have arrived. */
+/** Whether the service has not confirmed a possible body for so long that the operator has to decide. */
 function isForPerson(facts: Facts, now: number): boolean {
   return mayHaveArrived(facts) && now - (facts.endedAt ?? 0) > askedForMs;
 }

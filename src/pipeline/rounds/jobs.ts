@@ -1,14 +1,17 @@
 import type { Clock } from '../file/ports.ts';
 import { LedgerUnavailableError, passesSoon } from '../file/store-errors.ts';
 
-/** A job broke by a bug, or because the ledger cannot be written. It is not tried again at once, with more requests. */
+/**
+ * The wait after a job failed through a bug or a ledger that cannot be written, so that it does not repeat its requests
+ * at once.
+ */
 const pauseMs = 30_000;
 
-/** The ledger is away, which mostly lasts for seconds. */
+/** The wait while the ledger is away, which usually lasts for seconds. */
 const shortPauseMs = 1_000;
 
 /**
- * Background jobs of the loop: each runs at most once at a time.
+ * Background jobs of the loop; each runs at most once at a time.
  *
  * @param broke receives what a job threw
  */
@@ -37,14 +40,14 @@ function pauseAfter(error: unknown): number {
   return error instanceof LedgerUnavailableError && passesSoon(error.failureCode) ? shortPauseMs : pauseMs;
 }
 
-/** Their writes share a commit. More at once would delay everything else. */
+/** Their writes share a commit. A larger number would delay everything else. */
 const mostAtOnce = 50;
 
 /**
- * Does the same work for many files, some of them side by side, in their order.
+ * Runs the same work for many files, several at a time, in their order.
  *
- * @returns what the work returned, in the order of the items
- * @throws what the work threw first, once all that was begun has ended; nothing is begun after it
+ * @returns the results, in the order of the items
+ * @throws the first error, once all started work has ended; nothing starts after it
  */
 export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];

@@ -2,28 +2,33 @@ import { posix } from 'node:path';
 import type { Facts } from '../file/facts.ts';
 import type { HostedVideo, Likeness } from '../file/failure.ts';
 
-/** A local file as it is compared with the videos of the service. */
+/** A local file, reduced to what is compared with the videos of the service. */
 export interface LocalVideo {
   readonly id: string;
-  /** What its video may be called. */
+  /** Possible titles of its video. */
   readonly titles: readonly string[];
-  /** Seconds; null: its container does not say. */
+  /** Seconds; null: the container does not state it. */
   readonly duration: number | null;
 }
 
-/** The title that the rules give it, and its name with and without extension: however it may have been uploaded before. */
+/**
+ * The title by the rules, and the file name with and without extension, because the file may have been uploaded before
+ * by other means.
+ */
 export function titlesOf({ plan, path }: Pick<Facts, 'plan' | 'path'>): readonly string[] {
   const { name, base } = posix.parse(path);
   return [...new Set([...(plan === null ? [] : [plan.title]), name, base].map(asCompared))];
 }
 
 /**
- * Pure: which videos each file may be. Sure is one alone: a ready video with a title of the file and its duration, where the file has no
- * other candidate and the video no other file. A record without bytes, and a video that failed, are no candidates: nothing is hosted.
+ * Pure: the videos that each file may be. A match is certain when it is unique: a ready video with a title of the file
+ * and its duration, where the file has no other candidate and the video no other file. An empty record or a failed
+ * video is no candidate, because it has no content.
  *
- * Ten thousand files may have the title of ten thousand videos: candidates are counted, and only the first are named.
+ * Ten thousand files may have the title of ten thousand videos, so candidates are counted, and only the first are
+ * named.
  *
- * @param videos without those that a file has already
+ * @param videos without those that a file already has
  * @returns by id of the file
  */
 export function likenesses(
@@ -47,7 +52,7 @@ export function likenesses(
   );
 }
 
-/** Candidates that are kept by name: each row has its own. */
+/** The number of candidates kept by name, because each row stores its own. */
 const mostNamed = 10;
 
 interface Near<T> {
@@ -55,7 +60,10 @@ interface Near<T> {
   readonly first: readonly T[];
 }
 
-/** Finds those of a title whose duration is near, or not known. Each has its own durations in order, so that none looks at all others. */
+/**
+ * Finds videos of a title whose duration is near or unknown. The durations of each title are sorted, so that no file is
+ * compared with all videos.
+ */
 function near<T extends { readonly duration: number | null }>(
   all: readonly T[],
   titlesOf: (one: T) => readonly string[],
@@ -82,7 +90,7 @@ function hasDuration<T extends { readonly duration: number | null }>(one: T): on
   return one.duration !== null;
 }
 
-/** The index of the first whose duration is at least this, or more than this. */
+/** The index of the first duration that is at least this, or greater. */
 function firstFrom(sorted: readonly { readonly duration: number }[], least: number, isAbove = false): number {
   let [from, to] = [0, sorted.length];
   while (from < to) {
@@ -120,10 +128,10 @@ function distance(one: number | null, other: number | null): number | null {
 
 /** The service gives whole seconds, and may round up or down. */
 const sameSeconds = 1;
-/** Another way to measure, or another cut: a person can tell. */
+/** Another way to measure, or another cut: the operator can see the difference. */
 const nearSeconds = 5;
 
-/** Titles that differ only in case, or in what a file name has for a space. */
+/** Unifies titles that differ only in case, or in what a file name uses for a space. */
 function asCompared(title: string): string {
   return title
     .normalize('NFC')

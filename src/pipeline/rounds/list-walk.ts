@@ -1,34 +1,34 @@
 import type { Failure } from '../file/failure.ts';
 import type { ListedPage, RemoteVideo, VideoLibrary } from '../file/ports.ts';
 
-/** What reading some pages of the list found. */
+/** The result of reading some pages of the list. */
 export interface Walked {
   readonly found: readonly RemoteVideo[];
   readonly requests: number;
-  /** Wanted videos that no page of this round showed; null while the round is not over: the next call goes on with it. */
+  /** Wanted videos that were on no page of this round; null while the round continues with the next call. */
   readonly unseen: readonly string[] | null;
   readonly failure: Failure | null;
 }
 
-/** From the newest videos back, until no older page can show one of those wanted. */
+/** A pass from the newest videos back, until no older page can show a wanted one. */
 interface Round {
   page: number;
-  /** The page that told where the newest are. */
+  /** The page that showed where the newest videos are. */
   first: number;
   isOrdered: boolean;
-  /** Pages without any of ours. */
+  /** Pages without any wanted video. */
   misses: number;
   hasFound: boolean;
   readonly seen: Set<string>;
 }
 
 /**
- * Reads the list of videos from the end where the newest are, in one go or a few pages at a time. Which end that is follows from
- * `created_at`, and is remembered, so that it costs one request and not one in each round. Videos that come or go between two pages move
- * others over the edge of a page: those are seen twice, or in the next round.
+ * Reads the list of videos from its newest end, at once or a few pages at a time. `created_at` shows which end that is;
+ * the answer is remembered, so that it costs one request instead of one in each round. Videos that come or go between
+ * two pages move others across the edge of a page: those are seen twice, or in the next round.
  */
 export class ListWalk {
-  /** Where the list begins with the oldest: its last page, as it was last seen. */
+  /** The last page as last seen, if the list starts with the oldest videos. */
   #lastPage: number | null = null;
   #round: Round | null = null;
 
@@ -55,7 +55,7 @@ export class ListWalk {
     }
   }
 
-  /** Reads one page alone. @param behind pages behind the one with the newest videos */
+  /** Reads a single page. @param behind its distance from the page with the newest videos */
   async glance(
     wanted: ReadonlySet<string>,
     library: Pick<VideoLibrary, 'list'>,
@@ -74,15 +74,16 @@ export class ListWalk {
     return { page, first: page, isOrdered: false, misses: 0, hasFound: false, seen: new Set() };
   }
 
-  /** To the next page. @returns false when none can show one of those wanted */
+  /** Moves to the next page. @returns false when no further page can show a wanted video */
   #goOn(round: Round, listed: ListedPage, hasOurs: boolean, wanted: number): boolean {
     if (!hasOurs) round.misses += 1;
-    // Videos of others may be newer. Then one more for the page that is not full, and one for the page that told the order.
+    // Other uploaders' videos may be newer. One more page for the partly filled one, and one for the page that showed
+    // the order.
     if (round.misses > Math.ceil(wanted / listed.perPage) + 1) return false;
     const newest = round.isOrdered ? round.page : this.#newestPage(listed);
     round.isOrdered = true;
     if (newest === round.page) {
-      // A page without any of ours, behind one with ours, is older than all of them.
+      // A page without wanted videos after one with them is older than all of them.
       if (listed.videos.length === 0 || (round.hasFound && !hasOurs)) return false;
       round.hasFound ||= hasOurs;
       round.page += this.#step();
@@ -95,7 +96,7 @@ export class ListWalk {
     return this.#lastPage === null ? 1 : -1;
   }
 
-  /** A page with two dates says where the newest are. */
+  /** A page with two dates shows which end is newest. */
   #newestPage({ videos, perPage, total }: ListedPage): number {
     const isOldestFirst = order(videos) ?? (this.#lastPage === null ? 'newest first' : 'oldest first');
     const last = total === null ? null : Math.max(1, Math.ceil(total / perPage));

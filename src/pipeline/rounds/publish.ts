@@ -16,7 +16,7 @@ export interface PublishWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   readonly events: KeptEvents;
-  /** Requests that may leave, and what needs them. */
+  /** The requests that may be sent, and the needs for them. */
   room(): RequestRoom;
   wanted(): Promise<Wanted>;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
@@ -26,34 +26,34 @@ export interface PublishWorld {
 /** A feed that waits to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
-  /** Since when its first file is ready. */
+  /** When its first waiting file became ready. */
   readonly since: number;
-  /** That wait for it. */
+  /** Number of files that wait for it. */
   readonly files: number;
   readonly latestAt: number;
-  /** Why it could not be published, and when that is tried again. */
+  /** Why the last publish failed, and when the next try is. */
   readonly failure: Failure | null;
   readonly nextTryAt: number | null;
 }
 
-/** What the service said about a publish. `nextTryAt` (epoch milliseconds): when it is tried again; null: never. */
+/** The answer to a publish. `nextTryAt` (epoch milliseconds): the next try; null: none. */
 export type FeedAnswer =
   | { readonly ok: true; readonly files: number; readonly videos: number | null }
   | { readonly ok: false; readonly failure: Failure; readonly nextTryAt: number | null };
 
-/** All that is published with one request: files that wait, and what is due without any. */
+/** Everything that one request publishes: waiting files, and a feed that is due without any. */
 interface Batch extends FeedBatch {
   readonly due: DueFeed | null;
 }
 
-/** A file that is published, but was held when its row was to say so. */
+/** A published file whose row another step held when it was to be written. */
 interface Unwritten {
   readonly id: string;
   readonly feed: string;
   readonly at: number;
 }
 
-/** Coalesces: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
+/** Combines publishes: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
 export function createPublish(world: PublishWorld) {
   const { store, library, runner, clock, timing, events } = world;
   const backoffs = createBackoffs(clock, () => timing().retry);
@@ -82,7 +82,7 @@ export function createPublish(world: PublishWorld) {
     failures.delete(feed);
     const at = clock.now();
     const event = { type: 'feed', feed, files: ids.length, failure: null } as const;
-    // Before the rows: after a crash in between, the files that still wait publish the feed once more.
+    // Written before the rows: after a crash in between, the files that still wait publish the feed once more.
     await store.noteFeedAnswer({ feed, lastAt: due?.lastAt ?? null }, events.rowOf(event));
     await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
     events.emit(event);
@@ -93,14 +93,14 @@ export function createPublish(world: PublishWorld) {
     failures.set(feed, failure);
     const isOver = !backoffs.retryAfter(feed, failure);
     const event = { type: 'feed', feed, files: ids.length, failure } as const;
-    // A feed that became unknown was reported then.
+    // The moment when a feed became unknown was reported then.
     const row = isUnknown(failure) ? null : events.rowOf(event);
     await store.noteFeedAnswer({ feed, lastAt: isOver ? (due?.lastAt ?? null) : null }, row);
     if (isOver) {
       failures.delete(feed);
       await note(ids, { ...failure, kind: 'permanent' });
     } else if (isUnknown(failure)) await noteMissing({ ids, missing }, failure);
-    // The service has the feed again, and something else is wrong.
+    // The service has the feed again, and the failure has another cause.
     else
       await note(
         ids.filter((id) => missing.get(id) === feed),
@@ -113,14 +113,14 @@ export function createPublish(world: PublishWorld) {
   const note = (ids: readonly string[], failure: Failure): Promise<unknown> =>
     sideBySide(ids, (id) => runner.apply(id, { type: 'PUBLISH_FAILED', failure }));
 
-  /** Only a person can settle that, so it is in their rows. */
+  /** Only the operator can fix a missing feed, so the rows record it. */
   const noteMissing = ({ ids, missing }: Pick<Batch, 'ids' | 'missing'>, failure: Failure): Promise<unknown> =>
     note(
       ids.filter((id) => !missing.has(id)),
       failure,
     );
 
-  /** Who asked before the request began. */
+  /** Answers those who asked before the request began. */
   const tell = (due: DueFeed | null, answer: FeedAnswer): void => {
     for (const one of asking) {
       if (due === null || one.feed !== due.feed || one.lastAt > due.lastAt) continue;
@@ -150,7 +150,7 @@ export function createPublish(world: PublishWorld) {
   };
 
   return {
-    /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
+    /** Publishes the feeds that are due, one request at a time. A failed publish is tried again later. */
     run: async (signal: AbortSignal): Promise<void> => {
       await write(unwritten);
       const batches = together(await store.waiting(), await store.feedsDue());
@@ -177,7 +177,10 @@ export function createPublish(world: PublishWorld) {
       }
       dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
-    /** A person wants this feed to be published at the next run. Durable. @returns the result, once the service has answered */
+    /**
+     * Makes a feed due at the next run, at the operator's request. Durable. @returns the result, once the service has
+     * answered
+     */
     now: async (feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }> => {
       const { lastAt } = await store.noteFeedDue(feed, clock.now(), true);
       backoffs.forget(feed);
@@ -185,14 +188,14 @@ export function createPublish(world: PublishWorld) {
       asking.add({ feed, lastAt, answer: resolve });
       return { answer: promise };
     },
-    /** Feeds that wait, as they were at the last look. */
+    /** Feeds that wait, as of the last check. */
     waits: (): readonly FeedWait[] => waits,
-    /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
+    /** When the next feed is due, on the monotonic clock, as of the last check; Infinity: none is known. */
     dueAt: (): number => dueAt,
   };
 }
 
-/** One request publishes a feed for whatever wants it. */
+/** Combines all reasons to publish a feed into one request. */
 function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): readonly Batch[] {
   const batches = new Map(waiting.map((batch): [string, Batch] => [batch.feed, { ...batch, due: null }]));
   for (const due of dueFeeds) {
@@ -209,12 +212,12 @@ function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): 
   return [...batches.values()];
 }
 
-/** The longest that a short budget makes a ready video wait for others. */
+/** The longest time for which a short budget makes a ready video wait for others. */
 const longestMs = 30 * 60_000;
 
 /**
- * Pure: how long the first ready file of a feed waits for others at most. Where more records are wanted than the hour has requests, each
- * publish is a video less: then all feeds share half of what is kept for finishing.
+ * Pure: the longest time for which the first ready file of a feed waits for others. If more records are wanted than the
+ * hour has requests, each publish costs one video: then all feeds share half of the requests reserved for finishing.
  */
 export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wanted): number {
   if (freeRequests(room.left, room.limit, wanted) > keptRequests(room.limit)) return atMostMs;
@@ -223,8 +226,8 @@ export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wan
 }
 
 /**
- * Pure: how long until a feed is published, in milliseconds; 0 for now. While more files are on their way to it, it waits for them up to
- * `atMostMs`; after the last one it waits `quietMs`.
+ * Pure: milliseconds until a feed is published; 0 for now. While more files for it are in progress, it waits for them
+ * up to `atMostMs`; after the last one it waits `quietMs`.
  */
 export function dueInMs(
   batch: Pick<FeedBatch, 'firstReadyAt' | 'lastReadyAt'>,
@@ -242,7 +245,7 @@ function isUnknown({ code }: Failure): boolean {
   return code === unknownNameCodes.feed;
 }
 
-/** A feed that does not exist is the configuration's mistake, not a deleted video. */
+/** A missing feed is a mistake in the configuration, not a deleted video. */
 function describe(feed: string, failure: Failure): Failure {
   if (failure.kind !== 'gone') return failure;
   return { ...failure, kind: 'permanent', code: 'feed_not_found', message: `the service knows no feed ${feed}` };

@@ -16,18 +16,18 @@ export interface PutAwayWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
-  /** There is more to do at this time of the monotonic clock. */
+  /** There is more work at this time on the monotonic clock. */
   readonly ringAt?: (name: string, at: number) => void;
-  /** Whether the service was asked about its video a moment ago, where that is needed. */
+  /** Whether the service confirmed the video a moment ago, where that is required. */
   readonly isHosted: (facts: Facts) => boolean;
 }
 
 const mostWaiting = 100_000;
 
-/** Files of one round, so that none waits long for the end of another's. */
+/** Files of one round, so that none waits long for another. */
 const atOnce = 8;
 
-/** Does with the local files of finished videos what `after_ready` says. */
+/** Carries out `after_ready` for the local files of finished videos. */
 export function createPutAway(world: PutAwayWorld) {
   const { store, rows, logger } = world;
   const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
@@ -39,7 +39,7 @@ export function createPutAway(world: PutAwayWorld) {
     isStart = false;
   };
 
-  /** @returns whether it is dealt with, one way or the other */
+  /** @returns whether the file is finished, with success or without */
   const setBack = async (row: Row, failure: Failure): Promise<boolean> => {
     const { id, folder, lastFailure } = row.facts;
     const { code, message } = failure;
@@ -75,9 +75,9 @@ export function createPutAway(world: PutAwayWorld) {
   };
 
   return {
-    /** Whether every file that waits was tried since the start, or since its next try was due. */
+    /** Whether every waiting file was tried since the start, or since its next try was due. */
     isUpToDate: (): boolean => !isStart && waiting.due(1).length === 0,
-    /** @returns how many files are dealt with, one way or the other */
+    /** @returns how many files are finished, with success or without */
     run: async (signal: AbortSignal): Promise<number> => {
       await rememberWaiting();
       const fresh = (await store.rows({ group: 'to put away', limit: atOnce })).map(({ id }) => id);
@@ -88,9 +88,12 @@ export function createPutAway(world: PutAwayWorld) {
       }
       return dealtWith;
     },
-    /** A scan of the folder ended well. @returns whether there is something to try again */
+    /** A scan of the folder succeeded. @returns whether there is something to try again */
     folderSeen: (folder: string): boolean => waiting.folderSeen(folder),
-    /** Tries a file again that waits or was kept. @returns whether there is such a file; null when another worker holds its row */
+    /**
+     * Tries a file again that waits or was kept. @returns whether there is such a file; null when another worker holds
+     * its row
+     */
     again: (id: string): Promise<boolean | null> =>
       rows.claim(id, async (row) => {
         const { end, disposal } = row.facts;

@@ -6,7 +6,7 @@ import type { Clock, FullMark, LocalFiles, RetentionStore, VideoHost } from '../
 import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
 
-/** A file system in bytes. `size` is what can be in use, without what is reserved for root. */
+/** A file system in bytes. `size` is the usable part, without the share reserved for root. */
 export interface Disk {
   readonly used: number;
   readonly size: number;
@@ -18,36 +18,42 @@ export interface RetentionWorld {
   readonly host: Pick<VideoHost, 'status'>;
   readonly local: Pick<LocalFiles, 'check'>;
   readonly clock: Clock;
-  /** The file system of a folder; null when it does not say. */
+  /** The file system of a folder; null when it gives no figures. */
   readonly diskOf: (folder: string) => Promise<Disk | null>;
-  /** Bytes that the deletion of a local file frees; 0 when its content has other names too, null when it is not there. */
+  /**
+   * Bytes that the deletion of a local file frees; 0 when its content has other names too, null when the file is
+   * missing.
+   */
   readonly freedBy: (facts: Facts) => Promise<number | null>;
   /** Folders whose rule deletes files, now or later. */
   readonly deletesIn: () => readonly string[];
 }
 
 const lookEveryMs = 60_000;
-/** While files go, the disk says nothing new. */
+/** The disk's figures lag while files are being deleted. */
 const recheckMs = 1_000;
 const atOnce = 16;
-/** Rows that are read at a time. */
+/** Rows read at a time. */
 const pageSize = 256;
 const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
-/** How long a file is left alone about which the service cannot tell, and a folder that is away. */
+/** The wait after the service could not answer about a file, and for a folder that is away. */
 const restMs = 10 * 60_000;
-/** How long an answer of the service counts: the disk may be away before the deletion. */
+/** How long a confirmation by the service is valid: the disk may be away before the deletion. */
 const believedMs = 10 * 60_000;
 
-/** Hands local files that are to be deleted later (`after`, `when_full`) to the put-away once it is time. Decision record 0053. */
+/**
+ * Passes local files that are to be deleted later (`after`, `when_full`) to the put-away when their time has come.
+ * Decision record 0053.
+ */
 export function createRetention(world: RetentionWorld) {
   const { store, rows, host, local, clock } = world;
   const now = createUnhurriedNow(clock);
   const resting = new Map<string, number>();
-  /** Id → why it goes, for its history. */
+  /** Id → why the file is deleted, for its history. */
   const due = new Map<string, string>();
-  /** Id → when the service said that it has its video. */
+  /** Id → when the service confirmed the video. */
   const confirmed = new Map<string, number>();
-  /** What was to go because a disk is full: some file systems count it for half a minute more. */
+  /** Bytes already released for a full disk: some file systems report them as used for another half minute. */
   let handedOver: readonly { readonly folder: string; readonly bytes: number; readonly at: number }[] = [];
   let lookAt = -Infinity;
   let hasLooked = false;
@@ -55,7 +61,7 @@ export function createRetention(world: RetentionWorld) {
   const isResting = (name: string): boolean => (resting.get(name) ?? -Infinity) > clock.elapsed();
   const rest = (name: string): void => void resting.set(name, clock.elapsed() + restMs);
 
-  /** The oldest, until they free so many bytes. */
+  /** Selects the oldest files until they free this many bytes. */
   const handOver = async (mark: FullMark, tooMuch: number, why: string): Promise<void> => {
     const name = `${mark.folder} ${mark.whenFull}`;
     let left = isResting(name) ? 0 : tooMuch;
@@ -122,7 +128,7 @@ export function createRetention(world: RetentionWorld) {
       rest(away.code === folderAway ? folder : id);
       return null;
     }
-    // Also for a file that is no longer there: a crash may have left it where only the put-away finds it.
+    // Also asked for a file that is missing: a crash may have left it where only the put-away finds it.
     const status = await host.status(videoId, signal, 'poll');
     if (!status.ok && status.failure.kind !== 'gone') {
       if (isOfAll(status.failure)) return status.failure;
@@ -131,7 +137,7 @@ export function createRetention(world: RetentionWorld) {
     }
     if (status.ok && status.value === 'ready') {
       confirmed.set(id, clock.elapsed());
-      // What became of a file that is no longer the one that was sent, the put-away finds out.
+      // The put-away handles a file that is no longer the one that was sent.
       await row.write({ disposal: 'pending' }, why);
     } else {
       const kept = status.ok
@@ -146,7 +152,7 @@ export function createRetention(world: RetentionWorld) {
   return {
     /** Finds the files whose time has come. Needs no service. */
     look,
-    /** Asks whether the service still has their videos: weeks may have passed. */
+    /** Asks whether the service still has their videos, because weeks may have passed. */
     confirm: async (signal: AbortSignal): Promise<void> => {
       for (const [id, why] of due) {
         if (signal.aborted) return;
@@ -157,9 +163,12 @@ export function createRetention(world: RetentionWorld) {
       for (const [name, until] of resting) if (until <= clock.elapsed()) resting.delete(name);
       for (const [id, at] of confirmed) if (clock.elapsed() - at >= believedMs) confirmed.delete(id);
     },
-    /** Whether all that were due at the start, or since, were asked about. */
+    /** Whether all files that became due at the start or later were asked about. */
     isUpToDate: (): boolean => hasLooked && due.size === 0,
-    /** Whether the video of a file that is to be deleted later was on the service a moment ago; true for other files, which were not asked about. */
+    /**
+     * Whether the service confirmed the video of a file that is to be deleted later; true for other files, which need
+     * no confirmation.
+     */
     isHosted: ({ id, afterReady }: Facts): boolean =>
       afterReady.kind !== 'delete' ||
       afterReady.later === undefined ||
@@ -167,7 +176,7 @@ export function createRetention(world: RetentionWorld) {
   };
 }
 
-/** Nothing else that is asked now can get an answer. */
+/** Whether no other request can get an answer now. */
 function isOfAll(failure: Failure): boolean {
   return failure.kind !== 'transient' || (failure.status === undefined && isOfHost(failure));
 }
@@ -183,12 +192,12 @@ function daysOf({ afterReady }: Facts): string {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A clock that is set forward by more than this while dropcast runs is not believed. */
+/** A clock that jumps ahead by more than this while dropcast runs is not trusted. */
 const toleranceMs = 60_000;
 
 /**
- * The wall clock, but never ahead of the clock that nobody sets, counted from the start: a file may be deleted late, never early. What
- * passed before the start only the wall clock knows, so it is believed.
+ * The wall clock, but never ahead of the monotonic clock counted from the start, so that a file may be deleted late and
+ * never early. Time before the start is known only from the wall clock, so it is trusted.
  */
 function createUnhurriedNow(clock: Clock): () => number {
   const start = clock.now() - clock.elapsed();

@@ -9,11 +9,11 @@ import { believed } from '../ages.ts';
 export interface RetriesWorld {
   readonly store: RowStore<'retrying'>;
   readonly clock: Clock;
-  /** Lets one file go on. */
+  /** Lets one file continue. */
   release(id: string): Promise<void>;
-  /** As it now is: a reload may change it. */
+  /** The current policy, which a reload may change. */
   retry(): RetryPolicy;
-  /** There is something to release from then on, by the monotonic clock. */
+  /** There is something to release from this time on, on the monotonic clock. */
   ringAt(at: number): void;
 }
 
@@ -24,13 +24,16 @@ const mostRows = 10_000;
 /** A clock set back by less delays no deadline noticeably. */
 const toleratedMs = 1_000;
 
-/** Releases files that wait for their next try once they are due. All deadlines are in the ledger. */
+/** Releases files whose wait is over. All deadlines are in the ledger. */
 export function createRetries({ store, clock, release, retry, ringAt }: RetriesWorld) {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
-  /** The first deadline, epoch milliseconds: by it the next one is looked up. At a start it is not known. */
+  /** The first deadline (epoch milliseconds), which saves a query until then. Unknown at the start. */
   let nextAt = 0;
-  /** At a start too: a new key that is a systemd credential arrives by a restart, and should not take five minutes to work. */
+  /**
+   * True at the start too: a new key from a systemd credential arrives with a restart, and must not take five minutes
+   * to work.
+   */
   let isServiceBack = true;
 
   const waiting = (dueBy: number, limit: number) => store.rows({ group: 'retrying', dueBy, limit });
@@ -42,10 +45,10 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
 
   const releaseForService = async (): Promise<void> => {
     if (!isServiceBack) return;
-    // Before the wait: it may be back again meanwhile, for those that this look did not see.
+    // Cleared before the wait, because the service may return in the meantime for files that this query did not see.
     isServiceBack = false;
     try {
-      // `folderBack` reports a folder that is back.
+      // `folderBack` releases the files of a folder that is back.
       await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
     } catch (error) {
       isServiceBack = true;
@@ -53,7 +56,10 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     }
   };
 
-  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their own wait was long. */
+  /**
+   * Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their wait
+   * was long.
+   */
   const releaseTooFar = async (now: number): Promise<void> => {
     const before = clockOffset;
     clockOffset = now - clock.elapsed();
@@ -84,7 +90,8 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
     if (nextAt > now) return;
     const [next] = await waiting(Number.MAX_SAFE_INTEGER, 1);
     const notBefore = next?.notBefore ?? Infinity;
-    // Another worker has it: ringing at once would keep a processor busy until that ends. The next tick looks again.
+    // Another worker has the file: ringing at once would keep a processor busy until that ends. The next tick checks
+    // again.
     const isHeld = notBefore <= now && due.length < mostAtOnce;
     nextAt = isHeld ? now : Infinity;
     if (!isHeld) waits(notBefore);
@@ -98,9 +105,10 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
 
   return {
     /**
-     * Releases what is due. Called with every tick of the loop, also while everything waits.
+     * Releases files whose wait is over. Called with every tick of the loop, also while everything waits.
      *
-     * @param isOurTurn false: another host of the fleet looks at deadlines; only what this host alone knows is released
+     * @param isOurTurn false: another host of the fleet handles deadlines, so only what this host alone knows is
+     *   released
      */
     run: async (isOurTurn: boolean): Promise<void> => {
       const now = clock.now();
@@ -109,13 +117,13 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
       if (isOurTurn) await releaseDue(now);
       await releaseFolders();
     },
-    /** A file waits until then (epoch milliseconds). */
+    /** A file waits until this time (epoch milliseconds). */
     waits,
-    /** The service, or an upload host, is back: the next round releases what waited for it. */
+    /** The service, or an upload host, is back: the next round releases the files that waited for it. */
     serviceBack: (): void => {
       isServiceBack = true;
     },
-    /** A watched folder can be trusted again: the next round releases what waited for it. */
+    /** A watched folder can be trusted again: the next round releases the files that waited for it. */
     folderBack: (folder: string): void => {
       foldersBack.add(folder);
     },

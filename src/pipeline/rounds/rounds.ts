@@ -33,7 +33,7 @@ import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** How the rounds are paced. Times are milliseconds. */
+/** The pace of the rounds. Times are milliseconds. */
 export interface RoundSettings {
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
@@ -55,24 +55,27 @@ export interface RoundsWorld
   readonly clock: Clock;
   readonly logger: Logger;
   readonly budget: Pick<Budget, 'room'>;
-  /** As they now are: a reload may change them. */
+  /** The current settings, which a reload may change. */
   settings(): RoundSettings;
-  /** Files that are sent in an hour at the present speed; null: not known. */
+  /** Files sent in an hour at the present speed; null: not known. */
   filesPerHour(): number | null;
   /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
-  /** A round broke. */
+  /** A round failed. */
   broke(round: string, error: unknown): void;
-  /** There is more to do at once. */
+  /** There is more work at once. */
   wake(): void;
-  /** There is more to do at this time of the monotonic clock. The last word of one name counts. */
+  /** There is more work at this time on the monotonic clock. The last call for a name counts. */
   ringAt(name: string, at: number): void;
 }
 
-/** How often feeds are looked at. Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
+/**
+ * How often feeds are checked. Not at each wake: in a bulk there are many a second, and every check reads all files
+ * that wait.
+ */
 const publishEveryMs = 1_000;
 
-/** Work on many files at once, in addition to the steps of single files: each round runs at most once at a time. */
+/** Work on many files at once, in addition to the steps of single files. Each round runs at most once at a time. */
 export function createRounds(world: RoundsWorld) {
   const { clock, settings, wake } = world;
   const retry = (): RetryPolicy => settings().retry;
@@ -105,7 +108,7 @@ export function createRounds(world: RoundsWorld) {
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
-  /** By the monotonic clock. */
+  /** On the monotonic clock. */
   let publishAt = 0;
   const sweepAndLook = async (signal: AbortSignal): Promise<void> => {
     await sweep.run(signal);
@@ -134,7 +137,7 @@ export function createRounds(world: RoundsWorld) {
       jobs.start('retention', retention.look);
     },
     fell: duplicates.fell,
-    /** Starts the rounds that ask the service; only the host that has the turn does. */
+    /** Starts the rounds that ask the service, on the host that has the turn. */
     startRemote: (signal: AbortSignal): void => {
       jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
@@ -159,7 +162,7 @@ export function createRounds(world: RoundsWorld) {
     folderSeen: (folder: string): void => {
       if (putAway.folderSeen(folder)) wake();
     },
-    /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
+    /** Whether every file that waits for deletion or a move was tried as often as due, and no deletion is due. */
     isPutAwayUpToDate: (): boolean => putAway.isUpToDate() && retention.isUpToDate(),
     /** Starts another background job, at most once at a time. */
     start: jobs.start,
@@ -167,7 +170,7 @@ export function createRounds(world: RoundsWorld) {
   };
 }
 
-/** Records are created a little ahead of the uploads, and the next files may be smaller. */
+/** Records are created slightly ahead of the uploads, and the next files may be smaller. */
 function mostCreates(filesPerHour: number | null): number {
   return filesPerHour === null ? Infinity : 20 + 2 * filesPerHour;
 }

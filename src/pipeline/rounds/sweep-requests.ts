@@ -4,29 +4,32 @@ import type { RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import { ListWalk } from './list-walk.ts';
 import type { Walked } from './list-walk.ts';
 
-/** What a sweep found out about the files in processing, and what it cost. */
+/** The result of a sweep over the files in processing, and its cost. */
 export interface SweepResult {
   readonly seen: ReadonlyMap<string, RemoteVideo>;
-  /** Videos the service answered 404 for when asked by id; absence from a list proves nothing. */
+  /** Videos that the service answered with 404 when polled by id; absence from a list proves nothing. */
   readonly gone: readonly string[];
-  /** Videos that were asked for by id, but the service could not tell. */
+  /** Videos polled by id without a usable answer. */
   readonly unanswered: readonly string[];
   readonly requests: number;
-  /** Of these, questions why a video failed: nobody asks twice. */
+  /** How many of the requests asked why a video failed: nothing repeats them. */
   readonly reasons: number;
-  /** Why the service does not list videos, while it may still answer for single ones. */
+  /** Why the service does not list videos; it may still answer for single ones. */
   readonly listFailure: Failure | null;
-  /** Set when the service could not be asked and the sweep ended early. */
+  /** Set when the service could not be asked, so that the sweep ended early. */
   readonly failure: Failure | null;
 }
 
-/** What one sweep may cost. */
+/** The limits of one sweep. */
 export interface SweepAllowance {
   /** Pages of the list. */
   readonly pages: number;
-  /** Questions for single videos, of each kind: those that no page showed, and why one failed. */
+  /** Polls of single videos, of each kind: those on no page, and why one failed. */
   readonly singles: number;
-  /** Only the page that shows the oldest of them, if they are the newest videos of the list: the likeliest to be ready. */
+  /**
+   * Only the page with the oldest of them, if they are the newest videos of the list: those are most likely to be
+   * ready.
+   */
   readonly isForOldest?: boolean;
 }
 
@@ -38,23 +41,23 @@ interface Findings {
   reasons: number;
 }
 
-/** How many videos that no page showed one sweep asks for by id: beside a list, and instead of one that fails. */
+/** How many videos on no page a sweep polls by id: in addition to a list, and instead of a list that fails. */
 const mostById = { beside: 5, instead: 20 } as const;
 
-/** Videos on a page, as dropcast asks for it. */
+/** Videos on a page, as requested. */
 const pageSize = 100;
 
 const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
 
 /**
- * Asks for the state of all files in processing with as few requests as possible.
- * Pages of the list from the end where the newest videos are, then single videos by id. A list that fails is done without.
+ * Asks for the state of all files in processing with as few requests as possible: pages of the list from its newest
+ * end, then single videos by id. It works without the list when that fails.
  */
 export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>) {
   const walk = new ListWalk();
-  /** Ids in the order in which they were last asked for, so that all get their turn. */
+  /** Ids in the order in which they were last polled, so that all get their turn. */
   const turns: string[] = [];
-  /** The last page for the oldest showed none of them. */
+  /** The last page for the oldest files showed none of them. */
   let hasMissed = false;
   return {
     /** @param processing oldest first */
@@ -85,12 +88,12 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   };
 }
 
-/** Nothing else that is asked now can get an answer. */
+/** Whether no other request can get an answer now. */
 function isOfAll({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
 }
 
-/** This many failures, where nothing else was answered, are the service's and not those of single videos. */
+/** This many failures, with no other answer, concern the service and not single videos. */
 const mostUnanswered = 2;
 
 /** @returns why the service cannot be asked, or null */
@@ -117,7 +120,7 @@ async function askById(
   return hasAnswered ? null : last;
 }
 
-/** A list need not say why a video failed. */
+/** A list may not state why a video failed. */
 async function askReasons(
   most: number,
   library: Pick<VideoLibrary, 'get'>,
@@ -137,7 +140,7 @@ async function askReasons(
   return null;
 }
 
-/** Those that were never asked for, oldest first, then those whose turn is longest ago. */
+/** Ids never polled, oldest first, then those polled longest ago. */
 function inTurn(ids: readonly string[], turns: string[], most: number): readonly string[] {
   const known = new Set(turns);
   const wanted = new Set(ids);

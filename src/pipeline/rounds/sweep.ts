@@ -20,57 +20,57 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
-  /** It is worth looking again then, by the monotonic clock. */
+  /** The next check is useful at this time on the monotonic clock. */
   ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
-  /** Requests that may leave. */
+  /** The requests that may be sent. */
   room(): RequestRoom;
-  /** What else needs requests of this hour. */
+  /** The other needs for requests of this hour. */
   wanted(): Promise<Wanted>;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
 
-/** Files one sweep asks for at most; the others are asked for once these have ended. */
+/** Files in one sweep at most; the others follow once these have ended. */
 const mostSwept = 10_000;
 
-/** Between two sweeps that somebody rang for. */
+/** The time between two sweeps after a webhook. */
 const rungMs = 1_000;
 
-/** How often the pace is worked out again while a sweep waits: what it depends on changes all the time. */
+/** How often the pace is recomputed while a sweep waits, because its inputs change all the time. */
 const lookEveryMs = 1_000;
 
-/** Where the budget is short, a question about this many videos that are likely to be ready is still worth its request. */
+/** On a short budget, a request that covers this many videos that are likely to be ready is still worth its cost. */
 const worthAsking = 50;
 
-/** How long processing is taken to last until it is known. */
+/** The assumed processing time until one was measured. */
 const unknownMs = 5 * 60_000;
 
-/** Why it takes longer than `poll.interval` to hear of a video. */
+/** Why dropcast learns later than `poll.interval` that a video is ready. */
 export type PollTrouble =
   | { readonly kind: 'no list'; readonly failure: Failure }
-  /** The budget is short. `nextAt`: when it asks again, epoch milliseconds. */
+  /** The budget is short. `nextAt`: the time of the next poll, epoch milliseconds. */
   | { readonly kind: 'budget'; readonly nextAt: number; readonly left: number; readonly limit: number };
 
 /**
- * The one sweep of all files in processing: asks, hands the answers on, and decides when to ask again.
+ * The one sweep of all files in processing: polls, passes the answers on, and decides when to poll again.
  *
- * @param world.settings as they now are: a reload may change them
+ * @param world.settings the current settings, which a reload may change
  */
 export function createSweep(world: SweepWorld) {
   const { store, library, clock, logger, receipts, runner, settings, failed } = world;
   const requests = createSweepRequests(library);
   const bell = createDoorbell(clock);
-  // After a restart a file gets at least half of its time again: the clock may have been set meanwhile.
+  // After a restart a file gets at least half of its time again, because the clock may have been set.
   const ages = createAges(clock, () => settings().poll.giveUpAfterMs / 2);
   let lookAt = -Infinity;
   let nextAt: number | null = null;
   let lastAt = -Infinity;
   let spent = 1;
-  /** Grows with each question that found few ready. */
+  /** Grows with each poll that found few ready. */
   let patience = 1;
-  /** Null unless the budget makes it late. `until`: by the monotonic clock. */
+  /** Null unless the budget delays the poll. `until`: on the monotonic clock. */
   let lateness: { readonly until: number; readonly everyMs: number } | null = null;
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
@@ -97,7 +97,7 @@ export function createSweep(world: SweepWorld) {
     return pollPace({ room: world.room(), wanted: await world.wanted(), intervalMs, spent, cause });
   };
 
-  /** By the monotonic clock. Where the budget is short, even the first question waits its time. */
+  /** On the monotonic clock. On a short budget, even the first poll waits. */
   const dueAt = (oldest: Facts, { everyMs, isFree }: PollPace): number => {
     if (isFree) return lastAt + everyMs;
     const oldestMs = ages.of(oldest);
@@ -120,7 +120,7 @@ export function createSweep(world: SweepWorld) {
     );
   };
 
-  /** How much may be asked now; null when it is not time to. */
+  /** The limits of a sweep now; null when none is due. */
   const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
     const [oldest] = await processing(1);
     if (oldest === undefined) {
@@ -151,7 +151,7 @@ export function createSweep(world: SweepWorld) {
     ages.keepOnly(files);
     const result = await requests.ask(files, signal, due ?? (await paceOf('rung')));
     if (signal.aborted) return;
-    // Before the answers are handed on: should that break, the next sweep still waits its time.
+    // Set before the answers are passed on: if that fails, the next sweep still waits.
     lastAt = clock.elapsed();
     spent = result.requests - result.reasons;
     if (due?.isForOldest === true) patience = isWorth(result) ? 1 : Math.min(16, 2 * patience);
@@ -162,7 +162,7 @@ export function createSweep(world: SweepWorld) {
     await sideBySide(files, (facts) => hand(facts, result, verdict));
   };
 
-  /** Said when it begins and when it ends, not with every sweep. */
+  /** Logged when it starts and when it ends, not with every sweep. */
   const noteList = (result: SweepResult): void => {
     if (result.failure !== null || (result.listFailure === null) === (listFailure === null)) return;
     listFailure = result.listFailure;
@@ -173,7 +173,10 @@ export function createSweep(world: SweepWorld) {
       });
   };
 
-  /** A 404 counts only when the service answers something else: while it is replaced, a proxy may answer 404 to everything. */
+  /**
+   * A 404 counts only when the service answers another request: while the service is replaced, a proxy may answer 404
+   * to everything.
+   */
   const judge = async ({ failure, gone }: SweepResult, signal: AbortSignal): Promise<Verdict> => {
     if (failure !== null) {
       logger.warn('The service could not be asked for the state of the videos', { failure });
@@ -200,27 +203,27 @@ export function createSweep(world: SweepWorld) {
   };
 
   return {
-    /** Asks if it is time to. */
+    /** Polls if it is time. */
     run: sweepIfTime,
-    /** A webhook says that videos have changed: polls soon, at most once a second. */
+    /** A webhook reports changed videos: polls soon, at most once a second. */
     ring,
     trouble,
-    /** When and how often it asks, where the budget makes that rarer; null: it does not. */
+    /** When and how often it polls if the budget makes that rarer; null: it does not. */
     late,
-    /** When it asks next, by the monotonic clock; null: there is nothing to ask about, as of the last look. */
+    /** The next poll on the monotonic clock; null: as of the last check there is nothing to poll. */
     nextAt: (): number | null => nextAt,
     /** How long processing usually takes, in milliseconds; null until it is known. */
     usualMs: (): number | null => usualMs,
   };
 }
 
-/** What the failures of a sweep say about the service, and so about the videos. */
+/** What the failures of a sweep mean for the service, and so for the videos. */
 interface Verdict {
   readonly isAway: boolean;
   readonly areGone: boolean;
 }
 
-/** Words that end the wait, also when an upload that was found finished after a crash had already heard them. */
+/** Words that end the wait, also for an upload that was found finished after a crash. */
 function isFinal(status: string): boolean {
   return status === 'ready' || status === 'failed';
 }
@@ -235,7 +238,10 @@ function isWorth({ seen }: SweepResult): boolean {
   );
 }
 
-/** A ring may come before the answer to the upload it is about, so it holds good for files that get that far soon after. */
+/**
+ * A webhook may arrive before the answer to its upload, so it also applies to files that start processing shortly after
+ * it.
+ */
 const echoMs = 10_000;
 
 /** Remembers that a webhook announced a change, so that the sweep does not wait for its interval. */
@@ -249,18 +255,18 @@ function createDoorbell(clock: Clock) {
       isUnanswered = true;
       rungAt = clock.elapsed();
     },
-    /** Whether a sweep may begin because of it, if there is a file that it can be about. */
+    /** Whether a webhook justifies a sweep now, if there is a file that it can concern. */
     isRinging: (): boolean => clock.elapsed() >= quietUntil && (isUnanswered || clock.elapsed() < rungAt + echoMs),
-    /** Whether it can be about a file. @param youngestMs how long the youngest has been in processing */
+    /** Whether the webhook can concern a file. @param youngestMs how long the youngest has been in processing */
     isAbout: (youngestMs: number): boolean => isUnanswered || clock.elapsed() - youngestMs >= answeredAt,
-    /** A sweep begins: it answers all rings so far. */
+    /** A sweep starts and answers all webhooks so far. */
     answer: (): void => {
       isUnanswered = false;
       answeredAt = clock.elapsed();
     },
-    /** Until when no ring counts, by the monotonic clock. */
+    /** Until when no webhook counts, on the monotonic clock. */
     restsUntil: (): number => quietUntil,
-    /** No further sweep because of it for this long. */
+    /** Allows no further sweep for a webhook for this long. */
     rest: (ms: number): void => {
       quietUntil = clock.elapsed() + ms;
     },

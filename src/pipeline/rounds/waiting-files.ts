@@ -7,15 +7,18 @@ import { folderAway } from '../pause.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Backoffs } from './backoffs.ts';
 
-/** Files that could not be put away and are tried again: when, and what each waits for. In memory: a restart tries at once. */
+/**
+ * Files that could not be put away and are tried again: when, and for what each waits. Kept in memory, so a restart
+ * tries at once.
+ */
 export class WaitingFiles {
   readonly #backoffs: Backoffs;
-  /** Id → cause: what one file meets, all in its folder meet. */
+  /** Id → cause. A cause applies to all files of its folder. */
   readonly #causes = new Map<string, string>();
-  /** By cause, so that none of 100,000 files looks at all others. */
+  /** By cause, so that none of 100,000 files is compared with all others. */
   readonly #groups = new Map<string, Group>();
 
-  /** @param retry paces the tries; their number has no limit, because a disk that refuses today may not tomorrow */
+  /** @param retry paces the tries; their number has no limit, because a disk that refuses today may work tomorrow */
   constructor(clock: Clock, retry: () => RetryPolicy, ringAt?: (at: number) => void) {
     this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
   }
@@ -29,12 +32,12 @@ export class WaitingFiles {
       .toArray();
   }
 
-  /** A file that a former run left waiting. */
+  /** Adds a file that waited before a restart. */
   remember({ id, folder, lastFailure }: Facts): void {
     this.#add(id, causeOf(folder, lastFailure));
   }
 
-  /** @returns null if trying again cannot help; else whether no other file waits for the same cause yet */
+  /** @returns null if trying again cannot help; otherwise whether this is the first file that waits for this cause */
   wait({ id, folder }: Facts, failure: Failure): 'first' | 'further' | null {
     if (!this.#backoffs.retryAfter(id, failure)) return null;
     const cause = causeOf(folder, failure);
@@ -43,14 +46,14 @@ export class WaitingFiles {
     return isFirst ? 'first' : 'further';
   }
 
-  /** Its next try is due at once. */
+  /** Makes its next try due at once. */
   hurry(id: string): void {
     this.#backoffs.forget(id);
   }
 
   /**
-   * A scan of the folder ended well: one file of each cause that a change of the disk or of rights ends is due at once. If it can go, the
-   * others that wait for the same are due too.
+   * A scan of the folder succeeded: one file of each cause that a change of the disk or of rights ends is due at once.
+   * If it succeeds, the others with the same cause become due too.
    *
    * @returns whether there is such a file
    */
@@ -65,7 +68,7 @@ export class WaitingFiles {
     return isOneDue;
   }
 
-  /** It waits no more. @param isBetter what it waited for is over, so that the others that wait for the same are due */
+  /** The file waits no longer. @param isBetter its cause is gone, so the others with that cause are due */
   end(id: string, isBetter: boolean): void {
     const group = this.#drop(id);
     this.#backoffs.forget(id);
@@ -96,10 +99,10 @@ export class WaitingFiles {
   }
 }
 
-/** Files that wait for the same. */
+/** Files that wait for the same cause. */
 interface Group {
   files: number;
-  /** Of them, those that back off. */
+  /** Those of them that back off. */
   readonly tried: Set<string>;
 }
 

@@ -5,8 +5,9 @@ import type { FirstStartStore, RequestPriority, VideoHost } from '../file/ports.
 import type { Row } from '../file/rows.ts';
 
 /**
- * Whether a row does not know how the upload to its record ended: a copy of the ledger may be older than that. The service is asked
- * before the record is deleted. An address that died later says nothing about an earlier body.
+ * Whether the row does not show how the upload to its record ended, because it may come from an older copy of the
+ * ledger. The service is asked before the record is deleted. An address that died later says nothing about an earlier
+ * body.
  */
 export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
   return videoId !== null && uploadStartedAt !== null && sha256 === null;
@@ -15,8 +16,8 @@ export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
 export type RecordedStore = Pick<FirstStartStore, 'firstStart'>;
 
 /**
- * Whether a record is from before an operator said that all files of its folder were uploaded, because the ledger is an older copy. If the
- * service no longer has that record, the file was uploaded with another one.
+ * Whether a record predates the operator's statement that all files of its folder were uploaded, made because the
+ * ledger is an older copy. If the service no longer has that record, the file was uploaded with another one.
  */
 export async function isRecorded({ folder, createdAt }: Facts, store: RecordedStore): Promise<boolean> {
   const start = await store.firstStart(folder);
@@ -24,8 +25,9 @@ export async function isRecorded({ folder, createdAt }: Facts, store: RecordedSt
 }
 
 /**
- * Deletes the video of a row that is `dying`. Only after the service says that it is gone may another one be created, else a late
- * DELETE or a late PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of the protocol loses a file).
+ * Deletes the video of a row that is `dying`. Another video may be created only after the service says that this one is
+ * gone; otherwise a late DELETE or PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of
+ * the protocol loses a file).
  *
  * @param note for the history, once the video is gone
  * @returns why it is not deleted yet, or null

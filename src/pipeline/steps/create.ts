@@ -32,16 +32,17 @@ export interface CreateWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
-  /** A token that was never used before. */
+  /** A new token, never used before. */
   newToken(): string;
 }
 
 /**
- * The step from `queued` to `awaiting upload`: refuses what is not the accepted file, finishes a deletion under way, then
- * creates the record under a token that is durable before the request and used for one request only (design 5.2).
+ * The step from `queued` to `awaiting upload`: refuses a file that is not the accepted one, finishes a deletion in
+ * progress, then creates the record under a token that is durable before the request and used for one request only
+ * (design 5.2).
  *
  * @param row a file that is `queued`
- * @param signal stops waits; a create request that is under way is never cut
+ * @param signal ends waits; a create request in progress is never cut
  * @throws what the ledger or the receipts throw
  */
 export async function createRecord(row: Row, signal: AbortSignal, world: CreateWorld): Promise<Outcome> {
@@ -51,7 +52,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     return isOnlyCopy ? keep(row, 'the local file is missing') : setback(missing);
   }
   if (row.facts.dying) {
-    // What the service calls failed is replaced. Anything else may have arrived since it was marked.
+    // A video that the service calls failed is replaced. Any other may have received the file since it was marked.
     if (mayHaveArrived(row.facts) && row.facts.remoteStatus !== 'failed')
       return keep(row, 'it may have all of the file');
     const isFull = await hasBytes(row.facts, signal, world);
@@ -66,12 +67,12 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   if (twin !== null) return setback(twin);
   if (!(await world.unconfirmed.mayRisk())) return setback(tooManyUnconfirmed(world));
   if (!(await world.budget.take('create', signal))) return setback(stopped);
-  // The wait for the budget may have been an hour.
+  // The wait for the budget may have taken an hour.
   const missingNow = await world.local.check(facts);
   return missingNow === null ? ask(row, world) : setback(missingNow);
 }
 
-/** Whether the service has bytes of which the row knows nothing. */
+/** Whether the service has bytes that the row does not know of. */
 async function hasBytes(facts: Facts, signal: AbortSignal, { host, store }: CreateWorld): Promise<Answer<boolean>> {
   const wasRecorded = await isRecorded(facts, store);
   if (!isUnsure(facts) && !wasRecorded) return { ok: true, value: false };
@@ -81,8 +82,9 @@ async function hasBytes(facts: Facts, signal: AbortSignal, { host, store }: Crea
 }
 
 /**
- * The bytes may be on the service alone, so nothing is deleted there. The file goes back to where its status is asked. No byte is
- * sent there any more, because the service has them or the address stays dead: a DELETE that comes late cannot hit a second upload.
+ * Only the service may have the bytes, so nothing is deleted there. The file returns to the state in which its status
+ * is polled. It sends no further byte to that video, because the service has them or the address stays dead, so a late
+ * DELETE cannot hit a second upload.
  */
 async function keep(row: Row, why: string): Promise<Outcome> {
   await row.write({ dying: false }, `video ${row.facts.videoId} is kept: ${why}`);
@@ -92,7 +94,8 @@ async function keep(row: Row, why: string): Promise<Outcome> {
 async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   const token = world.newToken();
   const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });
-  // Nothing cuts this request: an answer on its way is worth more than a quick exit, and the client has its own timeout.
+  // Nothing cuts this request: an answer in transit is worth more than a quick exit, and the client has its own
+  // timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
   if (!answer.ok) return unanswered(row, answer.failure);
   const { videoId, uploadUrl } = answer.value;
@@ -103,8 +106,8 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
 }
 
 /**
- * Another file has this video: a byte that is sent there, or a deletion, would hit it. A service that is restored, or a proxy that repeats
- * an answer, does that.
+ * Another file has this video, so a byte sent there, or a deletion, would hit that file. A restored service or a proxy
+ * that repeats an answer causes this.
  */
 async function refuseId(row: Row, videoId: string): Promise<Outcome> {
   await row.write({ intent: null, suspects: suspectsOf(row.facts) });
@@ -115,14 +118,14 @@ async function refuseId(row: Row, videoId: string): Promise<Outcome> {
   } satisfies Reason);
 }
 
-/** Nothing can be sent to a record without an upload address. Its id is known, so it is deleted before another is created. */
+/** A record without an upload address is useless. Its id is known, so it is deleted before another is created. */
 async function giveUp(row: Row, { videoId, status }: CreatedRecord, { clock }: CreateWorld): Promise<Outcome> {
   const useless = { ...unbound, videoId, createdAt: clock.now(), remoteStatus: status, dying: true };
   await row.write(useless, `video ${videoId} has no upload address: replacing it`);
   return setback(noAddress);
 }
 
-/** The receipt first: should the ledger be lost, it still says who has which video. */
+/** Writes the receipt first: if the ledger is lost, the receipt still says who has which video. */
 async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, world: CreateWorld): Promise<Outcome> {
   const now = world.clock.now();
   const isImport = row.facts.sourceUrl !== null;
@@ -132,19 +135,22 @@ async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, wor
     uploadUrl: isImport ? null : uploadUrl,
     createdAt: now,
     remoteStatus: status,
-    // An import has no upload of ours: the service fetches by itself.
+    // An import has no upload: the service fetches the file.
     ...(isImport && { uploadedAt: now, processingSince: now }),
   };
   try {
     await world.receipts.append('bound', { ...row.facts, ...bound });
   } finally {
-    // Also while the receipts cannot be written: else each try would leave an empty record.
+    // The row is written even while receipts cannot be: otherwise each try would leave an empty record.
     await row.write(bound, `video ${videoId}`);
   }
   return { type: isImport ? 'imported' : 'bound' };
 }
 
-/** Refused or never sent: the token was used for nothing. In doubt: it becomes a suspect, and an import waits for a person. */
+/**
+ * Refused or never sent: the token has no record. In doubt: the token becomes a suspect, and an import waits for the
+ * operator.
+ */
 async function unanswered(row: Row, failure: Failure): Promise<Outcome> {
   if (failure.inDoubt !== true) await row.write({ intent: null });
   else if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });

@@ -8,18 +8,19 @@ import type { RowStore } from '../file/row-groups.ts';
 export interface TwinWorld {
   readonly store: RowStore<'twins'>;
   readonly local: Pick<LocalFiles, 'hash'>;
-  /** Files that were found to have no twin and have no record yet. Files in it go first; the step removes its file when it ends. */
+  /** Files without a twin that have no record yet. They go first; the step removes its file when it ends. */
   readonly passing: Set<string>;
 }
 
 /**
- * Whether the same content was uploaded before or is on its way. Only files of equal size are ever read for it, so the
- * common case costs one query; then the whole SHA-256 decides, never a sample (files with equal head and tail exist).
+ * Whether the same content was uploaded before or is being uploaded. Only files of equal size are ever read for this,
+ * so the common case costs one query. Then the whole SHA-256 decides, never a sample, because files with equal head and
+ * tail exist.
  *
- * Reading takes minutes, in which another file may begin again. So the last question comes after all reading, and from its answer to
- * the entry in `passing` nothing else runs: of two files with the same content one always sees the other.
+ * Reading takes minutes, in which another file may start. So the last query comes after all reading, and nothing else
+ * runs between its answer and the entry in `passing`: of two files with the same content, one always sees the other.
  *
- * @returns the failure `duplicate`, which names the first file; a wait, when that one is not uploaded yet and so may
+ * @returns the failure `duplicate`, which names the first file; a wait, when that file is not uploaded yet and may
  *   still vanish or fail; or null
  */
 export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWorld): Promise<Failure | null> {
@@ -30,7 +31,7 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
   for (;;) {
     const twins = await store.rows({ group: 'twins', of: facts, passing: [...passing] });
     const same = twins.filter((twin) => own !== null && hashOf(twin) === own);
-    // The uploaded ones first: they end the question.
+    // Uploaded files come first, because they settle the question.
     const twin = same.find(isUploaded) ?? same[0];
     if (twin !== undefined) return isUploaded(twin) ? duplicateOf(twin) : waitFor(twin);
     const unread = twins.filter((twin) => hashOf(twin) === undefined);
@@ -49,9 +50,9 @@ export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWor
 }
 
 /**
- * Reads one after the other, up to the first with this hash. One that cannot be read proves nothing.
+ * Reads one file after the other, up to the first with this hash. An unreadable file proves nothing.
  *
- * @returns one that has just left its place: the next scan either follows it to its new name or ends its row
+ * @returns a file that has just left its place: the next scan follows it to its new name or ends its row
  */
 async function readUntil(
   wanted: string,
@@ -72,10 +73,10 @@ function isUploaded(twin: Facts): boolean {
   return twin.uploadedAt !== null;
 }
 
-/** Hashes kept in memory at most: a hundred bytes each. */
+/** The largest number of hashes in memory, a hundred bytes each. */
 const mostHashes = 10_000;
 
-/** A file that waits for its twin is asked about again and again, and each time would be read from beginning to end. */
+/** A file that waits for its twin is checked again and again, and would be read completely each time. */
 export function rememberingHashes(hash: LocalFiles['hash']): LocalFiles['hash'] {
   const known = new Map<string, string>();
   return async (facts, signal) => {

@@ -4,21 +4,24 @@ import type { Queued } from '../file/queue.ts';
 import type { Runner } from './runner.ts';
 import { Turns } from './turns.ts';
 
-/** Create requests are short, and the service's budget limits them anyway. */
+/** Create requests are short, and the budget of the service limits them. */
 const createConcurrency = 2;
 
 /** The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders. */
 export const startsRemembered = 1_000;
 
-/** How many files may be sent at once. */
+/** How many files may be sent at the same time. */
 export interface Limits {
   /** Uploads of all folders together, from 1. */
   readonly uploads: number;
-  /** Of single folders, by path. */
+  /** The limit of single folders, by path. */
   readonly folderUploads: ReadonlyMap<string, number>;
 }
 
-/** Why a file has to wait although it is its turn: all slots are taken, the free one is kept for small files, or its folder has its share. */
+/**
+ * Why a file waits although its turn has come: all slots are taken, the free one is reserved for small files, or its
+ * folder has used its share.
+ */
 export type NoSlot = 'all' | 'kept for small' | 'folder';
 
 export interface LanesWorld {
@@ -26,23 +29,24 @@ export interface LanesWorld {
   readonly runner: Pick<Runner, 'run'>;
   /** Whether further records may be created at present. */
   readonly mayCreate: () => Promise<boolean>;
-  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
   readonly uploadsStartAt: () => number | null;
-  /** Whether the folder does not answer: a step stuck there holds no slot, because it may be stuck for days. */
+  /** Whether the folder does not respond: a step stuck there, perhaps for days, holds no slot. */
   readonly isOffLimits: (folder: string) => boolean;
-  /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
+  /** Whether a file could be sent now, and whether it may start, because its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
-  /** Whether anything may begin here. */
+  /** Whether anything may start on this host. */
   readonly mayTake: () => boolean;
-  /** Whether a person wants nothing new of the folder to begin. */
+  /** Whether the operator paused the folder. */
   readonly isPaused: (folder: string) => boolean;
-  /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
+  /** A task ended. `wasOurs`: there may be more work at once; false when another worker has the file. */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
 }
 
 /**
- * Bounds the work: one p-queue for create requests and one for uploads, so that a create that waits for the budget holds no upload slot.
- * A queue gets only files that may start now. Order and backlog stay in the ledger, so a restart loses nothing.
+ * Bounds the work with two instances of p-queue, one for create requests and one for uploads, so that a create that
+ * waits for the budget holds no upload slot. A queue gets only files that may start now. Order and backlog stay in the
+ * ledger, so a restart loses nothing.
  */
 export class Lanes {
   readonly #world: LanesWorld;
@@ -67,24 +71,27 @@ export class Lanes {
     await this.#begin();
     const { uploadHosts, mayCreate, uploadsStartAt, isPaused } = this.#world;
     const isOpen = uploadsStartAt() === null;
-    // The step that created a record may have a last line to write.
+    // The step that created the record may still have to write a line.
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
     const mayRun = (file: Queued): boolean =>
       (isOpen || file.isSent) && uploadHosts.isOpen(file) && !isPaused(file.folder);
     this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
     this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
-    // A record without bytes is litter, and its address expires.
+    // An empty record is litter, and its address expires.
     if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
     const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
     this.#fill(this.#create, queued, (file) => !isPaused(file.folder) && this.#whyNotCreated(file) === null);
   }
 
-  /** Why a file that is `queued` or `awaiting upload` cannot start next to the running ones; null when only its turn is missing. */
+  /**
+   * Why a file that is `queued` or `awaiting upload` cannot start in addition to the running ones; null when only its
+   * turn is missing.
+   */
   whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
     return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
   }
 
-  /** Starts nothing more. */
+  /** Stops starting files. */
   close(): void {
     this.#isClosed = true;
   }
@@ -103,7 +110,7 @@ export class Lanes {
     this.#upload.slots = limits.uploads;
   }
 
-  /** The turns continue where they were before the restart. */
+  /** The turns continue from before the restart. */
   async #begin(): Promise<void> {
     if (this.#create.turns !== null) return;
     const starts = await this.#world.store.lastStarts(startsRemembered);
@@ -111,7 +118,7 @@ export class Lanes {
     this.#upload.turns ??= new Turns(starts);
   }
 
-  /** Behind files that wait for an upload host there may be others. */
+  /** Other files may follow those that wait for an upload host. */
   async #awaitingUpload(): Promise<readonly Queued[]> {
     const { store, uploadHosts, isPaused } = this.#world;
     const mayBeSent = (file: Queued): boolean => uploadHosts.isOpen(file) && !isPaused(file.folder);
@@ -122,8 +129,8 @@ export class Lanes {
   }
 
   /**
-   * Those that wait for a host that is away count twice at most as slots: the others need not wait for that host, too. Those of a paused
-   * folder do not count: no others of it get a record.
+   * Files that wait for a host that is away count for at most twice the slots, so that the others need not wait for
+   * that host. Files of a paused folder do not count, because no others of that folder get a record.
    */
   #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
     const { uploadHosts, isPaused } = this.#world;
@@ -176,8 +183,8 @@ class Lane {
   }
 
   /**
-   * Files that would start at once. Stuck steps are added to the bound, so they cost no slot. A folder hangs and answers without an
-   * event, so the bound is set at each question.
+   * How many files can start at once. Stuck steps are added to the bound, so they cost no slot. A folder hangs and
+   * recovers without an event, so each call sets the bound.
    */
   free(): number {
     this.#queue.concurrency = this.slots + this.#running.size - this.running().length;
@@ -214,22 +221,26 @@ class Lane {
   }
 }
 
-/** How many of the upload slots big files may have: one of two to seven is kept for small files, and one of each four from eight on. */
+/**
+ * How many of the upload slots big files may use: of two to seven slots one is reserved for small files, and from eight
+ * on one in four.
+ */
 export function slotsForBig(uploads: number): number {
   return uploads === 1 ? 1 : uploads - Math.max(1, Math.floor(uploads / 4));
 }
 
 /**
- * Pure: why a file may not take a free slot next to these; null when it may. A running upload is never interrupted, so the slot for small
- * files has to be kept free of big ones. The queue bounds all uploads together.
+ * Pure: why a file may not take a free slot next to these; null when it may. A running upload is never interrupted, so
+ * big files must stay out of the slot for small ones. The queue bounds the total.
  */
 export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): Exclude<NoSlot, 'all'> | null {
   return whyNot(file, sending, limits, 1);
 }
 
 /**
- * Pure: why a file gets no record yet, given the files that have one or are about to. Addresses expire, and a record without bytes is
- * litter, so there are at most twice as many as slots. Big files get theirs only when they can be sent: a request costs little compared with their upload.
+ * Pure: why a file gets no record yet, given the files that have or will soon have one. Addresses expire, and an empty
+ * record is litter, so there are at most twice as many as slots. A big file gets its record only when it can be sent: a
+ * request costs little compared with its upload.
  */
 export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
   return whyNot(file, ahead, limits, 2) ?? (ahead.length >= 2 * limits.uploads ? 'all' : null);

@@ -6,16 +6,16 @@ import type { Failure } from '../file/failure.ts';
 import type { LocalFiles } from '../file/ports.ts';
 
 export interface Proof {
-  /** Why the last part of the file must not leave; null when nothing speaks against it. */
+  /** Why the last part of the file must not leave; null when no checksum contradicts it. */
   readonly mismatch: Failure | null;
   readonly learned: Pick<Partial<Facts>, 'plan'>;
 }
 
 /**
- * Compares a body, of which the last part has not left yet, with what its sender says of it at this moment. A checksum that came while it was
- * sent may need a digest that nobody computed: then the file is read once more.
+ * Compares a body, whose last part has not left yet, with the checksums that its sender states at this moment. A
+ * checksum that arrived during the upload may need a digest that was not computed, so the file is read once more.
  *
- * @throws when that is not possible: whether it is the right file is then not known
+ * @throws when that is not possible, because then it is unknown whether the file is the right one
  */
 export async function proveContent(
   facts: Facts,
@@ -35,7 +35,7 @@ export async function proveContent(
   return proveContent(facts, { ...digests, [algorithm]: hash.value }, signal, { local });
 }
 
-/** What goes with the file: a checksum of it alone. */
+/** The checksum files that belong to this file alone and move with it. */
 function withProofs({ plan }: Facts, checksums: readonly Checksum[]): Pick<Partial<Facts>, 'plan'> {
   const own = checksums.filter(({ goesWithIt }) => goesWithIt).map(({ from }) => from);
   if (plan === null || own.length === 0) return {};

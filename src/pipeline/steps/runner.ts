@@ -14,7 +14,9 @@ import { isTakenOver } from '../file/rows.ts';
 import type { Row, Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** One step of a file's life: does what its state means, writes what it learns to the row, says how it ended. */
+/**
+ * One step of a file's life: does the work of its state, writes what it learns to the row, and returns how it ended.
+ */
 export type Step = (row: Row, signal: AbortSignal) => Promise<Outcome>;
 
 export interface RunnerWorld {
@@ -25,28 +27,32 @@ export interface RunnerWorld {
   readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** After every step, and after an event that brought a failure: null for a success. */
+  /** Called after every step, and after an event that brought a failure; null for a success. */
   ended(facts: Facts, failure: Failure | null): void;
-  /** What a step did cannot even be written down: nothing can go on. */
+  /** The result of a step cannot even be written, so nothing can continue. */
   stuck(id: string, error: unknown): void;
 }
 
-/** What an event did: `applied`, or nothing because somebody works on the file, or because it means nothing there. */
+/**
+ * The effect of an event: `applied`, or none because a step works on the file, or because the event means nothing
+ * there.
+ */
 export type Applied = 'applied' | 'busy' | 'ignored';
 
 export type Runner = ReturnType<typeof createRunner>;
 
 /**
- * Does what the machine decides: claims a row, asks for its next state, runs the step of that state, writes the decision.
+ * Carries out the decisions of the machine: claims a row, asks for its next state, runs the step of that state, and
+ * writes the decision.
  *
- * @param world.steps what `creating` and `uploading` mean
+ * @param world.steps the work of `creating` and `uploading`
  */
 export function createRunner(world: RunnerWorld) {
   const { rows, policy, logger } = world;
   const cut = new AbortController();
-  /** Steps under way, by the id of their file. */
+  /** Running steps, by the id of their file. */
   const cuts = new Map<string, AbortController>();
-  /** Files that are to get an event before any step. */
+  /** Files that must get an event before any step. */
   const reserved = new Set<string>();
 
   const run = async (row: Row): Promise<void> => {
@@ -58,13 +64,13 @@ export function createRunner(world: RunnerWorld) {
     const signal = AbortSignal.any([cut.signal, own.signal, row.lost]);
     const outcome = await perform(world.steps[state], row, signal).finally(() => cuts.delete(before.id));
     if (row.lost.aborted) logger.warn('The claim of a file was lost to another worker', { file: before.id, state });
-    // Cut, it decided nothing. What it learned is in the row, and the next start goes on from there.
+    // A step that was cut decided nothing. What it learned is in the row, and the next start continues from there.
     if (signal.aborted) return;
     await conclude(row, state, outcome, world);
     if (row.facts.rev === before.rev) await quarantine(row, 'A step changed nothing');
   };
 
-  /** A step that changed nothing would be picked up again at once, for ever. */
+  /** Otherwise a step that changed nothing would run again at once, forever. */
   const quarantine = async (row: Row, why: string, error?: unknown): Promise<void> => {
     const { id } = row.facts;
     logger.error(`${why}: the file waits for 30 s`, { file: id, ...(error !== undefined && { err: error }) });
@@ -113,8 +119,9 @@ export function createRunner(world: RunnerWorld) {
 
   return {
     /**
-     * Takes a file that waits for a lane through one step. Never rejects.
-     * @returns false when another worker has it: trying again at once is useless
+     * Takes a waiting file through one step. Never rejects.
+     *
+     * @returns false when another worker has the file, so that trying again at once is useless
      */
     run: async (id: string): Promise<boolean> => {
       if (reserved.has(id)) return false;
@@ -124,10 +131,11 @@ export function createRunner(world: RunnerWorld) {
     /** Gives an event to a file that no step works on. @throws what the ledger throws */
     apply,
     /**
-     * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
-     * given. A create request under way is waited for.
+     * The same for a file that a step may work on: cuts the step if the event means something there, and lets no other
+     * step start first. A create request in progress is waited for.
      *
-     * @param isTooLate ends the wait for the step that holds the row, perhaps on a disk that hangs: the answer is `busy`, and the event is dropped
+     * @param isTooLate ends the wait for the step that holds the row, perhaps on a disk that hangs: the answer is
+     *   `busy`, and the event is dropped
      */
     interrupt: async (
       id: string,
@@ -137,7 +145,7 @@ export function createRunner(world: RunnerWorld) {
       reserved.add(id);
       return applyOnceFree(id, event, isTooLate).finally(() => reserved.delete(id));
     },
-    /** Cuts the steps under way and waits for them: one may still write what it learned. */
+    /** Cuts the running steps and waits for them, because one may still write what it learned. */
     abort: async (): Promise<void> => {
       cut.abort();
       await rows.released();
@@ -150,7 +158,7 @@ function busyIfTakenOver(error: unknown): Applied {
   throw error;
 }
 
-/** A step throws for bugs, and for a machine at its limits. */
+/** A step throws for bugs and for a machine at its limits. */
 async function perform(step: Step, row: Row, signal: AbortSignal): Promise<Outcome> {
   try {
     return await step(row, signal);
@@ -167,7 +175,8 @@ async function conclude(
 ): Promise<void> {
   const { lastFailure: before } = row.facts;
   const after = decide(step, { facts: row.facts, policy }, outcome);
-  // The row may have changed all the same: without this, a lane would take the file again at once, with more requests.
+  // The row may have changed nevertheless: without this check, a lane would take the file again at once, with further
+  // requests.
   if (!after.isExpected) throw new Error(`the step of ${step} must not end with '${outcome.type}'`);
   const failure = 'failure' in outcome ? outcome.failure : null;
   const facts = await row.write(after.facts, failure?.message);
@@ -194,7 +203,7 @@ async function applyEvent(
   return 'applied';
 }
 
-/** A decision of a person is not a failure of the file, and the earlier hold was already reported. */
+/** A decision of the operator is not a failure of the file, and the earlier hold was already reported. */
 const isOfPerson: ReadonlySet<FileEvent['type']> = new Set(['IGNORE', 'UNIGNORE']);
 
 function tell(events: Events, facts: Facts, failure: Failure, before: Failure | null): void {
@@ -202,7 +211,7 @@ function tell(events: Events, facts: Facts, failure: Failure, before: Failure | 
   if (!isMereWait(failure)) events.emit({ type: 'failure', facts, failure, next: nextStep(facts), isRepeated });
 }
 
-/** What happens next with a file that failed, in words for the failure log. */
+/** What happens next to a failed file, in words for the failure log. */
 function nextStep(facts: Facts): string {
   if (facts.end !== null) return facts.end;
   return facts.notBefore === null ? 'tried again' : `tried again not before ${new Date(facts.notBefore).toISOString()}`;

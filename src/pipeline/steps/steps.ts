@@ -30,9 +30,9 @@ export interface StepsWorld {
 }
 
 /**
- * What the states `creating` and `uploading` do.
+ * The work of the states `creating` and `uploading`.
  *
- * @param stopping nobody waits an hour for the budget while the daemon is asked to stop
+ * @param stopping a wait for the budget ends when the daemon has to stop
  */
 export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWorld['steps'] {
   const passing = new Set<string>();
@@ -47,7 +47,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     binding: new Set<string>(),
     local: {
       ...world.local,
-      // Before the request is paid for: those that wait for a channel cost nothing.
+      // Checked before the request, so that files that wait for a channel cost nothing.
       check: async (facts: Facts) => whyNoChannel(facts, world) ?? world.local.check(facts),
       hash: hashAnywhere,
     },

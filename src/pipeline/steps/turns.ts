@@ -2,32 +2,35 @@ import type { Priority } from '../../routing/plan.ts';
 import { priorities } from '../file/queue.ts';
 import type { Queued } from '../file/queue.ts';
 
-/** What decides whose turn it is. */
+/** The properties that decide a file's turn. */
 export type Turn = Pick<Queued, 'folder' | 'priority' | 'isBig'>;
 
-/** After this many more urgent starts in a row, a file of this priority has its turn: the others go first, but not for ever. */
+/**
+ * A file of this priority gets its turn after this many more urgent starts in a row, so that it does not wait forever.
+ */
 const passedOver: Readonly<Record<Priority, number>> = { high: 0, normal: 4, low: 16 };
 
-/** After this many small files of a folder, a big one has its turn. */
+/** After this many small files of a folder, one of its big files gets its turn. */
 const smallInARow = 4;
 
 /**
- * Whose turn it is: by priority, then the folders one after the other, then small files before big ones, then the oldest. A file that is
- * passed over has its turn after a fixed number of starts, so every file starts after a bounded number of them.
+ * Chooses the next file: by priority, then the folders one after the other, then small files before big ones, then the
+ * oldest. A file that was passed over gets its turn after a fixed number of starts, so the wait of every file is
+ * bounded.
  */
 export class Turns {
   #turn = 0;
-  /** When one of this priority, or of a lower one, started last. */
+  /** The last start of a file of this priority, or of a lower one. */
   readonly #lastOf = new Map<Priority, number>();
-  /** By queue: when one of it started last, and how many small ones since the last big one. */
+  /** By queue: its last start, and the number of small files since its last big one. */
   readonly #queues = new Map<string, { at: number; small: number }>();
 
-  /** @param before the last files that were started, newest first: after a restart the turns continue where they were */
+  /** @param before the last started files, newest first: after a restart the turns continue from there */
   constructor(before: readonly Turn[] = []) {
     for (const file of before.toReversed()) this.started(file);
   }
 
-  /** @param waiting those that may start now, of each folder the oldest first */
+  /** @param waiting files that may start now, the oldest of each folder first */
   next<T extends Turn>(waiting: readonly T[]): T | null {
     const priority = this.#priority(waiting);
     const [first, ...others] = waiting.filter((file) => file.priority === priority);
@@ -46,7 +49,7 @@ export class Turns {
     this.#queues.set(queueOf(file), { at: this.#turn, small });
   }
 
-  /** The lowest one that was passed over often enough, else the highest. */
+  /** The lowest priority that was passed over often enough, otherwise the highest. */
   #priority(waiting: readonly Turn[]): Priority | undefined {
     const present = priorities.filter((priority) => waiting.some((file) => file.priority === priority));
     const isDue = (priority: Priority): boolean =>

@@ -3,19 +3,19 @@ import type { Clock, Elsewhere, LeftoverStore, UnansweredCreate } from '../file/
 import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** Of one hour; then no further create request is made. */
+/** The limit of one hour; beyond it no further create request is made. */
 const mostPerHour = 20;
 
 const hourMs = 3_600_000;
 
-/** How long this host may take to learn what another one has begun. */
+/** How long this host may take to learn that another one has started a request. */
 const toldAfterMs = 10_000;
 
 export type UnconfirmedCreates = ReturnType<typeof createUnconfirmedCreates>;
 
 /**
- * Create requests without a usable answer: each may have left a record without bytes on the service (design 5.2). The ledger counts
- * them, so a restart begins no new count.
+ * Create requests without a usable answer: each may have left an empty record on the service (design 5.2). The ledger
+ * counts them, so a restart does not reset the count.
  */
 export function createUnconfirmedCreates(world: {
   readonly store: Pick<LeftoverStore, 'unanswered'>;
@@ -33,7 +33,7 @@ export function createUnconfirmedCreates(world: {
     /** Whether one more create request may be risked. @throws what the ledger throws */
     mayRisk: async (): Promise<boolean> => {
       const before = until;
-      // One that a step works on may still get its answer.
+      // A request of a running step may still get its answer.
       const unanswered = (await store.unanswered()).filter(
         (each) => videoOfSuspect(each.token) === null && !isUnderWay(each),
       );
@@ -49,14 +49,14 @@ export function createUnconfirmedCreates(world: {
       if (until === null && before !== null) logger.info('Create requests resumed');
       return until === null;
     },
-    /** Until when (epoch milliseconds) create requests wait, as it was at the last look; null when they do not. */
+    /** Until when (epoch milliseconds) create requests wait, as of the last check; null when they do not. */
     waitUntil: (): number | null => until,
   };
 }
 
 /**
- * Pure: when so few requests of the last hour are without an answer that one more may be risked; null when that is now. A time in the
- * future was noted before the clock was set back, and counts no longer.
+ * Pure: when few enough requests of the last hour are unanswered to risk another one; null when that is now. A time in
+ * the future dates from before the clock was set back, and no longer counts.
  *
  * @param times of requests without an answer, in order; epoch milliseconds
  */

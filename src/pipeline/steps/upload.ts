@@ -23,37 +23,40 @@ export interface UploadWorld extends TwinWorld {
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly uploadHosts: Pick<UploadHosts, 'believe' | 'isSpared' | 'takesNewAddress'>;
-  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  /** When the timetable lets uploads start again (epoch milliseconds); null: they may start now. */
   uploadsStartAt(): number | null;
-  /** Deletes the record of a row that is `dying` and creates another: the step of create. */
+  /** Deletes the record of a row that is `dying` and creates another one: the create step. */
   renew(row: Row, signal: AbortSignal): Promise<Outcome>;
   /**
-   * How long the upload address of a file has been dead, in milliseconds, by the monotonic clock: a wall clock that is set forward must not
-   * end the wait for a body that may have arrived.
+   * How long the upload address of a file has been dead, in milliseconds on the monotonic clock: a wall clock that
+   * jumps ahead must not end the wait for a body that may have arrived.
    */
   deadMs(facts: Facts): number;
-  /** Told how many bytes have left; 0 when the upload begins. */
+  /** Receives the number of bytes sent; 0 when the upload starts. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
 
 /**
- * How long a dead upload address is given before its video is replaced: the service may still be taking in the bytes of a
+ * The grace of a dead upload address before its video is replaced: the service may still be taking in the bytes of a
  * PUT whose answer was lost (design 5.5).
  */
 export const addressGraceMs = 60_000;
 
-/** How long the service is asked whether it has what may have arrived at an address that is dead by now. Then a person looks. */
+/**
+ * How long the service is asked about a body that may have arrived at an address that is now dead. After that the file
+ * needs the operator.
+ */
 export const doubtMs = 15 * 60_000;
 
-/** How often one file's video is replaced before a person is asked. */
+/** How often one file's video is replaced before the file needs the operator. */
 const mostReplacements = 3;
 
 /**
- * The step from `awaiting upload` to `processing`. Before a PUT is **repeated** the service is asked: only a video that is
- * still `pending` may be sent to again, and to the same address (design 5.4).
+ * The step from `awaiting upload` to `processing`. The service is asked before a PUT is **repeated**: only a video that
+ * is still `pending` may receive another PUT, at the same address (design 5.4).
  *
  * @param row a file that is `awaiting upload`
- * @param signal breaks the upload off
+ * @param signal aborts the upload
  * @throws what the ledger or the receipts throw
  */
 export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
@@ -66,7 +69,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
     return arrived(row, { remoteStatus: status.value }, world);
   }
   if (isSentAgain(row.facts)) {
-    // While it stood still, a copy of it may have been uploaded.
+    // A copy of the file may have been uploaded in the meantime.
     const twin = await findTwin(row.facts, signal, world);
     if (twin?.kind === 'duplicate') return setback(twin);
   }
@@ -78,7 +81,7 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 }
 
 /**
- * The file that finds out whether its host still refuses every new address does so with a new record, where its own address may have
+ * The file that tests whether its host still refuses every new address uses a new record if its own address may have
  * expired. That is not the fault of the file, so it does not count as a replacement.
  */
 async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
@@ -97,7 +100,7 @@ async function trySending(row: Row, signal: AbortSignal, world: UploadWorld): Pr
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
-  // Waited for a slot, or was sent before and has to be sent again.
+  // The file waited for a slot, or has to be sent a second time.
   const startAt = world.uploadsStartAt();
   if (startAt !== null) return setback(outsideWindow(startAt - world.clock.now()));
   const missing = await check(row.facts, world);
@@ -106,7 +109,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (!said.ok) return setback(said.failure);
   const before = row.facts;
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
-  // It counts as under way from here on, however long its first bytes take.
+  // From here on the upload counts as in progress, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;
   let mismatch: Failure | null = null;
@@ -123,7 +126,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
       const proven = await proveContent(row.facts, { ...also, sha256 }, signal, world);
       mismatch = proven.mismatch;
       if (mismatch !== null) throw new Error(mismatch.message);
-      // A worker that lost the file to another host must not complete its upload.
+      // A worker that lost the file to another host must not complete the upload.
       await row.confirm();
       await row.write({ sha256, ...proven.learned });
     },
@@ -131,28 +134,28 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (isOther) return setback(unconfirmed('it has other content now'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const failure: Failure = mismatch ?? answer.failure;
-  // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
+  // Only a check of both shows whether the file or its whole folder is missing. An earlier body may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
-  // The whole folder may be closed, which is not this file's failure.
+  // The whole folder may be inaccessible, which is not the failure of this file.
   if (failure.code === ('unreadable' satisfies ReasonCode)) return setback((await check(row.facts, world)) ?? failure);
   if (failure.code === webPageCode || failure.code === 'no_answer') return mayBeThere(row.facts, before, failure);
   const { sha256 } = before;
-  // What was refused has not arrived. An earlier body may have.
+  // A refused body has not arrived. An earlier one may have.
   const isDead = failure.kind === 'address dead';
   if (isDead || failure.code === refusedAddressesCode) {
     await row.write({ sha256, addressDeadAt: world.clock.now() }, isDead ? failure.message : undefined);
-    // The measurement begins.
+    // This call starts the measurement.
     world.deadMs(row.facts);
   }
   if (!isDead) return setback(failure);
-  // The service may be slow to show an earlier body: it is asked once more before the file gets another record.
+  // The service may show an earlier body late, so it is asked once more before the file gets another record.
   if (isSentAgain(before) && mayHaveArrived(row.facts)) return setback(sentAgainAfter(addressGraceMs));
   return setback({ ...failure, retryAfterMs: addressGraceMs });
 }
 
 /**
- * All of the file left, and the answer proves nothing: the service gets time to show it before it is asked. After a second web page a
- * person is asked, because each costs a whole upload.
+ * The whole file was sent, and the answer proves nothing: the service gets time to show the video before it is asked. A
+ * second web page needs the operator, because each one costs a whole upload.
  */
 function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome {
   const isPage = failure.code === webPageCode && sha256 !== null;
@@ -162,7 +165,10 @@ function mayBeThere({ sha256 }: Facts, before: Facts, failure: Failure): Outcome
   return setback({ ...failure, retryAfterMs: Math.max(addressGraceMs, failure.retryAfterMs ?? 0) });
 }
 
-/** A person wants the file sent again, and the address takes nothing: it gets another record. This one is never deleted. */
+/**
+ * The operator retries the file, and the address accepts nothing: the file gets another record. The old record is never
+ * deleted.
+ */
 async function giveUpOnRecord(row: Row): Promise<Outcome> {
   const { facts } = row;
   const videoId = facts.videoId ?? '';
@@ -171,7 +177,7 @@ async function giveUpOnRecord(row: Row): Promise<Outcome> {
   return { type: 'started over' };
 }
 
-/** The bytes are there, by our own answer or by the service's word. */
+/** The service has the bytes, according to the answer to the PUT or to its status. */
 async function arrived(
   row: Row,
   learned: Pick<Partial<Facts>, 'sha256' | 'remoteStatus'>,
@@ -185,8 +191,9 @@ async function arrived(
 }
 
 /**
- * The service does not know the video any more. If no complete body ever left this machine nothing can have been seen, and a
- * new record is in order; else an operator deleted it, and dropcast uploads nothing again (design 5.7). `adopt` of its folder counts likewise.
+ * The service no longer knows the video. If no complete body ever left this machine, no viewer can have seen it, and
+ * the file gets a new record. Otherwise an operator deleted the video, and dropcast does not upload it again (design
+ * 5.7). `adopt` of its folder counts the same way.
  */
 async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise<Outcome> {
   const { sha256, videoId, replacements } = row.facts;
@@ -197,11 +204,14 @@ async function lost(row: Row, failure: Failure, { store }: UploadWorld): Promise
   return { type: 'started over' };
 }
 
-/** Still `pending` after the grace, and the address is dead: delete it until it is gone, then create a new one. */
+/**
+ * The video is still `pending` after the grace, and its address is dead: delete it until it is gone, then create a new
+ * one.
+ */
 async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Outcome> {
-  // A `retry` by hand ends the backoff, not the grace.
+  // A manual `retry` ends the backoff, but not the grace.
   if (deadMs < addressGraceMs) return setback(stillInGrace(addressGraceMs - deadMs));
-  // The only copy of the bytes is the local file: no delete without it.
+  // The local file is the only copy of the bytes, so the video is not deleted without it.
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
   const { videoId, replacements } = row.facts;
@@ -213,9 +223,9 @@ async function replace(row: Row, deadMs: number, world: UploadWorld): Promise<Ou
 }
 
 /**
- * Why the bytes cannot be sent, or null. If a whole body went out, its answer was lost, and the service does not show it yet,
- * then a missing or changed file must not end this video's way. When the service does not show it for all attempts, a
- * person is asked.
+ * Why the bytes cannot be sent, or null. After a whole body whose answer was lost and whose video does not appear yet,
+ * a missing or changed file must not end the life of the video. If the service does not show it within all attempts,
+ * the file needs the operator.
  */
 async function check(facts: Facts, world: Pick<UploadWorld, 'local'>): Promise<Failure | null> {
   const missing = await world.local.check(facts);
@@ -240,11 +250,14 @@ const outsideWindow = (waitMs: number): Failure => ({
   kind: 'throttled',
   code: outsideWindowCode,
   message: 'uploads may not start at this time of day (uploads.window)',
-  // Each look at a file that was sent before is a request, and until the opening it may have arrived.
+  // Each check of a file that was sent before is a request, and the file may have arrived before the window opens.
   retryAfterMs: Math.min(600_000, waitMs),
 });
 
-/** Of a file that may have arrived at an address that is dead by now: no byte can be sent there, and no other record is certain to be its first. */
+/**
+ * The failure of a file that may have arrived at an address that is now dead: it accepts no byte, and no other record
+ * is certain to be the file's first.
+ */
 function inDoubt(deadMs: number): Failure {
   if (deadMs >= doubtMs) return notConfirmed;
   return {

@@ -1,22 +1,22 @@
 import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
 
-/** An upload under way. */
+/** An upload in progress. */
 export interface LiveUpload {
   readonly id: string;
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** How long no byte has left. */
+  /** Milliseconds since the last byte left. */
   readonly idleMs: number;
-  /** Null until it was measured. */
+  /** Null until measured. */
   readonly bytesPerSecond: number | null;
-  /** The host that sends it; absent: this one. */
+  /** The host that sends the file; absent: this one. */
   readonly host?: string;
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** How far the uploads under way are. In memory: after a restart they begin again. */
+/** The progress of running uploads. Kept in memory, because they start again after a restart. */
 export function createUploads(clock: Clock) {
   const live = new Map<string, Running>();
   let sent = 0;
@@ -43,11 +43,11 @@ export function createUploads(clock: Clock) {
         idleMs: clock.elapsed() - movedAt,
         bytesPerSecond: rate.perSecond(),
       })),
-    /** Bytes that left, also of uploads that broke off, since the start. */
+    /** Bytes sent since the start, including those of aborted uploads. */
     sentBytes: (): number => sent,
     /** Rate of all uploads together, while any is in progress; null until it was measured. */
     bytesPerSecond: bytes.perSecond,
-    /** Uploads that end in an hour at the present speed; null until it was measured. */
+    /** Uploads that end within an hour at the present speed; null until measured. */
     filesPerHour: (): number | null => {
       const perSecond = files.perSecond();
       return perSecond === null ? null : perSecond * 3_600;
@@ -55,7 +55,7 @@ export function createUploads(clock: Clock) {
   };
 }
 
-/** Uploads that run in this process: a stop waits for no others. */
+/** Uploads of this process; a stop waits for no others. */
 export function uploadsHere({ conductor }: UploadsShown): readonly LiveUpload[] {
   return conductor.uploads().filter(({ host }) => host === undefined);
 }
@@ -66,11 +66,11 @@ interface UploadsShown {
 
 interface Running extends Omit<LiveUpload, 'bytesPerSecond' | 'idleMs'> {
   readonly rate: SendRate;
-  /** When bytes left last, or when it began: by the monotonic clock. */
+  /** When the last byte left, or when the upload started; on the monotonic clock. */
   readonly movedAt: number;
 }
 
-/** Speeds are those of the last seconds. */
+/** A speed is an average over this time. */
 const spanMs = 5_000;
 
 function begun(id: string, sizeBytes: number, clock: Clock): Running {
@@ -80,16 +80,16 @@ function begun(id: string, sizeBytes: number, clock: Clock): Running {
   return { id, sentBytes: 0, sizeBytes, movedAt: at, rate };
 }
 
-/** Less than a span is better than nothing, but not much less. */
+/** The shortest part of a span that is worth reporting. */
 const leastShare = 0.1;
 
-/** The newest span counts for this share, so that a change shows within a few of them. */
+/** The weight of the newest span, so that a change becomes visible within a few spans. */
 const newest = 0.4;
 
 /** Measures a rate while at least one upload is in progress. */
 type SendRate = ReturnType<typeof createSendRate>;
 
-/** @param spanMs what is shorter says nothing: bytes and files come in bursts */
+/** @param spanMs the shortest meaningful time: bytes and files come in bursts */
 function createSendRate(clock: Clock, spanMs: number) {
   let amount = 0;
   let activeMs = 0;
@@ -129,7 +129,7 @@ function createSendRate(clock: Clock, spanMs: number) {
       close();
       since = null;
     },
-    /** Per second; null until something was measured. */
+    /** Per second; null until measured. */
     perSecond: (): number | null => {
       close();
       return rate ?? (passed() >= leastShare * spanMs && amount > 0 ? measured() : null);

@@ -3,7 +3,7 @@ import { MOST_BODY_BYTES } from '../../http/limited-body.ts';
 import { isOwnHost } from './own-names.ts';
 import type { Health } from '../../daemon/health.ts';
 import type { Admission, Webhook } from '../../host/admit-webhook.ts';
-import { refusalOf, TOO_LONG } from './take-webhook.ts';
+import { refusalOf, TOO_LONG } from './own-names.ts';
 
 /** Headers without which no signature can be valid (Standard Webhooks). */
 const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];

@@ -19,7 +19,7 @@ import { createLive } from './live.ts';
 import { isFromElsewhere, isFromThisPage, isOwnHost } from './own-names.ts';
 import { SharedViews } from './shared-views.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
-import { takeWebhook } from './take-webhook.ts';
+import { takeWebhook } from './own-names.ts';
 import { views } from './views.ts';
 import { PageError } from './world.ts';
 import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';

@@ -32,12 +32,12 @@ export interface Sent extends Asked {
 export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
 
 /**
- * What a view can change with: the events of the daemon, a line of news, a reload of the configuration, what a person changed here or with a command (`command`), and
- * `progress`, twice a second while uploads run.
+ * Causes of a change in a view: the events of the daemon, a line of news, a reload of the configuration, a command on
+ * this page or elsewhere (`command`), and `progress`, twice a second while uploads run.
  */
 export type PageEvent = DropcastEvent['type'] | 'news' | 'reload' | 'command' | 'progress';
 
-/** Thrown when a view or an action cannot do what was asked, for a reason that the reader understands. */
+/** Thrown when a view or an action cannot be carried out, for a reason that the reader understands. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: 400 | 403 | 404 | 409;

@@ -1,27 +1,24 @@
 import type { LineRows } from '../../ledger/queues.ts';
-import type { Facts, FileState } from '../../pipeline/file/facts.ts';
-import { stateOf } from '../../pipeline/file/facts.ts';
-import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
-import type { Rows } from '../../pipeline/file/rows.ts';
 import { uploadedInMs } from '../../pipeline/estimate.ts';
+import { type Facts, type FileState, feedsToPublish, stateOf } from '../../pipeline/file/facts.ts';
+import { priorityOf } from '../../pipeline/file/queue.ts';
+import { channelRefusal } from '../../pipeline/file/reasons.ts';
+import type { Rows } from '../../pipeline/file/rows.ts';
+import { causeKey } from '../../pipeline/file/selection.ts';
+import type { FeedWait } from '../../pipeline/rounds/publish.ts';
+import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
+import type { LiveUpload } from '../../pipeline/steps/uploads.ts';
+import { noneTakesWords, waitsElsewhere } from '../hosts/elsewhere-words.ts';
 import type { FleetView } from '../hosts/fleet-view.ts';
 import { workerOf } from '../hosts/host-view.ts';
-import { noneTakesWords, waitsElsewhere } from '../hosts/elsewhere-words.ts';
-import { fileWaitWords } from '../waits.ts';
-import type { Wait } from '../waits.ts';
-import { deletionWords } from '../words/deletion-words.ts';
-import { stageOf } from '../stages.ts';
-import type { StageOrEnd } from '../stages.ts';
-import { pollWords, publishWords } from '../words/waiting-words.ts';
-import { placesOf, whyInLine } from './in-line.ts';
-import type { LineWorld, Places, Standing } from './in-line.ts';
-import { workStates } from './known-states.ts';
 import { paceOf } from '../outlook/pace.ts';
-import { shownState } from './step-states.ts';
-import { channelRefusal } from '../../pipeline/file/reasons.ts';
-import { causeKey } from '../../pipeline/file/selection.ts';
-import { priorityOf } from '../../pipeline/file/queue.ts';
+import { type StageOrEnd, stageOf } from '../stages.ts';
+import { type Wait, fileWaitWords } from '../waits.ts';
+import { clockTime } from '../words/clock-time.ts';
+import { type LineWorld, type Places, type Standing, placesOf, whyInLine } from './in-line.ts';
+import { workStates } from './known-states.ts';
+import { shownState } from './known-states.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -337,4 +334,46 @@ function isBeforeUpload(state: FileState): boolean {
 function withoutQuery(address: string): string {
   const [start] = address.split('?');
   return start === address ? address : `${start ?? ''}?…`;
+}
+
+/** Why it takes long to hear of a video. */
+function pollWords(trouble: PollTrouble, nowMs: number): string {
+  if (trouble.kind === 'no list')
+    return `the service does not list videos (${trouble.failure.message}): dropcast asks for each one by its id, which takes longer`;
+  const { nextAt, left, limit } = trouble;
+  const waits = `the next check waits until ${clockTime(nextAt, nowMs)}`;
+  if (left === 0) return `${waits}: all ${limit} requests of this hour are used`;
+  const kept =
+    left === 1 ? 'the one request that is left this hour is' : `the ${left} requests that are left this hour are`;
+  return `${waits}: ${kept} kept for creating and publishing`;
+}
+
+/** Why a file that is ready is not published yet. */
+function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: number): string {
+  const feeds = feedsToPublish(facts);
+  const ours = waits.filter(({ feed }) => feeds.includes(feed));
+  const failing = ours.find(({ failure }) => failure !== null);
+  if (failing?.failure) {
+    const next = failing.nextTryAt === null ? '' : `; next try at ${clockTime(failing.nextTryAt, nowMs)}`;
+    return `feed ${failing.feed} could not be published: ${failing.failure.message}${next}`;
+  }
+  const latestAt = Math.max(...ours.map(({ latestAt: at }) => at));
+  const until =
+    Number.isFinite(latestAt) && latestAt > nowMs ? `, until ${clockTime(latestAt, nowMs)} at the latest` : '';
+  return `waiting to publish several at once${until}`;
+}
+
+/**
+ * When the local file of a finished video is deleted, for a person: `will be deleted after 2026-11-29 14:00, or when the disk is 85 % full`.
+ *
+ * @returns null when it is not to be deleted later
+ */
+export function deletionWords({ disposal, afterReady, endedAt }: Facts, nowMs = Date.now()): string | null {
+  if (disposal !== 'later' || afterReady.kind !== 'delete' || afterReady.later === undefined) return null;
+  const { afterMs, whenFull } = afterReady.later;
+  const whens = [
+    ...(afterMs === null ? [] : [`after ${clockTime((endedAt ?? 0) + afterMs, nowMs)}`]),
+    ...(whenFull === null ? [] : [`when the disk is ${whenFull} % full`]),
+  ];
+  return `will be deleted ${whens.join(', or ')}`;
 }

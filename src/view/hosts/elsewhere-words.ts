@@ -1,7 +1,7 @@
 import type { FleetView, Host } from './fleet-view.ts';
 import { isAtWork, mayTake, workerOf } from './host-view.ts';
 
-/** Why a command did nothing with a file whose row a step or host holds. */
+/** Why a command did nothing to a file whose row a step or host holds. */
 export function heldWords(fleet: FleetView | null, id: string): string {
   const worker = fleet === null ? null : workerOf(fleet, id);
   if (worker !== null)
@@ -12,11 +12,11 @@ export function heldWords(fleet: FleetView | null, id: string): string {
 }
 
 /**
- * Where something has to be done that needs the files or the rules of a folder.
+ * Why something that needs the files or the rules of a folder cannot be done on this host.
  *
  * @param folder as rows name it
  * @param watched the folders of this host
- * @returns why it cannot be done here; null: it can, or no host has the folder
+ * @returns null: it can be done here, or no host has the folder
  */
 export function whyElsewhere(fleet: FleetView | null, folder: string, watched: readonly string[]): string | null {
   const having = hostsWith(fleet, folder, watched);
@@ -27,20 +27,20 @@ export function whyElsewhere(fleet: FleetView | null, folder: string, watched: r
   return goneWords(having);
 }
 
-/** Why no host takes up files; null: some host does. */
+/** Why no host takes files; null: some host does. */
 export function noneTakesWords(fleet: FleetView | null): string | null {
   if (fleet === null || fleet.known().some(mayTake)) return null;
   return 'no host takes up files: each is draining, stopped or silent';
 }
 
-/** The reason that a file waits which this host cannot read. */
+/** Why a file waits that this host cannot read. */
 export interface ElsewhereWait {
   readonly why: string;
-  /** No host takes it up, whatever else it waits for. */
+  /** No host takes the file, whatever else it waits for. */
   readonly isStuck: boolean;
 }
 
-/** @returns null: this host can read it, or it has its ledger for itself */
+/** @returns null: this host can read it, or the ledger is not shared */
 export function waitsElsewhere(
   fleet: FleetView | null,
   folder: string,
@@ -56,14 +56,16 @@ export function waitsElsewhere(
   return { why, isStuck: true };
 }
 
-/** Null: this host has the folder, or had it: what only others have is called by the name of its place, which is no path. */
+/**
+ * Null: this host has the folder, or had it. A folder of other hosts alone is named by its place, which is not a path.
+ */
 function hostsWith(fleet: FleetView | null, folder: string, watched: readonly string[]): readonly Host[] | null {
   if (fleet === null || watched.includes(folder)) return null;
   const having = fleet.known().filter(({ name, doing }) => name !== fleet.self && doing.places.includes(folder));
   return having.length === 0 && folder.startsWith('/') ? null : having;
 }
 
-/** @param hosts none of them works */
+/** @param hosts none of them is running */
 function goneWords(hosts: readonly Host[]): string {
   const [last] = hosts.toSorted((one, other) => other.heardAt - one.heardAt);
   if (last === undefined) return 'no host of the fleet can read this folder';
@@ -72,7 +74,7 @@ function goneWords(hosts: readonly Host[]): string {
   return `only ${namesOf(hosts)} can read this folder, and ${who} ${how} ${agoWords(Date.now() - last.heardAt)}`;
 }
 
-/** Clocks of two hosts may differ. */
+/** The clocks of two hosts may differ. */
 function agoWords(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds} s ago`;

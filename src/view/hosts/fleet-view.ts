@@ -6,21 +6,24 @@ import type { Comparison } from '../../pipeline/rounds/adopt.ts';
 import type { FeedWait } from '../../pipeline/rounds/publish.ts';
 import type { PollTrouble } from '../../pipeline/rounds/sweep.ts';
 
-/** A member of the fleet, as its row in the database says. Times are epoch milliseconds by the clock of whoever reads it. */
+/** A member of the fleet, from its row in the database. Times are epoch milliseconds on the clock of the reader. */
 export interface Host {
   readonly name: string;
   readonly version: string;
-  /** Of the tables that it knows. */
+  /** The schema version that it supports. */
   readonly schema: number;
   readonly startedAt: number;
   readonly heardAt: number;
-  /** Whether it was heard lately when the row was read, by the database's clock. While the database is away nobody knows more. */
+  /**
+   * Whether it reported recently when the row was read, by the database's clock. The value is stale while the database
+   * is away.
+   */
   readonly isHeard: boolean;
-  /** It ended in order. */
+  /** It was stopped in an orderly way. */
   readonly isStopped: boolean;
-  /** How far its clock is ahead of the database's, in milliseconds; null until that was measured. */
+  /** How far its clock is ahead of the database's, in milliseconds; null until measured. */
   readonly clockAheadMs: number | null;
-  /** It starts nothing new, because a person wants it so. */
+  /** It starts nothing new, at the operator's request. */
   readonly draining: Draining | null;
   readonly doing: Doing;
 }
@@ -30,32 +33,35 @@ export interface Draining {
   readonly by: string;
 }
 
-/** What a host tells the others of itself. */
+/** What a host reports about itself to the others. */
 export interface Doing {
-  /** How many uploads it may have at once. */
+  /** Uploads that it may run at the same time. */
   readonly slots: number;
-  /** Names of the places that it can read, as rows have them. */
+  /** Names of the places that it can read, as in rows. */
   readonly places: readonly string[];
   /** Files whose rows it holds. */
   readonly work: readonly HostWork[];
-  /** Of the host whose turn it is. */
+  /** Set for the host that has the turn. */
   readonly rounds?: HostRounds;
-  /** Absent: of a release that proves nothing. */
+  /** Absent: its release has no proofs. */
   readonly proofs?: Proofs;
-  /** Absent: of a release that does not tell. */
+  /** Absent: its release does not report this. */
   readonly sees?: HostSights;
-  /** Absent: of a release that tells nothing of contents. */
+  /** Absent: its release does not report contents. */
   readonly contents?: ContentWords;
 }
 
-/** What is wrong where only this host can see it. The host that sends notifications for all tells people. */
+/** Problems that only this host can see. The host that sends notifications for all reports them. */
 export interface HostSights {
   readonly pause: Pause | null;
   /** Channels and feeds of its rules that the service does not have. */
   readonly unknown: readonly UnknownName[];
   /** Its folders that are not scanned: paths of this host. */
   readonly folders: readonly SeenFolder[];
-  /** How it stands with what its folders expect. Their keys have the names of places, so that they are the same on all hosts. */
+  /**
+   * The state of its folders' expectations. Their keys contain the names of places, so that they are equal on all
+   * hosts.
+   */
   readonly expected: readonly ExpectationView[];
 }
 
@@ -65,20 +71,20 @@ export interface SeenFolder {
   readonly why: string | null;
 }
 
-/** Which folders of several hosts are one place. */
+/** Which folders of several hosts are the same place. */
 export interface Proofs {
   readonly asked: readonly AskedProof[];
   readonly answers: readonly ProofAnswer[];
 }
 
-/** What hosts ask each other of the content of files, by their ids. */
+/** What hosts ask each other about the content of files, by id. */
 export interface ContentWords {
   readonly asked: readonly string[];
   /** SHA-256, in hexadecimal digits; null: it cannot be read. */
   readonly known: Readonly<Record<string, string | null>>;
 }
 
-/** Whoever watches the place is asked whether this file is in it. */
+/** Asks each host that watches the place whether it contains this file. */
 export interface AskedProof {
   readonly place: string;
   readonly nonce: string;
@@ -90,7 +96,10 @@ export interface ProofAnswer {
   readonly isSame: boolean;
 }
 
-/** What only the host knows that asks the service about videos, publishes and sends notifications for all. Times are epoch milliseconds by its clock. */
+/**
+ * Known only to the host that polls, publishes and sends notifications for all. Times are epoch milliseconds on its
+ * clock.
+ */
 export interface HostRounds {
   readonly feeds: readonly FeedWait[];
   readonly pollTrouble: PollTrouble | null;
@@ -111,16 +120,16 @@ export interface DeafTarget {
 
 export interface HostWork {
   readonly id: string;
-  /** How far its upload is; null: none is under way. */
+  /** The progress of its upload; null: none is running. */
   readonly upload: HostUpload | null;
 }
 
 export interface HostUpload {
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** How long no byte has left. */
+  /** Milliseconds since the last byte left. */
   readonly idleMs: number;
-  /** Null until it was measured. */
+  /** Null until measured. */
   readonly bytesPerSecond: number | null;
 }
 
@@ -128,9 +137,9 @@ export interface HostUpload {
 export interface FleetView {
   /** The name of this host. */
   readonly self: string;
-  /** All of them by name, as they were told last: a few seconds old, and never waited for. */
+  /** All members by name, as last reported: a few seconds old, and returned at once. */
   known(): readonly Host[];
-  /** The same, asked now. @throws {LedgerUnavailableError} */
+  /** The same, read now. @throws {LedgerUnavailableError} */
   hosts(): Promise<readonly Host[]>;
   /** By file, the host that wrote its row last. @throws {LedgerUnavailableError} */
   hostsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -142,10 +151,16 @@ export interface FleetView {
 
 export interface Fleet extends FleetView, FleetCommands {}
 
-/** What a person does with a member, from any of them. Each throws `LedgerUnavailableError` while the database is away. */
+/**
+ * The operator's commands for a member, from any of them. Each throws `LedgerUnavailableError` while the database is
+ * away.
+ */
 export interface FleetCommands {
-  /** It starts nothing new; also after a restart. @param by who says it; null: it works again @returns the member; null: there is none of this name */
+  /**
+   * Makes a member start nothing new, also after a restart. @param by who asks for it; null: it may start again
+   * @returns the member; null: there is none of this name
+   */
   drain(name: string, by: string | null): Promise<Host | null>;
-  /** Removes the row of one that is gone for good. `running`: it was heard lately, so it is not removed. */
+  /** Removes the row of a member that will not return. `running`: it reported recently, so it is not removed. */
   forget(name: string): Promise<'forgotten' | 'running' | 'unknown'>;
 }

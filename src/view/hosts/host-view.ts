@@ -1,29 +1,32 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { FleetView, Host } from './fleet-view.ts';
 
-/** A member as commands, page and programs see it. Times are epoch milliseconds. */
+/** A member for commands, page and programs. Times are epoch milliseconds. */
 export interface HostView {
   readonly name: string;
   /** Whether this is the host that answers. */
   readonly here: boolean;
-  /** `draining`: it finishes its steps; `drained`: nothing runs there; `silent`: not heard for 15 s; `stopped`: ended in order. */
+  /**
+   * `draining`: it finishes its steps; `drained`: nothing runs there; `silent`: no report for 15 s; `stopped`: stopped
+   * in an orderly way.
+   */
   readonly state: 'running' | 'draining' | 'drained' | 'silent' | 'stopped';
   readonly version: string;
-  /** Of the tables that it knows. */
+  /** The schema version that it supports. */
   readonly schema: number;
   readonly started_at: number;
   readonly heard_at: number;
   readonly draining: { readonly since: number; readonly by: string } | null;
-  /** How many uploads it may have at once, and those under way. */
+  /** Uploads that it may run at the same time, and those in progress. */
   readonly slots: number;
   readonly uploads: number;
-  /** Of them together; null: not measured. */
+  /** Rate of all of them together; null: not measured. */
   readonly bytes_per_second: number | null;
   /** Files whose rows it holds, uploads included. */
   readonly working: number;
-  /** Folders that it can read, as rows name them. */
+  /** Folders that it can read, by their names in rows. */
   readonly places: readonly string[];
-  /** Files that wait because no other host that works can read their folders. */
+  /** Files that wait because no other running host can read their folders. */
   readonly waiting: number;
   /** Its folders that cannot be used. */
   readonly frozen: readonly { readonly path: string; readonly why: string | null }[];
@@ -33,7 +36,7 @@ export interface HostView {
 
 /** The members of a fleet; null on a single host. */
 export interface FleetStatus {
-  /** Since when the database has not answered: all of this is as it was then. Null: it answers. */
+  /** Since when the database has not answered, so that all of this is as old. Null: it answers. */
   readonly away_since: number | null;
   /** The same as a sentence without its full stop: which database, since when, and why. */
   readonly away: string | null;
@@ -54,7 +57,7 @@ export async function fleetStatusOf(fleet: FleetView, ledger: FleetLedger | null
   return { away_since: fleet.awaySince(), away: fleet.whyAway(), hosts: views };
 }
 
-/** Pure. @param waiting files that wait for it alone */
+/** Pure. @param waiting files that only this host can take */
 export function hostView(host: Host, self: string, waiting = 0): HostView {
   const uploads = host.doing.work.flatMap(({ upload }) => upload ?? []);
   const speeds = uploads.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
@@ -84,12 +87,12 @@ function frozenOf({ doing }: Host): HostView['frozen'] {
   return folders.flatMap(({ path, state, why }) => (state === 'frozen' ? [{ path, why }] : []));
 }
 
-/** Whether its last report can still be true. */
+/** Whether its last report may still be true. */
 export function isAtWork({ isHeard, isStopped }: Host): boolean {
   return isHeard && !isStopped;
 }
 
-/** Whether it takes up files. */
+/** Whether it takes files. */
 export function mayTake(host: Host): boolean {
   return isAtWork(host) && host.draining === null;
 }
@@ -118,12 +121,12 @@ export function workerOf(fleet: FleetView, id: string): string | null {
   return works?.name ?? null;
 }
 
-/** The other host that does now what only one does for all; null: this one does, or none. */
+/** The other host that currently does the work that only one does for all; null: this one does, or none. */
 export function withTurn(fleet: FleetView): string | null {
   return othersAtWork(fleet).find(({ doing }) => doing.rounds !== undefined)?.name ?? null;
 }
 
-/** The other hosts whose work is known. */
+/** The other hosts whose state is known. */
 export function othersAtWork(fleet: FleetView) {
   return fleet.known().filter((host) => host.name !== fleet.self && isAtWork(host));
 }

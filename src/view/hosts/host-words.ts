@@ -2,7 +2,7 @@ import { durationWords } from '../../watch/clock.ts';
 import { clockTime } from '../words/clock-time.ts';
 import type { FleetStatus, HostView } from './host-view.ts';
 
-/** A clock that is further off than this makes wrong times in rows, and people wonder. */
+/** A clock that is further off causes wrong times in rows, which confuse people. */
 const mostAheadMs = 30_000;
 
 /** Pure: what a host does, in a few words. */
@@ -27,7 +27,7 @@ export function hostWords(host: HostView, now: number): string {
   }
 }
 
-/** Pure: what is wrong with a fleet, a sentence each, the worst first. */
+/** Pure: the problems of a fleet, a sentence each, the worst first. */
 export function fleetTroubles(fleet: FleetStatus, now: number): readonly string[] {
   const { hosts, away } = fleet;
   return [
@@ -69,7 +69,7 @@ function leftWords({ name, state, waiting }: HostView): string {
   return `${name} ${why}. ${files(waiting)} for it: no other host that works can read their folders.`;
 }
 
-/** Of this host itself, its folders say so. */
+/** The folders of this host report it themselves. */
 function frozenWords({ name, here, frozen }: HostView): readonly string[] {
   if (here) return [];
   return frozen.map(({ path, why }) => `${name}: ${path} cannot be used${why === null ? '' : `: ${why}`}.`);

@@ -5,7 +5,7 @@ import { withFolder } from '../../pipeline/expectation.ts';
 import type { ExpectationState, ExpectationView } from '../../pipeline/expectation.ts';
 import { isAtWork } from './host-view.ts';
 
-/** What a host sees. */
+/** The problems that one host sees. */
 export interface Sight extends HostSights {
   /** Null: on a single host. */
   readonly host: string | null;
@@ -17,7 +17,10 @@ interface Here {
   readonly expectations: { list(): readonly ExpectationView[] };
 }
 
-/** What is wrong, as each host sees it that works. A silent one sees nothing, and neither does a release that does not tell. */
+/**
+ * The current problems, as each running host sees them. A silent host reports none, and neither does a release without
+ * this report.
+ */
 export function sightsNow(here: Here & { readonly fleet: Pick<FleetView, 'known'> | null }): readonly Sight[] {
   if (here.fleet === null) return [{ host: null, ...sightOf(here) }];
   return here.fleet
@@ -26,10 +29,10 @@ export function sightsNow(here: Here & { readonly fleet: Pick<FleetView, 'known'
     .flatMap(({ name, doing: { sees } }) => (sees === undefined ? [] : [{ host: name, ...sees }]));
 }
 
-/** What is told of an expectation, and is over only when the host says so. */
+/** The reported states of an expectation, which end only when the host says so. */
 const told: ReadonlySet<ExpectationState> = new Set(['missing', 'late', 'recovered']);
 
-/** Pure: what this host tells the others. @param placeOf the name of a folder in rows */
+/** Pure: what this host reports to the others. @param placeOf the name of a folder in rows */
 export function sightToTell(here: Here, placeOf: (folder: string) => string): HostSights {
   const sight = sightOf(here);
   const expected = sight.expected.filter(({ state }) => told.has(state));

@@ -3,21 +3,21 @@ import type { FleetView } from '../hosts/fleet-view.ts';
 import type { Gate } from '../../host/gate.ts';
 import { roomOf } from '../../host/budget-window.ts';
 import type { Conductor } from '../../pipeline/conductor.ts';
-import type { Pace } from '../../pipeline/estimate.ts';
+import { type Pace, untilRoomMs } from '../../pipeline/estimate.ts';
 import { mayTake } from '../hosts/host-view.ts';
 import type { UploadHours } from '../../pipeline/sending-time.ts';
 
-/** Parts that say how fast it goes, and what is allowed. */
+/** The sources of the pace. */
 export interface PaceWorld {
   readonly conductor: Pick<Conductor, 'pace'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: { limit(): number | null; mayStart(): boolean; later(): readonly UploadHours[] };
-  /** Null: this host has its ledger for itself. */
+  /** Null: the ledger is not shared. */
   readonly fleet: FleetView | null;
   config(): Config;
 }
 
-/** How fast it goes, and what is allowed. */
+/** The measured speed, and the limits. */
 export function paceOf(world: PaceWorld): Pace {
   const { conductor, gate, times } = world;
   // `config` is a method of the daemon and needs its `this`.
@@ -36,7 +36,12 @@ export function paceOf(world: PaceWorld): Pace {
   };
 }
 
-/** Upload slots of all hosts that take up files. */
+/** Milliseconds until the hourly budget has let the last of these further requests through. */
+export function whenSentMs({ gate }: Pick<PaceWorld, 'gate'>, requests: number): number {
+  return untilRoomMs(requests, roomOf(gate.snapshot()));
+}
+
+/** Upload slots of all hosts that take files. */
 function slotsOf(fleet: FleetView | null, here: number): number {
   if (fleet === null) return here;
   const others = fleet.known().filter((host) => host.name !== fleet.self && mayTake(host));

@@ -2,11 +2,11 @@ import type { LedgerSnapshot } from '../../ledger/snapshot.ts';
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { stageWord, statesIn } from '../stages.ts';
-import { shownState } from '../files/step-states.ts';
+import { shownState } from '../files/known-states.ts';
 import type { OutlookView, StageName, StageView } from './picture.ts';
 
 /** The input of the stages. */
-export interface StageWorld {
+interface StageWorld {
   readonly settling: number;
   /** By state as shown. */
   readonly counts: Readonly<Record<string, number>>;

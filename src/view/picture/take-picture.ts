@@ -16,8 +16,8 @@ import { pauseWords } from '../words/pause-words.ts';
 import { sumOfAccounts } from '../../watch/accounts.ts';
 import { asHeld, viewOf, viewsOf } from '../files/file-view.ts';
 import type { LiveDaemon, OfFleet } from '../files/file-view.ts';
-import { countSteps } from '../files/step-states.ts';
-import type { StepCounts } from '../files/step-states.ts';
+import { countSteps } from '../files/known-states.ts';
+import type { StepCounts } from '../files/known-states.ts';
 import { suspectsOf } from '../files/suspects.ts';
 import type { SuspectLedger } from '../files/suspects.ts';
 import { fleetStatusOf } from '../hosts/host-view.ts';
@@ -87,7 +87,7 @@ type PictureLedger = LineRows &
   Pick<Ledger, 'snapshot' | 'totals' | 'pauses' | 'selection' | 'ended' | 'latestLines' | 'latestPublished' | 'news'>;
 
 /** Parts of the running daemon that a picture shows. */
-export interface PicturedDaemon extends LiveDaemon, OutlookWorld {
+interface PicturedDaemon extends LiveDaemon, OutlookWorld {
   readonly startedAt: number;
   readonly ledger: PictureLedger;
   readonly conductor: LiveDaemon['conductor'] &

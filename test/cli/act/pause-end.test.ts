@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pauseEnd } from '../../../src/cli/act/pause-end.ts';
+import { pauseEnd } from '../../../src/cli/act/pause.ts';
 
 const noon = new Date(2026, 10, 22, 12, 0).getTime();
 

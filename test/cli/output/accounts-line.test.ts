@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountsLine } from '../../../src/cli/output/accounts-line.ts';
+import { accountsLine } from '../../../src/cli/output/picture-lines.ts';
 import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 
 const none = sumOfAccounts([]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { causeLines, sharedCauses } from '../../../src/cli/output/cause-lines.ts';
+import { causeLines, sharedCauses } from '../../../src/cli/output/picture-lines.ts';
 import { busyPicture, noon } from '../../view/picture/some-picture.ts';
 
 const [failed, noRule] = busyPicture().needs_you.causes;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { differenceOf } from '../../../src/cli/setup/difference.ts';
+import { differenceOf } from '../../../src/cli/setup/place-file.ts';
 import { setup } from '../../../src/cli/setup/setup.ts';
 import { whyNotReady } from '../../../src/cli/setup/start-service.ts';
-import { runSteps } from '../../../src/cli/setup/steps.ts';
+import { runSteps } from '../../../src/cli/setup/setup.ts';
 import { readUnitState } from '../../../src/cli/setup/systemctl.ts';
 import { CommandError } from '../../../src/cli/shell.ts';
 import { fakeShell } from '../api/fake-shell.ts';

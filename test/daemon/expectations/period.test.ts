@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { periodAt } from '../../../src/daemon/expectations/period.ts';
+import { periodAt } from '../../../src/daemon/expectations/expectations.ts';
 import { dayIn, momentIn } from '../../../src/daemon/expectations/zoned-time.ts';
 import { parseDays } from '../../../src/config/day-window.ts';
 

@@ -6,9 +6,12 @@ import { orMissing } from '../wire/or-missing.ts';
 
 /** The longest message of the other side that is passed on. */
 const longestMessage = 200;
-/** What is read of an error answer: scrubbing 10 MiB with the secrets of a long address took minutes, while nothing else ran. */
+/**
+ * The part of an error answer that is read: scrubbing 10 MiB with the secrets of a long address took minutes, while
+ * nothing else ran.
+ */
 const longestErrorText = 8192;
-/** Longer ones are no error objects: not parsed. */
+/** Longer ones are not error objects, and are not parsed. */
 const longestErrorJson = 65_536;
 
 interface ErrorWords {
@@ -42,9 +45,9 @@ const ErrorAnswer = z.union([
 ]);
 
 /**
- * Reads an error answer, whatever it is: `{error: {code, message}}`, other JSON, HTML, nothing.
- * @param scrub removes secrets that the other side echoes. Applied to whole words, before the message is shortened: half a secret would
- *   not be recognised.
+ * Reads an error answer in any form: `{error: {code, message}}`, other JSON, HTML, nothing.
+ * @param scrub removes secrets that the other side echoes. Applied to whole words, before the message is shortened:
+ *   half a secret would not be recognised.
  */
 export function readError(
   status: number,

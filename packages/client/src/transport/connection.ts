@@ -73,7 +73,7 @@ export class Line {
     return this.#up.promise;
   }
 
-  /** The address at which TLS has proved the other side; null: it has not, or the connection is a tunnel of a proxy. */
+  /** The address at which TLS has verified the other side; null: not yet, or the connection is a proxy tunnel. */
   get peer(): string | null {
     return this.#peer;
   }

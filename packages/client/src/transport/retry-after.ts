@@ -1,16 +1,16 @@
-/** Even a service that says `0` gets a pause. */
+/** The wait for a service that answers `0`. */
 const leastMs = 1000;
 /** 24.8 days: a Node timer for a longer time fires at once. */
 const mostMs = 2_147_483_647;
 
 /**
- * How long an answer asks to wait: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken relative to
- * the `Date` of the same answer, so that the two clocks need not agree.
+ * The wait that an answer asks for: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken
+ * relative to the `Date` of the same answer, so that the two clocks need not agree.
  *
- * @param retryAfter the header as it came
- * @param date the `Date` header of the same answer; if it is missing or garbage `nowMs` stands in
+ * @param retryAfter the header as received
+ * @param date the `Date` header of the same answer; if it is missing or invalid, `nowMs` replaces it
  * @param nowMs wall clock, epoch milliseconds
- * @returns milliseconds, 1,000 to 2,147,483,647; undefined if the header is absent, negative or garbage
+ * @returns milliseconds, 1,000 to 2,147,483,647; undefined if the header is absent, negative or invalid
  */
 export function parseRetryAfter(
   retryAfter: string | undefined,

@@ -1,14 +1,14 @@
-/** Removes from a text of the other side what must not be printed. */
+/** Removes secrets from a text of the other side. */
 export type Scrub = (text: string) => string;
 
 /** Shorter pieces are words: replacing them would make messages unreadable. */
 const shortestSecret = 8;
 
 /**
- * Makes a scrub for the secrets of one exchange, which the server may echo: S3 answers a bad signature with the signature and the
- * string that was signed, others repeat the key that they refuse.
+ * Makes a scrub for the secrets of one exchange, which the server may echo: S3 answers a bad signature with the
+ * signature and the string that was signed; others repeat the refused key.
  *
- * @param secrets whole values; pieces under 8 characters are left alone
+ * @param secrets whole values; pieces under 8 characters stay
  */
 export function createScrub(secrets: readonly string[]): Scrub {
   const known = [...new Set(secrets)].filter((secret) => secret.length >= shortestSecret).sort(longestFirst);

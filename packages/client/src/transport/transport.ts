@@ -24,7 +24,7 @@ export interface TransportOptions {
   /** With its version segment, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** Further origins, beside that of `baseUrl`, whose uploads receive the key. */
+  /** Further origins, in addition to that of `baseUrl`, whose uploads receive the key. */
   readonly sendKeyTo: readonly string[];
   /** For one whole JSON exchange. */
   readonly timeoutMs: number;
@@ -46,7 +46,7 @@ export interface Ending {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** What the other side might echo, beside the key: no error shows it. */
+  /** Secrets besides the key that the other side might echo: no error shows them. */
   readonly secrets?: readonly string[] | undefined;
   readonly onEnd?: (ending: Ending) => void;
 }
@@ -56,7 +56,10 @@ export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;
   readonly #userAgent: string;
-  /** Every request to the service carries the key (api-spec section 5); another origin gets it only if a person named it. */
+  /**
+   * Every request to the service carries the key (api-spec section 5); another origin gets it only if the caller named
+   * it.
+   */
   readonly #trusted: ReadonlySet<string>;
   readonly #targets: UploadTargets;
   readonly #refusesExpect = new Set<string>();
@@ -104,7 +107,7 @@ export class Transport implements AsyncDisposable {
     return this.#track(putBody(body, { ...options, signal }, this.#uploadWorld()));
   }
 
-  /** Aborts what is under way, and waits until it has ended. */
+  /** Aborts running requests, and waits until they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the client was closed'));
     await Promise.allSettled(this.#running);
@@ -150,7 +153,7 @@ export class Transport implements AsyncDisposable {
     return answer;
   }
 
-  /** Closing the transport waits for what is under way. */
+  /** Closing the transport waits for running requests. */
   async #track<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     try {

@@ -24,13 +24,13 @@ export type NextStep =
 const giveUp: NextStep = { kind: 'give up' };
 
 /**
- * What to do after a failed PUT. Only the status of the video tells whether the file arrived, and a second complete PUT could make
- * a second file: so the status is asked before anything is sent again.
+ * The next step after a failed PUT. Only the status of the video shows whether the file arrived, and a second complete
+ * PUT could create a second file, so the status is requested before anything is sent again.
  */
 export function afterFailedPut(error: unknown, facts: FailedPut): NextStep {
   const mayArrive = facts.attempt <= facts.maxRetries;
   if (isPassing(error)) return mayArrive || facts.mayHaveArrived ? ask(error, facts, mayArrive) : giveUp;
-  // Used up by an earlier attempt whose answer was lost, or expired.
+  // An earlier attempt whose answer was lost has used the address, or it has expired.
   if (error instanceof AddressDeadError && facts.mayHaveArrived) return ask(error, facts, false);
   return giveUp;
 }

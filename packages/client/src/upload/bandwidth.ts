@@ -10,7 +10,7 @@ export interface Bandwidth {
    */
   take(bytes: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Changes the limit at once, also for uploads under way.
+   * Changes the limit at once, also for running uploads.
    * @param bytesPerSecond more than 0; `null` is unlimited
    * @throws {TypeError} it is anything else
    */

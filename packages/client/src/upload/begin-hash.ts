@@ -8,6 +8,6 @@ export type BeginHash = (sizeBytes: number) => RunningHash;
 /** A smaller file is hashed before a thread has started. */
 const leastBytesForThread = 16 * 1024 * 1024;
 
-/** In a thread if the file is large and there is one, else in the thread that calls. */
+/** In a thread if the file is large and one is available, otherwise in the calling thread. */
 export const beginHash: BeginHash = (sizeBytes) =>
   (sizeBytes < leastBytesForThread ? null : hashThreads.begin()) ?? hashHere(sizeBytes);

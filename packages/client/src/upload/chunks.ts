@@ -7,7 +7,7 @@ export interface Chunks {
   close(): void;
 }
 
-/** @returns null for what is no stream */
+/** @returns null for anything but a stream */
 export function chunksOf(opened: unknown): Chunks | null {
   if (typeof opened !== 'object' || opened === null) return null;
   if (opened instanceof ReadableStream) return ofWebStream(opened);
@@ -25,7 +25,7 @@ function ofWebStream(stream: ReadableStream<unknown>): Chunks {
 }
 
 function ofNodeStream(stream: AsyncIterable<unknown> & Destroyable): Chunks {
-  // Its iterator hears of errors while it is asked; one that comes later, of closing, would end the process.
+  // Its iterator receives errors while it is read; a later one, from closing, would end the process.
   stream.on('error', () => {});
   const chunks = stream[Symbol.asyncIterator]();
   return { next: () => chunks.next(), close: () => void stream.destroy() };
@@ -33,7 +33,7 @@ function ofNodeStream(stream: AsyncIterable<unknown> & Destroyable): Chunks {
 
 function ofIterable(iterable: AsyncIterable<unknown>): Chunks {
   const chunks = iterable[Symbol.asyncIterator]();
-  // One by hand may answer without a promise, or throw.
+  // A hand-written iterator may answer without a promise, or throw.
   return {
     next: async () => chunks.next(),
     // Not awaited: an iterator that hangs does not return.

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** The usual media formats. Anything else is sent as plain bytes, and the service finds out what it is. */
+/** The usual media formats. Anything else is sent as plain bytes, and the service detects its format. */
 const types: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
   '.m4v': 'video/x-m4v',

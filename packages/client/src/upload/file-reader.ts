@@ -22,15 +22,16 @@ export interface FileReader extends BodyReader {
 }
 
 /**
- * Reads an open file for an upload, and makes sure that it stays the same from now until its last part leaves: the same inode,
+ * Reads an open file for an upload, and verifies that it stays the same until its last part leaves: the same inode,
  * size and modification time. A change of mode or name is not a change.
  *
- * For programs that open files themselves, as `openReader` of a `SeekableSource`. For a path, pass the path to `videos.send`.
+ * For programs that open files themselves, as `openReader` of a `SeekableSource`. For a path, pass the path to
+ * `videos.send`.
  *
  * @param handle open for reading; the reader closes it, also when this function throws
  * @param path for messages
  * @throws {FileChangedError} it is not a regular file
- * @throws {FileUnreadableError} the system does not say what it is
+ * @throws {FileUnreadableError} its properties cannot be read
  */
 export async function readOpenFile(handle: FileHandle, path: string): Promise<FileReader> {
   try {
@@ -76,10 +77,10 @@ export class OpenFile implements FileReader {
   }
 
   /**
-   * The hash of bytes that were read before, when the thread that hashed them died: nothing at all touched the file since the reader was
-   * made, so they are the same now.
+   * The hash of bytes that were read before, after the thread that hashed them died: the file was not touched since the
+   * reader was made, so they are the same now.
    *
-   * @throws {FileChangedError} something did
+   * @throws {FileChangedError} it was touched
    * @throws {AbortedError} the signal fired
    */
   async hashAgain(signal: AbortSignal): Promise<string> {
@@ -101,7 +102,10 @@ export class OpenFile implements FileReader {
     return await running.digest();
   }
 
-  /** A tool may restore the modification time after it wrote; a rename or chmod looks the same. Only the content can tell. */
+  /**
+   * A tool may restore the modification time after a write; a rename or chmod looks the same. Only the content is
+   * conclusive.
+   */
   async confirm(sha256: string, signal: AbortSignal): Promise<void> {
     const now = await statOf(this.#handle, this.#path);
     if (now.size !== this.stats.size) {

@@ -22,8 +22,9 @@ const partsPerRing = 3;
 const mostThreads = 4;
 
 /**
- * The threads that hash large files, so that the one that sends does nothing else. They start with the first hash, share the hashes of
- * the whole process, and end when there was none for a while. Whoever gets none hashes for itself.
+ * The threads that hash large files, so that the sending thread does nothing else. They start with the first hash,
+ * share the hashes of the whole process, and end after some time without work. A hash without a thread runs in the
+ * calling thread.
  */
 export class HashThreads {
   readonly #start: () => Worker;
@@ -70,7 +71,10 @@ export class HashThreads {
   }
 }
 
-/** After a thread died or could not be started (a limit of tasks or memory), none is tried for this long: each costs its files a second read. */
+/**
+ * After a thread died or could not be started (a limit of tasks or memory), none is started for this long: each failure
+ * costs its files a second read.
+ */
 const refusalMs = 600_000;
 
 /** Those of this process. */
@@ -106,7 +110,7 @@ class HashThread {
 
   begin(): RunningHash {
     clearTimeout(this.#idle);
-    // While it hashes, the process must not end for want of other work.
+    // While it hashes, the process must not end for lack of other work.
     this.#worker.ref();
     const ring = this.#rings.find(({ isUsed }) => !isUsed) ?? this.#addRing();
     ring.begin();
@@ -152,7 +156,7 @@ class RingBuffer implements RunningHash {
   readonly #number: number;
   readonly #send: (order: Order) => void;
   readonly #onFree: () => void;
-  /** The thread answers in order: those of a hash that was given up come first. */
+  /** The thread answers in order: answers for an abandoned hash come first. */
   readonly #waiting: ((sha256: string | null) => void)[] = [];
   #isUsed = false;
   #isLost = false;

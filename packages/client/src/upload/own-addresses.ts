@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * The addresses of this machine's network interfaces. The system tells them over netlink, which hardened services may not use
- * (`RestrictAddressFamilies=`: every upload then failed); Linux also writes them to files.
+ * The addresses of this machine's network interfaces. The system reports them over netlink, which hardened services may
+ * not use (`RestrictAddressFamilies=`: every upload then failed); Linux also writes them to files.
  *
- * @throws {Error} the system tells neither way
+ * @throws {Error} both sources fail
  */
 export function ownAddresses(): readonly string[] {
   try {

@@ -40,7 +40,7 @@ export async function* partsAhead({ sizeBytes, hash, read }: PartsOptions): Asyn
       hashed[number % places] = hash.update(part);
       return part;
     });
-    // Whoever asks for this part hears of it.
+    // The consumer of this part receives the error.
     reading.catch(() => {});
     order = reading;
     ahead.push(reading);

@@ -16,7 +16,7 @@ import { StallWatch } from './stall-watch.ts';
 import { UploadBody } from './upload-body.ts';
 import type { UploadTarget, UploadTargets } from './upload-targets.ts';
 
-/** What one PUT sends. */
+/** The content of one PUT. */
 export interface Body {
   readonly reader: BodyReader;
   readonly sizeBytes: number;
@@ -25,7 +25,7 @@ export interface Body {
 export interface PutOptions {
   /** The signed upload address. It authorises itself; never shown. */
   readonly url: string;
-  /** Its extension tells the content type. */
+  /** Its extension decides the content type. */
   readonly name: string;
   readonly signal: AbortSignal;
   /** Longest time without a byte that moves, in milliseconds. */
@@ -45,7 +45,7 @@ export interface Uploaded {
   readonly bytes: number;
 }
 
-/** What an upload gets from the client that it belongs to. */
+/** What the client provides for an upload. */
 export interface UploadWorld {
   readonly agent: Agents;
   readonly userAgent: string;
@@ -53,9 +53,9 @@ export interface UploadWorld {
   /** How a file is hashed; default: `beginHash`. */
   readonly beginHash?: BeginHash | undefined;
   readonly targets: UploadTargets;
-  /** Origins that answered 417: no further upload to them says `Expect`. */
+  /** Origins that answered 417: later uploads to them omit `Expect`. */
   readonly refusesExpect: Set<string>;
-  /** The key for an origin that was named as one that may see it, else null. */
+  /** The key for an origin that may receive it, otherwise null. */
   keyFor(origin: string): string | null;
 }
 
@@ -118,7 +118,7 @@ async function sendAsAccepted(
   if (sent.answer.status !== 417) return sent;
   world.refusesExpect.add(origin);
   if (!sent.hasBegun) return send(body, target, false, options, world);
-  // It may have taken the whole file before it said so: only the status of the video tells.
+  // The host may have received the whole file before it answered: only the status of the video is conclusive.
   throw new UploadServerError(`${origin} refused the header Expect after it was sent a part of the file`, {
     status: 417,
     code: 'expectation_failed',

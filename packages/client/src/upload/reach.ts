@@ -1,9 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Who can be reached at an address: anybody (`public`), machines of this site (`private`), this machine alone (`loopback`).
- * `forbidden` never takes uploads: link-local and other addresses where a cloud answers a machine about itself (its role's keys
- * included), multicast, and `0.0.0.0`, which Linux treats as this machine.
+ * The network distance of an address: everyone can reach it (`public`), machines of this site (`private`), or this
+ * machine alone (`loopback`). `forbidden` never accepts uploads: link-local and other addresses where a cloud answers a
+ * machine about itself (its role's keys included), multicast, and `0.0.0.0`, which Linux treats as this machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'forbidden';
 
@@ -20,10 +20,10 @@ export function reachOf(address: string): Reach {
 }
 
 /**
- * The reach of an address, where those of this machine's own network interfaces count as `loopback`, whatever block they are from: a
- * machine on the internet would else be asked to send a file to itself.
+ * The reach of an address, where those of this machine's own network interfaces count as `loopback`, whatever their
+ * block: otherwise a service on the internet could make this machine send a file to itself.
  *
- * @param own addresses of this machine; asked only where they matter
+ * @param own addresses of this machine; called only when they matter
  */
 export function reachHere(address: string, own: () => readonly string[]): Reach {
   const reach = reachOf(address);
@@ -73,7 +73,7 @@ function listOf(subnets: readonly (readonly string[])[]): BlockList {
   return list;
 }
 
-/** One spelling for each address; null for what is none. */
+/** One spelling for each address; null for anything else. */
 function ipOf(address: string): string | null {
   const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (isIPv4(plain)) return plain;

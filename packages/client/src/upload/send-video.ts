@@ -98,7 +98,7 @@ class Sending {
     return sha256;
   }
 
-  /** A source that hangs while it opens must not keep an aborted call; what it opens later is not needed any more. */
+  /** A source that hangs while it opens must not keep an aborted call; a reader that it opens later is discarded. */
   async #open(): Promise<BodyReader> {
     const opening = (async () => await this.#source.openReader())();
     try {
@@ -109,7 +109,7 @@ class Sending {
     }
   }
 
-  /** After two bodies of different content for one address nobody could say which one arrived. */
+  /** After two bodies of different content for one address it is unknown which one arrived. */
   #requireSameHash(sha256: string): void {
     if (this.#sha256 === null || this.#sha256 === sha256) return;
     throw new FileChangedError(`${JSON.stringify(this.#source.name)} gave other bytes than before`, {

@@ -1,8 +1,8 @@
 import { UploadStalledError } from '../errors.ts';
 
 /**
- * Fires when no byte leaves for too long, or when the answer to a complete body does not come. Once disposed of it is never armed
- * again, whoever still calls it: a timer of ten minutes kept a program alive that had ended.
+ * Fires when no byte leaves for too long, or when the answer to a complete body does not come. After disposal it cannot
+ * be armed again: a timer of ten minutes kept a program alive that had ended.
  */
 export class StallWatch implements Disposable {
   readonly #origin: string;

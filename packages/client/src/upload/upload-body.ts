@@ -73,7 +73,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
     this.#start.resolve();
   }
 
-  /** The other side has already answered: send nothing more, above all not the last part. */
+  /** The other side has already answered, so nothing further is sent, above all not the last part. */
   noteAnswer(): void {
     this.#isAnswered = true;
   }
@@ -155,7 +155,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Throwing here would make got drop the answer that is just arriving: wait until the exchange is over. */
+  /** Throwing here would make got drop the answer that is just arriving, so it waits until the exchange is over. */
   async #stopIfAnswered(): Promise<void> {
     const { signal } = this.#options;
     throwIfAborted(signal, 'the upload');

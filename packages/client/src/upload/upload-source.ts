@@ -11,7 +11,7 @@ import { fileError, readOpenFile } from './file-reader.ts';
 import { StreamReader } from './stream-reader.ts';
 
 /**
- * Turns what a caller wants to send into one form, and checks it before the first request.
+ * Turns the caller's source into one form, and checks it before the first request.
  *
  * @throws {FileVanishedError | FileUnreadableError} there is no such file, or it cannot be sent
  * @throws {TypeError} it is not an upload source, or its size is not a whole number of bytes
@@ -25,7 +25,7 @@ export async function seekableOf(source: UploadSource): Promise<SeekableSource> 
   return { name, sizeBytes, openReader: async () => new StreamReader(source) };
 }
 
-/** A program without types may hand over a URL or a Buffer. */
+/** An untyped program may pass a URL or a Buffer. */
 function requireSource(source: StreamSource | SeekableSource): void {
   const given: Partial<StreamSource & SeekableSource> = source ?? {};
   const opens = typeof given.open === 'function' || typeof given.openReader === 'function';
@@ -33,7 +33,7 @@ function requireSource(source: StreamSource | SeekableSource): void {
   throw new TypeError('the source must be a path, {name, sizeBytes, open} or {name, sizeBytes, openReader}');
 }
 
-/** A link may be given: its target is sent. Each attempt must find the version that is there now. */
+/** The path may be a link, whose target is sent. Each attempt must find the present version. */
 async function fileAt(given: string): Promise<SeekableSource> {
   const path = await realpath(given).catch((error: unknown) => {
     throw fileError(given, error);

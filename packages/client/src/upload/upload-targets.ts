@@ -24,7 +24,8 @@ export interface UploadTarget {
 export interface UploadTargets {
   /**
    * @throws {UploadRejectedError} no file may be sent to this address
-   * @throws {ConnectionError} the address is near, and no answer has proved yet where the service is: one request to it tells
+   * @throws {ConnectionError} the address is near, and no answer has proved yet where the service is: a later request
+   *   to it does
    */
   admit(address: string): Promise<UploadTarget>;
   /**
@@ -98,12 +99,12 @@ function placesOf(hostname: string, proved: ReadonlySet<string>): readonly strin
   return isLoopback(hostname) ? ['127.0.0.1'] : [...proved];
 }
 
-/** A service at an address that never takes uploads, or at an unknown one, allows no near one. */
+/** A service at an address that never accepts uploads, or at an unknown one, allows no near one. */
 function orPublic(reach: Reach): Reach {
   return reach === 'forbidden' ? 'public' : reach;
 }
 
-/** No password from an address is sent. */
+/** Passwords in an address are never sent. */
 function requireSafe(address: string): URL {
   if (address.length > longestAddress) throw unsafe(`the upload address is longer than ${longestAddress} characters`);
   const url = URL.canParse(address) ? new URL(address) : null;
@@ -171,7 +172,7 @@ function tooNear(url: URL, near: Reach): UploadRejectedError {
   );
 }
 
-/** Passes: the next answer of the service over TLS tells. */
+/** Temporary: the next answer of the service over TLS settles it. */
 function unproved(service: URL): ConnectionError {
   const message = `the upload address is in this network, and ${service.origin} has not answered yet since the start, so it is unknown whether the service is there too`;
   return new ConnectionError(false, message, { code: 'service_not_located' });

@@ -7,8 +7,8 @@ import type { Published } from '../wire/feeds.ts';
 import { readVideo } from '../wire/videos.ts';
 import type { Video } from '../wire/videos.ts';
 
-// The specification says that there are webhooks and that they are signed, and nothing else (api-spec section 6). Kinds and
-// payloads are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
+// The specification only says that there are webhooks and that they are signed (api-spec section 6). Kinds and payloads
+// are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
 
 interface Delivered {
   /** Id of this message; the same when it is delivered again. */
@@ -45,7 +45,7 @@ export interface OtherEvent extends Delivered {
   readonly data: unknown;
 }
 
-/** Check `isKnown` first: then `type` tells what `data` is. */
+/** Check `isKnown` first: then `type` determines `data`. */
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
 const Kind = oneOf('video.ready', 'video.failed', 'feed.published');

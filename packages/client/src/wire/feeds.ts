@@ -19,7 +19,10 @@ export interface Feed {
   readonly lastPublishedAt?: string;
 }
 
-/** The result of a publish (api-spec section 2.4). A service that only takes it on may leave out when and how many. */
+/**
+ * The result of a publish (api-spec section 2.4). A service that only accepts the request may leave out when and how
+ * many.
+ */
 export interface Published {
   readonly feedId: string;
   readonly status: OpenWord<'published'>;
@@ -46,7 +49,7 @@ const PublishedAnswer = z.object({
 
 export const readFeeds: Reader<readonly Feed[]> = many(z.pipe(FeedAnswer, z.transform(feedOf)));
 
-/** @param askedId stands in for an id that the answer lacks */
+/** @param askedId replaces an id that the answer lacks */
 export function readPublished(askedId: string): Reader<Published> {
   return one(
     z.pipe(

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { Count } from './fields.ts';
 import { orMissing } from './or-missing.ts';
 
-/** Where a page of a list stands (api-spec section 2.6); what the answer does not say is missing. */
+/** The position of a page in its list (api-spec section 2.6); fields that the answer lacks are missing. */
 export interface ListMeta {
   readonly page?: number | undefined;
   readonly perPage?: number | undefined;

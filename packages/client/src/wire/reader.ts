@@ -40,7 +40,7 @@ export function counted<T>(schema: z.ZodMiniType<T>): Reader<Entries<T>> {
   };
 }
 
-/** What an answer holds: its `data`, if that is an object or a list, else the answer itself. */
+/** The content of an answer: its `data`, if that is an object or a list, otherwise the answer itself. */
 export function unwrapped(json: unknown): unknown {
   const isWrapped =
     typeof json === 'object' && json !== null && 'data' in json && typeof json.data === 'object' && json.data !== null;

@@ -15,7 +15,7 @@ export type VideoStatus = OpenWord<'pending' | 'processing' | 'ready' | 'failed'
 /** A record that was just made. */
 export interface CreatedVideo {
   readonly id: string;
-  /** Where `send` puts the file; null for an import. It is signed, and whoever has it may upload: do not print it. */
+  /** The address for `send`; null for an import. It is signed, and everyone who has it may upload: do not print it. */
   readonly uploadUrl: string | null;
   readonly status: VideoStatus;
 }

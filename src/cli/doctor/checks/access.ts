@@ -13,7 +13,10 @@ import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { SERVICE_USER } from '../../../service-user.ts';
 
-/** Tries, as the user of the service, what the service does: list a folder, open its files, and move and delete one where that is configured. */
+/**
+ * Tries, as the user of the service, what the service does: list a folder, open its files, and move and delete one if
+ * that is configured.
+ */
 export const access: Check = {
   name: 'access to the folders',
   run: async (patient) => {
@@ -27,10 +30,10 @@ export const access: Check = {
 };
 
 /**
- * What a probe found.
+ * The findings of a probe.
  *
  * @param code exit code of the script below, or of setpriv(1), which exits with 127 when it cannot become the user
- * @param said what it printed: the file or directory that cannot be opened
+ * @param said its output: the file or directory that cannot be opened
  */
 export function accessVerdict(path: string, code: number, said: string, who: string): readonly Finding[] {
   if (code === 0) return [];
@@ -103,7 +106,7 @@ function becoming({ uid, gids }: Credentials): readonly string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
 }
 
-/** @returns code null: it had not ended in time */
+/** @returns code null: it did not end in time */
 async function run(program: string, args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = promisify(execFile)(program, [...args], { timeout: timeoutMs, cwd: '/' });
   try {
@@ -111,12 +114,12 @@ async function run(program: string, args: readonly string[]): Promise<{ code: nu
   } catch (error) {
     const { code, killed, stdout = '' } = error as { code?: unknown; killed?: boolean; stdout?: string };
     if (killed === true) return { code: null, said: stdout };
-    // As a shell says it of a program that cannot be started.
+    // The exit code of a shell for a program that cannot be started.
     return { code: typeof code === 'number' ? code : 127, said: stdout };
   }
 }
 
-/** The user of the service with the groups that its drop-in adds; null: the daemon is our own. */
+/** The user of the service with the groups that its drop-in adds; null: the daemon runs as this user. */
 async function userOf({ service, isRoot, isOutsider }: Patient): Promise<Credentials | null> {
   if (service === null || !(isRoot || isOutsider)) return null;
   if (!isRoot) throw new SkippedError(`this needs root: ${needsSudo}`);

@@ -4,7 +4,7 @@ import { ledgerPath } from '../../../ledger/sqlite/recovery.ts';
 import { SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
-/** Whether there is a copy of the ledger that is not much older than it. */
+/** Whether there is a recent copy of the ledger. */
 export const backups: Check = {
   name: 'backups of the ledger',
   run: async ({ checked, status, now }) => {

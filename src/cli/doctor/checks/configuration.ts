@@ -3,7 +3,7 @@ import type { Problem } from '../../../config/problem.ts';
 import { commandLine, findingFrom, needsSudo, SkippedError } from '../finding.ts';
 import type { Check } from '../finding.ts';
 
-/** What `dropcast check` says of the file. */
+/** The findings of `dropcast check`. */
 export const configuration: Check = {
   name: 'configuration',
   run: async (patient) => {
@@ -11,7 +11,7 @@ export const configuration: Check = {
     if (noConfig !== null)
       return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
     if (checked === null) throw new SkippedError('there is none');
-    // On a share with root_squash, root may do less than the service.
+    // On a share with root_squash, root has fewer rights than the service.
     const isOthers = ({ message, passing }: Problem): boolean =>
       message.includes('(EACCES)') && (isOutsider || (isRoot && service !== null && passing === true));
     const found = checked.problems.filter((problem) => !isOthers(problem));
@@ -29,7 +29,7 @@ export const configuration: Check = {
         formatProblem(problem, shell.cwd),
         why,
       );
-      // Where root may look and its reader may not, nothing has to be edited.
+      // If root has access and the user does not, the file needs no change.
       const isClosed = /^cannot read the .*\(EACCES\)/.test(problem.message);
       const fix = isClosed
         ? `sudo ${commandLine(patient, 'doctor').replace(/^sudo /, '')}`

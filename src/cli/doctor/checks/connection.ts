@@ -7,13 +7,13 @@ import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** One exchange with the service, without the key: how long its certificate is valid, and what time it is there. */
+/** One exchange with the service, without the key: the validity of its certificate, and the time on its clock. */
 export const connection: Check = {
   name: 'certificate and clock',
   run: async (patient) => {
     const { now } = patient;
     const answer = await exchange(configOf(patient).service.baseUrl).catch(() => null);
-    // That it cannot be reached is said by another check.
+    // Another check reports that it cannot be reached.
     if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
     return [
       ...certificateVerdict(answer.validTo, now),
@@ -42,7 +42,7 @@ export function certificateVerdict(validTo: number | null, now: number): readonl
 
 const mostSkewMs = 60_000;
 
-/** @param there what the service says the time is, epoch milliseconds; null: it does not say */
+/** @param there the service's time, epoch milliseconds; null: its answer has none */
 export function clockVerdict(there: number | null, here: number): readonly Finding[] {
   if (there === null || Math.abs(there - here) <= mostSkewMs) return [];
   const seconds = Math.round(Math.abs(there - here) / 1000);
@@ -56,7 +56,7 @@ export function clockVerdict(there: number | null, here: number): readonly Findi
   ];
 }
 
-/** How far the clock was moved since the daemon started: its age by the two clocks of the machine. */
+/** How far the clock was moved since the daemon started: the difference of its age on the two clocks of the machine. */
 export function jumpVerdict(ages: { readonly wallMs: number; readonly monotonicMs: number }): readonly Finding[] {
   const jumpMs = ages.wallMs - ages.monotonicMs;
   if (Math.abs(jumpMs) <= mostSkewMs) return [];

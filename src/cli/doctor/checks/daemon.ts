@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { packageManifest } from '../../../package-files.ts';
-import { SkippedError } from '../finding.ts';
-import type { Check, Finding } from '../finding.ts';
+import { type Check, type Finding, SkippedError } from '../finding.ts';
 import type { Patient } from '../patient.ts';
-import { isOpen } from './is-open.ts';
 
-/** Whether the daemon runs, in the version that is installed, answers at its socket and shows its page. */
+/** Whether the daemon runs in the installed version, answers at its socket and serves its page. */
 export const daemon: Check = {
   name: 'daemon',
   run: async (patient) => {
@@ -43,7 +42,7 @@ export function versionVerdict(
   startedAt: number | null,
   { service }: Pick<Patient, 'service'>,
 ): readonly Finding[] {
-  // In a clone the files change all the time, and mean nothing.
+  // In a clone the files change all the time.
   if (service === null || startedAt === null || changedAt <= startedAt) return [];
   return [
     {
@@ -62,4 +61,20 @@ function noPage(address: string, { service }: Patient): Finding {
     why: 'another program has the port, or the unit does not allow it; the log says which',
     fix: service === null ? 'set status.listen to a free port' : service.setupCommand,
   };
+}
+
+const timeoutMs = 3_000;
+
+/** Whether a server listens there. Sends nothing. */
+export function isOpen({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const end = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.on('connect', () => end(true));
+    socket.on('timeout', () => end(false));
+    socket.on('error', () => end(false));
+  });
 }

@@ -11,7 +11,7 @@ export const failureLog: Check = {
   name: 'failure log',
   run: async ({ checked, service }) => {
     if (checked?.paths == null) throw new SkippedError('no configuration says where it is');
-    // The service has a directory for logs, which only its own environment names.
+    // The log directory of the service is named only in its own environment.
     const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
     const found = await lstat(path).catch(() => null);
     if (found?.isSymbolicLink() === true) return [linkedLog(path, service !== null)];
@@ -34,7 +34,7 @@ export function linkedLog(path: string, isService: boolean): Finding {
 
 const largeBytes = 50 * 2 ** 20;
 
-/** @param log.isRotated null: nobody promised to */
+/** @param log.isRotated null: no configuration of logrotate covers it */
 export function failureLogVerdict(log: {
   readonly path: string;
   readonly size: number;

@@ -8,16 +8,16 @@ import { durationWords } from '../../../watch/clock.ts';
 import { configOf, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 
-/** What there is to know about the database of a fleet. */
+/** The facts about the database of a fleet. */
 export interface FleetFacts {
   readonly database: DatabaseFacts;
   readonly hosts: readonly HostView[];
 }
 
-/** Asks the database. @returns why it could not be asked, in a sentence */
+/** Reads the database. @returns why that failed, as a sentence */
 export type FleetProbe = (ledger: LedgerConfig, hostName: string) => Promise<FleetFacts | string>;
 
-/** The database of a fleet, and its hosts: whether it can be reached, is the right one, and they agree. */
+/** The database of a fleet and its hosts: whether it can be reached, is the right one, and whether the hosts agree. */
 export function fleetCheck(probe: FleetProbe): Check {
   return {
     name: 'fleet and its database',
@@ -188,7 +188,7 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
   ];
 }
 
-/** The words of `status`. */
+/** Uses the words of `status`. */
 function troubleFinding(what: string): Finding {
   return warning(what.replace(/\.$/, ''), 'the fleet has less room than it seems, or files wait', 'dropcast hosts');
 }

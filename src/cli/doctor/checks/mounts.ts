@@ -6,7 +6,10 @@ import { commandLine, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 
-/** Whether each folder is still the directory that it was: not the empty one below a mount point, not another disk in its place. */
+/**
+ * Whether each folder is still the same directory: not the empty one below a mount point, not another disk in its
+ * place.
+ */
 export const mounts: Check = {
   name: 'identity of the folders',
   run: async (patient) => {
@@ -33,7 +36,7 @@ async function fromLedger(patient: Patient): Promise<readonly Finding[]> {
   return found.flat();
 }
 
-/** Another check says what is wrong with the ledger. */
+/** Another check reports problems of the ledger. */
 function saidElsewhere(error: unknown): null {
   if (error instanceof LedgerError) return null;
   throw error;

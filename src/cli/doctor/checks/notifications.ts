@@ -7,9 +7,9 @@ import { shellWord } from '../../../shell-word.ts';
 import { commandLine, configOf } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Patient } from '../patient.ts';
-import { isOpen } from './is-open.ts';
+import { isOpen } from './daemon.ts';
 
-/** Whether messages are taken, and somebody listens where they are sent. Sends none: `dropcast notify test` does. */
+/** Whether messages are accepted, and a server listens at their addresses. Sends none: `dropcast notify test` does. */
 export const notifications: Check = {
   name: 'notifications',
   run: async (patient) => {
@@ -24,7 +24,7 @@ export const notifications: Check = {
   },
 };
 
-/** What the daemon was told when it last sent: also what only the target itself knows, like a token that it refuses. */
+/** The daemon's last result from the target, including what only the target knows, such as a refused token. */
 export function deafVerdict(target: DeafTargetView, patient: Pick<Patient, 'now' | 'service' | 'option'>): Finding {
   return {
     level: 'warning',
@@ -38,7 +38,7 @@ async function isThere(target: NotifyTarget): Promise<boolean> {
   if (target.type === 'email') return isOpen(target.smtp);
   if (target.type === 'command') {
     const [program = ''] = target.argv;
-    // Without a slash it is looked for in $PATH, by the daemon's own.
+    // A name without a slash is searched in the daemon's own $PATH.
     return (
       !program.includes('/') ||
       access(program, constants.X_OK).then(

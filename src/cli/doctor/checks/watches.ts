@@ -12,7 +12,7 @@ export const watches: Check = {
   },
 };
 
-/** A limit gets the lines that raise it now and at every boot. */
+/** For a limit, adds the commands that raise it now and at every boot. */
 export function watchFinding(message: string): Finding {
   const why = 'new files are found only at the next scan';
   const [, name, value] = /sysctl (fs\.inotify\.\w+)=(\d+)/.exec(message) ?? [];

@@ -1,6 +1,6 @@
 import { addressOf } from '@dropcast/pages';
-import { queryWords } from '../../../view/files/query.ts';
-import type { FileQuery } from '../../../view/files/query.ts';
+import type { Daemon } from '../../../daemon/daemon.ts';
+import { type FileQuery, queryWords } from '../../../view/files/query.ts';
 
 /** The words of an address that select files. */
 export function queryOf(asked: URLSearchParams): FileQuery {
@@ -19,4 +19,15 @@ export function fileAddress(id: string): string {
 /** @param path absolute */
 export function settlingAddress(path: string): string {
   return `/files/settling${addressOf({ path })}`;
+}
+
+/** Channels that files can be sent to: those of the service, or as long as it has not said, those of the rules and of files. */
+export async function channelsToChoose({ conductor, config, ledger }: Daemon): Promise<readonly string[]> {
+  const { names } = conductor;
+  const known = names.known();
+  if (known !== null) return known.channel.toSorted();
+  const unknown = new Set(names.unknown().flatMap(({ kind, name }) => (kind === 'channel' ? [name] : [])));
+  const seen = (await ledger.selection.facets({})).channels.map(({ value }) => value);
+  const ruled = config().folders.flatMap(({ rules }) => rules.map(({ channel }) => channel));
+  return [...new Set([...ruled, ...seen])].filter((name) => !unknown.has(name)).toSorted();
 }

@@ -1,15 +1,14 @@
-import { counted, named, visibleText } from '@dropcast/pages';
-import type { Html } from '@dropcast/pages';
+import { type Html, counted, grouped, named, visibleText } from '@dropcast/pages';
 import { html } from 'hono/html';
+import { basename } from 'node:path/posix';
+import type { Left } from '../../../daemon/commands/wanted.ts';
 import type { FileQuery } from '../../../view/files/query.ts';
 import { fileAddress, filesAddress } from './address.ts';
-import { bulkCommands } from './bulk-commands.ts';
-import type { BulkResult } from './bulk-commands.ts';
-import { leftWords } from './left-words.ts';
+import { type BulkResult, bulkCommands } from './bulk-commands.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** The result of a command on many files, as parameters of the address that the browser goes to: counts and endings, no names. */
-export type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
+type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
 
 const words = ['did', 'to_files', 'left', 'ending'] as const;
 
@@ -82,4 +81,11 @@ function byName({ files, left, refused }: Outcome, all: number): Html {
 
 function isCount(text: string | undefined): boolean {
   return text !== undefined && /^\d{1,9}$/.test(text);
+}
+
+/** Files that a command leaves as they are, and why. */
+export function leftWords({ files, why, examples }: Left): Html {
+  const rest = files - examples.length;
+  return html`${counted(files, 'file')} left: ${visibleText(why)}:
+  ${examples.map((path, n) => html`${n === 0 ? '' : ', '}${named(basename(path))}`)}${rest > 0 ? ` and ${grouped(rest)} more` : ''}`;
 }

@@ -1,16 +1,12 @@
-import { counted, grouped, named, select, visibleText } from '@dropcast/pages';
-import type { Html, View } from '@dropcast/pages';
+import { type Html, type View, counted, grouped, named, select, visibleText } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { whenSentMs } from '../../../daemon/commands/when-sent.ts';
 import { readQuery } from '../../../view/files/query.ts';
-import { filesAddress, queryOf } from '../files/address.ts';
-import { bulkCommands, digestOf } from '../files/bulk-commands.ts';
-import type { BulkCommand, BulkResult, BulkWanted } from '../files/bulk-commands.ts';
-import { channelsToChoose } from '../files/channels.ts';
-import { leftWords } from '../files/left-words.ts';
+import { whenSentMs } from '../../../view/outlook/pace.ts';
+import { channelsToChoose, filesAddress, queryOf } from '../files/address.ts';
+import { type BulkCommand, type BulkResult, type BulkWanted, bulkCommands, digestOf } from '../files/bulk-commands.ts';
+import { leftWords } from '../files/notice.ts';
 import { moment } from '../moment.ts';
-import { PageError } from '../world.ts';
-import type { Asked, PageEvent, PageWorld } from '../world.ts';
+import { type Asked, PageError, type PageEvent, type PageWorld } from '../world.ts';
 
 /** Before something is done with many files: how many, what it costs, and when it is done. @throws {PageError} */
 export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {

@@ -1,4 +1,7 @@
 import {
+  type BadgeKind,
+  type Html,
+  type View,
   badge,
   barChart,
   counted,
@@ -10,24 +13,23 @@ import {
   time,
   visibleText,
 } from '@dropcast/pages';
-import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
-import { rate } from '../../../view/words/amounts.ts';
+import type { ExpectationView } from '../../../pipeline/expectation.ts';
 import { limitSentence } from '../../../view/outlook/limit-words.ts';
 import type { BudgetView, DayView, LivePicture, Picture, Sentence, StageView } from '../../../view/picture/picture.ts';
-import { channelsToChoose } from '../files/channels.ts';
+import { stageWord } from '../../../view/stages.ts';
+import { whyWords } from '../../../view/waits.ts';
+import { rate } from '../../../view/words/amounts.ts';
+import { clockTime } from '../../../view/words/clock-time.ts';
+import { expectationWords } from '../../../view/words/expectation-words.ts';
+import { filesAddress } from '../files/address.ts';
+import { channelsToChoose } from '../files/address.ts';
 import { moment } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 import { feedsPanel } from './overview/feeds.ts';
 import { hostsPanel } from './overview/hosts.ts';
 import { needsYouPanel } from './overview/needs-you.ts';
 import { nowPanel } from './overview/now.ts';
-import { troublePanel } from './overview/trouble.ts';
-import { clockTime } from '../../../view/words/clock-time.ts';
-import { expectationWords } from '../../../view/words/expectation-words.ts';
-import type { ExpectationView } from '../../../pipeline/expectation.ts';
-import { filesAddress } from '../files/address.ts';
-import { stageWord } from '../../../view/stages.ts';
 
 /** One sentence on the whole; then where files are, what needs a person, and what happens now. */
 export async function overview({ daemon, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
@@ -235,4 +237,41 @@ function link(stage: StageView, now: number): Html {
 
 function ago(at: number, now: number): Html {
   return time(at, span(Math.max(1_000, Math.round((now - at) / 1_000) * 1_000)));
+}
+
+/** Panel of waits, folders that are not simply watched, and notification targets that take no messages. */
+export function troublePanel(
+  { waits, folders, deaf_targets: targets }: Pick<Picture, 'waits' | 'folders' | 'deaf_targets'>,
+  now: number,
+): Html | '' {
+  const listed = waits.filter(({ cause }) => cause !== 'database');
+  const others = folders.filter(({ state }) => state === 'scanning');
+  if (listed.length + others.length + targets.length === 0) return '';
+  return html`<section class="card" data-key="trouble">
+    <ul class="causes">
+      ${listed.map(
+        (wait) =>
+          html`<li>
+            ${badge(wait.cause === 'folder' ? 'bad' : 'off', 'waits')}
+            <strong
+              >${wait.cause === 'folder' ? html`<a href="/folders">${named(wait.what)}</a>` : named(wait.what)}</strong
+            >: ${visibleText(whyWords(wait, now))}
+          </li>`,
+      )}
+      ${others.map(({ path, state }) => html`<li>${badge('notice', state)} <a href="/folders">${named(path)}</a></li>`)}
+      ${targets.map(
+        ({ name, why, since, waiting }) =>
+          html`<li>
+            ${badge('notice', 'not notified')} <strong>${named(name)}</strong> has accepted nothing since
+            ${moment(since, now)}: ${visibleText(why)}. ${messagesWait(waiting)} <code>dropcast notify test</code> tries
+            it now.
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+function messagesWait(waiting: number): string {
+  if (waiting === 0) return '';
+  return waiting === 1 ? '1 message waits.' : `${waiting} messages wait.`;
 }
