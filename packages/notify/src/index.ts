@@ -1,4 +1,4 @@
-// The public API of the package: messages go from an outbox to the people and programs that want them.
+// The public API of the package: messages go from an outbox to people and programs.
 
 export { lastsAny, looked, stopping, toTell } from './conditions.ts';
 export type { Conditions, Trouble } from './conditions.ts';

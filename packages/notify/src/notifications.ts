@@ -54,7 +54,7 @@ interface Settings {
 /** How long the ledger must fail before the heartbeat reports it. */
 const refusedMs = 60_000;
 
-/** How often to try a write to the ledger where a heartbeat depends on it. */
+/** How often a write to the ledger is tested if a heartbeat depends on it. */
 const proofEveryMs = 60_000;
 
 /**

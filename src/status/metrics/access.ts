@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The token of the numbers: it opens `/metrics` and nothing else, so a machine that collects numbers neither reads file names nor changes
- * anything, as the token of the page can.
+ * The token of the metrics: it opens `/metrics` and nothing else, so that a collector can neither read file names nor
+ * change anything, as the token of the page can.
  *
  * @throws {PageTokenError} its file contains something else
  * @throws what the system says
@@ -14,7 +14,7 @@ export function metricsToken(stateDir: string): Promise<string> {
   return tokenAt(join(stateDir, 'metrics-token'));
 }
 
-/** Whether a request shows that token. */
+/** Whether a request presents that token. */
 export function showsToken(authorization: string | null, token: string): boolean {
   const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   // Digests have the same length, so it takes the same time whatever the difference.

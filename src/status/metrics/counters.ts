@@ -3,7 +3,7 @@ import type { DropcastEvent } from '../../pipeline/events.ts';
 import { Durations, Tally } from './counts.ts';
 import { endOf, feedLabel, processingOf, stepOf } from './labels.ts';
 
-/** What happened since the start. */
+/** Counters since the start. */
 export interface Counted {
   /** By outcome. */
   readonly finished: Tally;
@@ -20,8 +20,8 @@ export interface Counted {
 }
 
 /**
- * Counts what happens, from the event stream alone. All of it starts at 0 with the daemon, as counters of Prometheus may. These are plain
- * numbers: the library that formats them (55 ms of CPU, 14 MB) is loaded at the first scrape.
+ * Counts events. All counters start at 0 with the daemon, as counters of Prometheus may. These are plain numbers: the
+ * library that formats them (55 ms of CPU, 14 MB) is loaded at the first scrape.
  */
 export function countEvents(daemon: Pick<Daemon, 'events' | 'config'>): Counted {
   const lastFound = new Map<string, number>();

@@ -1,6 +1,6 @@
 export type Labels = Readonly<Record<string, string | number>>;
 
-/** How often something happened, by labels. */
+/** Counts an event, by labels. */
 export class Tally {
   readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
 
@@ -16,12 +16,12 @@ export class Tally {
   }
 }
 
-/** How long something took, by labels. */
+/** Durations, by labels. */
 export interface Times {
   readonly labels: Labels;
   readonly count: number;
   readonly sumSeconds: number;
-  /** For each bucket, how many of these took longer than the one before it allows, and no longer than this one. */
+  /** For each bucket, how many durations exceed the previous bucket and not this one. */
   readonly inBucket: readonly number[];
 }
 
@@ -31,7 +31,7 @@ export const buckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200]
 export class Durations {
   readonly #times = new Map<string, { labels: Labels; count: number; sumSeconds: number; inBucket: number[] }>();
 
-  /** From now on it is listed, also while nothing took any time. */
+  /** Lists the labels from here on, even without a duration. */
   expect(labels: Labels): void {
     this.#timesOf(labels);
   }

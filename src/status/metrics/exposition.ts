@@ -5,7 +5,7 @@ import type { MeasuredDaemon } from './gauges.ts';
 import type { Versions } from './metrics.ts';
 import { createSums } from './sums.ts';
 
-/** @returns tells everything as it is now */
+/** @returns formats all present values */
 export function openExposition(daemon: MeasuredDaemon, counted: Counted, versions: Versions): () => Promise<string> {
   const registry = new Registry();
   const addUp = createSums(registry, daemon, counted);

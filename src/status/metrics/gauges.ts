@@ -26,7 +26,7 @@ export type MeasuredDaemon = Pick<
 /**
  * The present state, read at each scrape: from memory and, for counts and ages of files, from indexes of the ledger.
  *
- * @returns looks it up; a ledger that cannot be read makes its numbers NaN, and the others are right
+ * @returns updates the gauges; if the ledger cannot be read its values become NaN, and the others stay correct
  */
 export function createGauges(
   registry: Registry,
@@ -72,7 +72,7 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
       success.set((since.done ?? 0) / 1_000);
       ledger.set(1);
     } catch {
-      // The log says why. Old numbers must not look like new ones.
+      // The log has the reason. Old values must not look current.
       for (const state of fileStates) states.set({ state }, Number.NaN);
       for (const each of [needsYou, oldest, success]) each.set(Number.NaN);
       ledger.set(0);
@@ -136,7 +136,7 @@ function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () 
   };
 }
 
-/** By type of target: their names are of people. */
+/** By type of target, because names of targets identify people. */
 function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
   const gauge = gaugesOf(registry);
   const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of the type has taken yet.', [

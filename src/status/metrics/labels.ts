@@ -3,7 +3,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 
 type Config = ReturnType<Daemon['config']>;
 
-/** States of files as the gauge names them: all are always there, so that an alert never waits for one to appear. */
+/** The states of the gauge: all are always present, so that an alert never waits for one to appear. */
 export const fileStates = [
   'settling',
   'queued',
@@ -20,7 +20,7 @@ export const fileStates = [
 /** Types of targets that take messages. */
 export const targetTypes = ['webhook', 'ntfy', 'email', 'command'] as const;
 
-/** Pure: how a file came to its end with this change; null when it did not. */
+/** Pure: the end of a file in this change; null when it did not end. */
 export function endOf(before: Facts | null, facts: Facts): string | null {
   return facts.end !== null && facts.end !== before?.end ? facts.end : null;
 }

@@ -9,7 +9,7 @@ export interface HttpMessage {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: Readonly<Record<string, unknown>>;
-  /** Never shown. */
+  /** Never displayed. */
   readonly secrets: readonly (string | null)[];
 }
 

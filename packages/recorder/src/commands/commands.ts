@@ -56,7 +56,7 @@ export function addRecordCommands(sandbox: Command, terminal: RecordingTerminal,
     });
 }
 
-/** Appends an origin to those given before. @throws {InvalidArgumentError} for anything else */
+/** Appends an origin to the earlier ones. @throws {InvalidArgumentError} for anything else */
 function collectOrigins(value: string, before: readonly string[] = []): readonly string[] {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.origin !== value.replace(/\/$/, ''))

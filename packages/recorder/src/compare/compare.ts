@@ -6,9 +6,9 @@ import { bodyPlace, fieldPlace, pointsOfContract, statusPlace, type Point } from
 import { questions } from './questions.ts';
 import { settledPoints, switchesOf, type SettledPoint } from './settled-points.ts';
 
-/** How a service compares with the contract. */
+/** The comparison of a service with the contract. */
 export interface Comparison {
-  /** Requests that were compared. */
+  /** The number of compared requests. */
   readonly exchanges: number;
   /** Deviations from what the specification gives: either is wrong. */
   readonly violated: readonly Finding[];
