@@ -1,13 +1,13 @@
-/** What a FLAC file says about itself, RFC 9639, 8.2. */
+/** The stream properties in a FLAC file, RFC 9639, 8.2. */
 export interface StreamInfo {
-  /** Of each channel in a frame; where that varies, in the smallest. */
+  /** Samples of each channel in a frame; the smallest number if it varies. */
   readonly blockSamples: number;
   readonly isFixed: boolean;
   /** 0: not known. */
   readonly mostFrameBytes: number;
   /** Samples per second. */
   readonly sampleRate: number;
-  /** Of each channel; 0: not known. */
+  /** Samples of each channel; 0: not known. */
   readonly samples: number;
   readonly sampleBits: number;
   readonly channels: number;

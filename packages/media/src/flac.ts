@@ -62,7 +62,7 @@ function readInfo(head: Buffer): StreamInfo | null {
   };
 }
 
-/** @returns where the frames begin; a flaw when the metadata are cut; null when nobody can tell */
+/** @returns where the frames begin; a flaw when the metadata are cut; null when it is unknown */
 async function framesFrom(readAt: ReadAt, size: number, from: number): Promise<number | string | null> {
   let position = from;
   for (let step = 0; step < MOST_BLOCKS; step += 1) {

@@ -27,7 +27,7 @@ async function mxfFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<str
   return (await hasFooterNearEnd(readAt, size)) ? null : 'the container has no end (footer partition) yet';
 }
 
-/** Up to what tells the kinds of partitions apart. */
+/** The common prefix of all kinds of partitions. */
 const PARTITION_KEY = Buffer.from('060e2b34020501010d01020101', 'hex');
 const INDEX_KEY = Buffer.from('060e2b34020501010d01020101110100', 'hex');
 const ANY_KEY = Buffer.from('060e2b34', 'hex');
@@ -36,7 +36,7 @@ const FOOTER = 0x04;
 const KEY_BYTES = 16;
 /** Key, and a length of up to nine bytes. */
 const START_OF_VALUE = KEY_BYTES + 9;
-/** Of the field in the value of a partition pack. */
+/** Offset of the field in the value of a partition pack. */
 const FOOTER_PARTITION = 24;
 /** A footer has metadata, index tables and the index of partitions. */
 const MOST_PIECES = 4096;

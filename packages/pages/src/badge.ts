@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { Html } from './html.ts';
 
-/** What a word means for the reader. */
+/** The meaning of a word for the reader. */
 export type BadgeKind = keyof typeof SHAPES;
 
 /** A word with a shape and a colour, because many people cannot rely on colour. */

@@ -14,9 +14,9 @@ export interface Bar {
 export interface BarChart {
   /** `Views per day` */
   readonly label: string;
-  /** What a bar is: `Day`. */
+  /** The unit of a bar: `Day`. */
   readonly per: string;
-  /** What is counted: `view`. */
+  /** The counted thing: `view`. */
   readonly unit: string;
   /** A bar's name where there is little room. */
   readonly short?: (name: string) => string;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from './html.ts';
 import { visibleText } from './words.ts';
 
-/** Text that somebody else chose, isolated so that its writing direction affects nothing else. */
+/** Text from outside, isolated so that its writing direction affects nothing else. */
 export function named(text: string): Html {
   return html`<bdi>${visibleText(text)}</bdi>`;
 }

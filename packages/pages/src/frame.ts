@@ -18,7 +18,7 @@ export interface View<Event extends string = string> {
 
 /** What surrounds every view of a site. */
 export interface Frame {
-  /** Behind the title in the browser's tab, and beside the icon. */
+  /** Follows the title in the browser's tab, and is next to the icon. */
   readonly site: string;
   readonly assets: Assets;
   readonly sections: readonly (readonly [path: string, label: string])[];
@@ -28,7 +28,7 @@ export interface Frame {
   readonly foot: Html;
   /** Address of the event stream. */
   readonly live: string;
-  /** What the page says when the session has ended. */
+  /** The text of the page after the session has ended. */
   readonly signedOut: string;
   /** Events that change header and foot. */
   readonly changesWith: readonly string[];

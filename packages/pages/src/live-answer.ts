@@ -1,4 +1,4 @@
-/** What a live stream tells of. */
+/** The source of a live stream. */
 export interface LiveSource {
   /** @returns a function that ends it */
   listen(listener: (type: string) => void): () => void;
@@ -12,15 +12,18 @@ const BETWEEN_MESSAGES_MS = 250;
 /** The page takes the connection for lost after 20 s without a message. */
 const PING_MS = 15_000;
 
-/** How long a message may wait for its reader. The kernel takes the first few hundred messages for somebody who does not read. */
+/**
+ * How long a message may wait for its reader. For a client that does not read, the kernel buffers the first few hundred
+ * messages.
+ */
 const UNREAD_MS = 30_000;
 
 /**
- * Answers with the types of new events, as server-sent events, batched into at most four messages a second. It carries no content: a
- * reader who needs to know what has changed fetches the view again. At most one message waits for a slow reader, and the stream of
- * one who stopped reading ends.
+ * Answers with the types of new events, as server-sent events, batched into at most four messages a second. It carries
+ * no content: a reader who needs the changes fetches the view again. At most one message waits for a slow reader, and
+ * the stream of one who stopped reading ends.
  *
- * @param request HEAD is answered without a stream, which nobody would read or cancel
+ * @param request HEAD is answered without a stream, which would never be read or cancelled
  */
 export function liveAnswer(request: Request, source: LiveSource): Response {
   return new Response(request.method === 'HEAD' ? null : stream(source), {

@@ -9,7 +9,7 @@ export interface Column<T> {
 }
 
 interface Table<T> {
-  /** What a screen reader announces. */
+  /** The announcement of a screen reader. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];

@@ -10,8 +10,8 @@ export interface Box {
 }
 
 /**
- * `zeros`: preallocated space that nobody has written yet, or padding. `cut`: not even its header is all there.
- * `garbage`: not a box, so the walk knows nothing.
+ * `zeros`: preallocated space that was not written yet, or padding. `cut`: the header is incomplete. `garbage`: not a
+ * box, so the walk knows nothing.
  */
 export type NoBox = 'zeros' | 'cut' | 'garbage';
 
@@ -31,12 +31,12 @@ export async function boxAt(readAt: ReadAt, at: number, outerEnd: number): Promi
   return length < 16n ? 'garbage' : box(type, at, { header: 16, length });
 }
 
-/** Stands for the type of a box that nobody has written yet. */
+/** The type of a box that was not written yet. */
 export const UNWRITTEN = '\0\0\0\0';
 
 /**
- * The boxes in a box, up to one that is none or does not fit. Where zeros stand in the place of a box, and up to the end, the last one has the
- * type `UNWRITTEN`.
+ * The boxes in a box, up to invalid data or one that does not fit. If zeros replace a box, up to the end, the last one
+ * has the type `UNWRITTEN`.
  */
 export async function boxesIn(readAt: ReadAt, outer: Box): Promise<readonly Box[]> {
   const boxes: Box[] = [];

@@ -6,11 +6,11 @@ import type { Track } from './movie.ts';
 import type { ReadAt } from '../media-file.ts';
 
 /**
- * The samples that a `moof` lists, ISO/IEC 14496-12, 8.8. Only the last run of each track is read. A size that
- * the movie has for all samples is not looked up.
+ * The samples that a `moof` lists, ISO/IEC 14496-12, 8.8. Only the last run of each track is read. A sample size that
+ * the movie defines for the whole track is not read.
  *
  * @param tracks of the movie
- * @returns one for each track that has samples in it; `unwritten` if zeros stand in the place of a part of it
+ * @returns one for each track with samples; `unwritten` if a part of it is zeros
  */
 export async function samplesOf(
   readAt: ReadAt,

@@ -12,10 +12,11 @@ export interface Track extends Samples {
 }
 
 /**
- * What `moov` says about the last samples of each track: ISO/IEC 14496-12, 8.3 to 8.8. Reads some 40 boxes of each track, and no table
- * whole.
+ * The last samples of each track according to `moov`: ISO/IEC 14496-12, 8.3 to 8.8. Reads some 40 boxes of each track,
+ * and no table completely.
  *
- * @returns `unwritten` if zeros stand in the place of a part of it. A track that cannot be understood, or whose samples are in other files, is left out.
+ * @returns `unwritten` if a part of it is zeros. A track that cannot be parsed, or whose samples are in other files, is
+ *   left out.
  */
 export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Track[] | 'unwritten'> {
   const boxes = await boxesIn(readAt, movie);
@@ -30,7 +31,7 @@ export async function tracksOf(readAt: ReadAt, movie: Box): Promise<readonly Tra
 }
 
 const MOST_TRACKS = 16;
-/** Of a table that is read whole. */
+/** The limit for a table that is read completely. */
 const MOST_TABLE_BYTES = 32 * 1024;
 
 type Boxes = ReadonlyMap<string, Box>;
@@ -143,7 +144,7 @@ async function samplesInLastChunk(
   return Math.max(0, Math.min(inLast, samples - before));
 }
 
-/** Nothing if the content is shorter, or more is asked for than a table may have. */
+/** Empty if the content is shorter, or the length exceeds that of a table. */
 async function contentOf(readAt: ReadAt, box: Box | undefined, length: number, from = 0): Promise<Buffer> {
   if (box === undefined || from < 0 || length > MOST_TABLE_BYTES) return NOTHING;
   const at = box.contentAt + from;

@@ -7,7 +7,7 @@ export interface Samples {
   readonly end: number;
   /** Where they certainly end; `null`: not known. */
   readonly wholeEnd: number | null;
-  /** Of a frame that is not tiny; `null` if the place of none is known. */
+  /** A frame that is not tiny; `null` if the position of none is known. */
   readonly frame: Frame | null;
   /** Four letters; '' if not known. */
   readonly codec: string;

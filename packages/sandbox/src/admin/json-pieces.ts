@@ -24,7 +24,7 @@ export async function* jsonPieces(texts: AsyncIterable<string>, isEntered: IsEnt
 interface Frame {
   readonly kind: 'object' | 'array';
   readonly path: JsonPath;
-  /** Of the current value: its name, or its number. */
+  /** The name of the current value, or its number. */
   key: string | number;
 }
 
@@ -127,7 +127,7 @@ class RawValue {
   #isInString = false;
   #isEscaped = false;
 
-  /** @returns the place behind the value, undefined while it goes on */
+  /** @returns the position after the value, undefined while it continues */
   take(text: string, from: number): number | undefined {
     const end = this.#endIn(text, from);
     this.#text += text.slice(from, end);

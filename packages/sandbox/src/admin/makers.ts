@@ -8,7 +8,7 @@ import { makePlays, newPlays } from '../makers/plays.ts';
 import { makeVideo, newReadyVideo } from '../makers/videos.ts';
 import type { Services } from '../services.ts';
 
-/** What a test needs, at once and exactly: channels, feeds, ready videos, plays, and states by name. */
+/** Creates what a test needs, at once and exactly: channels, feeds, ready videos, plays, and states by name. */
 export function makerEndpoints(services: Services): Endpoint[] {
   return [
     {

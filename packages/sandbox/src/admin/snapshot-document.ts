@@ -7,12 +7,12 @@ import { columnNames } from '../store/tables.ts';
 
 // A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in base64, by video id.
 
-/** So that all counting goes on for a while: SQLite throws on reading numbers above 2^53. */
+/** Leaves room for further counting: SQLite throws on reading numbers above 2^53. */
 const MAX_COUNT = 2 ** 52;
 /** 16 TiB, more than any file has here. Sums stay exact. */
 const MAX_BYTES = 2 ** 44;
 
-/** The fields beside `tables` and `media`. */
+/** The fields other than `tables` and `media`. */
 export const snapshotFields = {
   v: z.literal(1, 'must be 1'),
   schema: z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`),
@@ -84,7 +84,10 @@ function isExact(number: number): boolean {
 
 interface Rule {
   readonly columns: RegExp;
-  /** Of a value that is not null. Plain functions: a document has millions of values, and a schema would allocate for each. */
+  /**
+   * The check of a value that is not null. Plain functions: a document has millions of values, and a schema would
+   * allocate for each.
+   */
   readonly is: (value: unknown) => boolean;
   readonly what: string;
 }

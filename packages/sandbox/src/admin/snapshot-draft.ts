@@ -17,7 +17,7 @@ import {
   type SnapshotField,
 } from './snapshot-document.ts';
 
-/** What a snapshot contains, unpacked into files: a document may be larger than memory. */
+/** The content of a snapshot, unpacked into files, because a document may be larger than memory. */
 export interface SnapshotDraft {
   /** Path of a database with the rows. */
   readonly rows: string;

@@ -10,7 +10,7 @@ import type { Endpoint } from '../http/handler.ts';
 import { fitOrRefuse, unpackSnapshot, type SnapshotDraft } from './snapshot-draft.ts';
 import { exportStream, type ExportParts } from './snapshot-export.ts';
 
-/** What a snapshot is taken from, and restored to. */
+/** The source of a snapshot, and the target of a restore. */
 export interface SnapshotParts extends ExportParts {
   readonly acceptance: Acceptance;
   readonly importer: Importer;

@@ -56,5 +56,5 @@ function countsOf({ records, journal, faults }: StateParts) {
   };
 }
 
-/** Of the package. */
+/** Version of the package. */
 const version: Promise<string> = packageVersion().catch(() => 'unknown');

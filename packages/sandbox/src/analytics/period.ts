@@ -10,7 +10,7 @@ export interface Span {
   readonly beforeMs: number;
 }
 
-/** assumed: no default is given (api-spec section 4.5). 30 days that end today, or on the day that is asked for. */
+/** assumed: no default is given (api-spec section 4.5). 30 days that end today, or on the requested day. */
 export const DEFAULT_DAYS = 30;
 
 /** assumed: a leap year. */

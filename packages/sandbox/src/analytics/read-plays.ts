@@ -20,7 +20,7 @@ export interface ReadPlaysParts {
 /** Bytes of a media file that a client was sent. */
 export interface MediaRead extends Client {
   readonly videoId: string;
-  /** Of the first byte sent. */
+  /** Position of the first byte sent. */
   readonly start: number;
   readonly bytesSent: number;
 }

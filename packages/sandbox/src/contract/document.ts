@@ -74,7 +74,7 @@ export function operationNamed(name: string): Operation {
   return operation;
 }
 
-/** The schema itself where it is a reference, with what is said beside the reference. */
+/** The target of a schema that is a reference, with the keywords next to the reference. */
 export function schemaItself(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref: _, ...beside } = schema;
@@ -108,7 +108,7 @@ function resolvedAnswer(answer: unknown): DocumentedAnswer {
   return { ...found, headers: Object.fromEntries(headers) as NonNullable<DocumentedAnswer['headers']> };
 }
 
-/** What a local reference stands for; anything else is itself. */
+/** The target of a local reference; any other value unchanged. */
 function resolved(value: unknown): unknown {
   const reference = (value as { readonly $ref?: string } | undefined)?.$ref;
   if (reference === undefined) return value;

@@ -5,7 +5,7 @@ import { schemas, type Schema } from './document.ts';
 /** One thing that is wrong with a value, as the validator reports it. */
 export type SchemaError = ErrorObject;
 
-/** What is wrong with the value, as sentences that begin with the place; none when it is valid. */
+/** The problems of a value, as sentences that begin with the place; none when it is valid. */
 export function schemaProblems(schema: Schema, value: unknown): string[] {
   return schemaErrors(schema, value).map(sentenceOf);
 }
@@ -16,7 +16,7 @@ export function schemaErrors(schema: Schema, value: unknown): readonly SchemaErr
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-/** A parameter or header: a text that stands for what its schema describes. */
+/** Checks a parameter or header, a text in the form that its schema describes. */
 export function textProblems(schema: Schema, text: string): string[] {
   const isNumber = schema.type === 'integer' && /^-?\d+$/.test(text);
   return schemaProblems(schema, isNumber ? Number(text) : text);
@@ -37,9 +37,9 @@ function validatorOf(schema: Schema): ValidateFunction {
 }
 
 /**
- * The schema for judging: an object may have only the properties that the contract names. The document itself leaves answers
- * open, because a client has to bear new fields; here a field that nobody wrote down is a mistake. The branches of an allOf
- * refine what is closed already.
+ * The schema for judging: an object may have only the properties that the contract names. The document itself leaves
+ * answers open, because a client has to accept new fields; here an undocumented field is a mistake. The branches of an
+ * allOf refine what is closed already.
  */
 function closed(schema: unknown, isRefinement: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((item) => closed(item, isRefinement));

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { viewerFrom } from '../analytics/read-plays.ts';
 
 /**
- * assumed: a viewer is a browser. The embed page gives it a random name in a cookie that only the embed pages see and no
- * script can read, for 90 days. Where cookies do not come back, as in frames on other sites over http, address and user
- * agent stand in.
+ * assumed: a viewer is a browser. The embed page gives it a random name in a cookie that only the embed pages see and
+ * no script can read, for 90 days. If cookies do not come back, as in frames on other sites over http, address and user
+ * agent identify the viewer.
  */
 export function giveCookie(context: Context): void {
   if (cookieOf(context) !== undefined) return;

@@ -1,6 +1,6 @@
 import type { FaultKind, FaultRule } from './fault-rule.ts';
 
-/** What a fault of this kind does to a request, in a few words. Any other text stays as it is. */
+/** The effect of a kind of fault on a request, in a few words. Any other text stays unchanged. */
 export function kindInWords(kind: string): string {
   return Object.hasOwn(KINDS, kind) ? KINDS[kind as FaultKind] : kind;
 }
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<FaultKind, string>> = {
   failed_processing: 'processing fails',
 };
 
-/** What the fault does to each request that it hits, as a sentence without its full stop. */
+/** The effect of a fault on each request that it hits, as a sentence without its full stop. */
 export function faultInWords(rule: FaultRule): string {
   switch (rule.kind) {
     case 'status':

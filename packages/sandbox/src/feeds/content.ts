@@ -13,7 +13,7 @@ export interface FeedContent {
   readonly pages: PageLinks;
   /** Null before the first publish. */
   readonly publishedAtMs: number | null;
-  /** Of the last publish, or of a deleted video since; before the first publish of the channel itself. */
+  /** The time of the last publish, or of a later deletion of a video; before the first publish, that of the channel. */
   readonly changedAtMs: number;
   readonly podcastGuid: string;
   readonly items: readonly FeedItem[];

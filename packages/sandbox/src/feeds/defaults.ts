@@ -7,7 +7,7 @@ export const COUNTRY = 'us';
 /** One of Apple's podcast categories. */
 export const PODCAST_CATEGORY = 'Society & Culture';
 export const IS_EXPLICIT = false;
-/** In a domain that nobody can own (RFC 2606 section 3). The owner's name is that of the channel. */
+/** In a reserved domain (RFC 2606 section 3). The owner's name is that of the channel. */
 export const OWNER_EMAIL = 'podcast@example.com';
 /** `no`: other hosts may import the podcast. */
 export const PODCAST_LOCKED = 'no';

@@ -21,7 +21,7 @@ export interface DocumentParts {
 export interface Asked {
   /** From 1. Pages after the last are empty. A CTV feed has one without `profile`: its format knows no pages. */
   readonly page?: number | undefined;
-  /** Of a CTV feed. */
+  /** For a CTV feed. */
   readonly profile?: 'roku-search' | undefined;
 }
 

@@ -67,8 +67,8 @@ const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
 };
 
 /**
- * The second of the last change. While it lasts the feed has no date, because a second change in it would have the same (RFC 9110 section
- * 8.8.2.2): a reader that goes by the date would never see that change.
+ * The second of the last change. During that second the feed has no date, because a second change would have the same
+ * one (RFC 9110 section 8.8.2.2), and a reader that compares dates would never see it.
  */
 function modifiedAtMs({ publication }: Feed, nowMs: number): number | undefined {
   const secondOf = (atMs: number) => Math.floor(atMs / 1000) * 1000;

@@ -6,9 +6,9 @@ export function withoutIllegalCharacters(text: string): string {
 }
 
 /**
- * A text as feeds carry it: without what XML forbids, and without what it permits and nobody can show. That is U+007F to U+009F, the
- * non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, which stands for a character that was lost: the W3C's feed
- * validator warns of them. The line break of mainframes, U+0085, becomes one that everybody knows.
+ * A text for feeds: without what XML forbids, and without characters that XML permits and no program can display. Those
+ * are U+007F to U+009F, the non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, the replacement of a
+ * lost character: the W3C's feed validator warns about them. The line break of mainframes, U+0085, becomes a usual one.
  */
 export function presentable(text: string): string {
   return withoutIllegalCharacters(text.replaceAll('\u0085', '\n')).replaceAll(UNPRESENTABLE, '');

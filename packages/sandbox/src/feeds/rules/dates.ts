@@ -10,7 +10,7 @@ export function isRssDate(text: string): boolean {
 
 const FORM = /^((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2}) (GMT|[+-]\d{4})$/;
 
-/** From UTC-12 to UTC+14, and no more minutes than an hour has. */
+/** From UTC-12 to UTC+14, with at most 59 minutes. */
 function isZone(zone: string): boolean {
   return zone === 'GMT' || /^(?:-(?:0\d|1[0-2])|\+(?:0\d|1[0-4]))[0-5]\d$/.test(zone);
 }

@@ -3,7 +3,9 @@ import type { ReadElement } from '../xml-reader.ts';
 import { finding, type Finding } from './finding.ts';
 import { HTML_ELEMENTS, HTML_ENTITIES } from './html-names.ts';
 
-/** What the W3C's feed validator warns of in the texts of a channel or item, items inside a channel left out. */
+/**
+ * The warnings of the W3C's feed validator about the texts of a channel or item; items inside a channel are left out.
+ */
 export function* textFindings(parent: ReadElement, label?: string): Generator<Finding> {
   for (const element of parent.children) {
     if (element.name === 'item') continue;
