@@ -52,7 +52,7 @@ export interface SandboxOptions {
   readonly ffmpegPath?: string | null;
   /** How the points are settled that the specification leaves open: a named set. Default `default`. See docs/sandbox-profiles.md. */
   readonly profile?: ProfileName;
-  /** Single points, beside the profile. */
+  /** Single switches, in addition to the profile. */
   readonly switches?: Partial<Switches>;
   /** Receives a copy of every API exchange, for checks. Its errors are reported as defects. */
   readonly onExchange?: ExchangeListener;
@@ -91,7 +91,7 @@ const bearerToken = z
   .string()
   .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)');
 
-/** @param form an example, for the message @param wildcard stands for every origin */
+/** @param form an example, for the message @param wildcard a text that allows every origin */
 function origin(form: string, wildcard?: string) {
   return z
     .string()
@@ -105,7 +105,7 @@ function isOrigin(text: string): boolean {
 }
 
 function isHost(text: string): boolean {
-  // Of a port that is http's own, URL shows nothing.
+  // URL omits the default port of http.
   if (text.includes(':') && !isIPv6(plainHost(text))) return false;
   const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}`);
   return url !== null && url.href === `http://${url.hostname}/`;

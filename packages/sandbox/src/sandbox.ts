@@ -64,7 +64,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
-  /** What a client of the API needs: `createVideoClient(sandbox.client)`. */
+  /** The options for a client of the API: `createVideoClient(sandbox.client)`. */
   readonly client: { readonly baseUrl: string; readonly apiKey: string };
   /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];

@@ -9,9 +9,10 @@ import { presentable } from './text.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 
 /**
- * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general validators accept
- * it (an enclosure of length 0, a fractional duration). It reads only the document and fetches nothing.
- * @param url from which it was read; without it nobody knows whether its `self` is right
+ * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general
+ * validators accept it (an enclosure of length 0, a fractional duration). It reads only the document and fetches
+ * nothing.
+ * @param url its address; without it, `self` cannot be checked
  * @returns nothing for a valid feed
  */
 export function verdictOf(document: string, type: FeedType | 'roku-search', url?: string): Finding[] {

@@ -7,7 +7,7 @@ export type Handler = (context: Context) => Response | Promise<Response>;
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** What it does, in one sentence, for the index. */
+  /** Its purpose in one sentence, for the index. */
   readonly says: string;
   readonly handler: Handler;
 }

@@ -43,7 +43,7 @@ export class Journal {
     this.#masking = new Masking(parts.secrets ?? []);
   }
 
-  /** The number of the last request that there was no room for any more; 0 for none. */
+  /** The number of the last request that was dropped for lack of room; 0 for none. */
   get forgotten(): number {
     return this.#forgotten;
   }

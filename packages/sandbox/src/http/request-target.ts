@@ -13,7 +13,7 @@ export function straightenTarget(request: IncomingMessage, isOwnHost: (host: str
 }
 
 interface Target {
-  /** Of a whole address. */
+  /** Set for an absolute address. */
   readonly host?: string;
   /** With the query. */
   readonly path: string;

@@ -12,7 +12,7 @@ import { answerCors } from './cors.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
 
-/** What one port serves. */
+/** The sites of one port. */
 export interface PortParts {
   readonly journal: Journal;
   readonly background: BackgroundWork;

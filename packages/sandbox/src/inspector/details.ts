@@ -7,7 +7,7 @@ import { headerPairs, type Recording } from './recording.ts';
 
 /** An entry of the journal with everything that is known of its exchange, without secrets. */
 export interface InspectedRequest extends JournalEntry {
-  /** Undefined if the journal had no room for it any more. */
+  /** Undefined if the journal no longer had room for it. */
   readonly details: Details | undefined;
 }
 
@@ -105,7 +105,10 @@ function shownBody(body: RecordedBody, headers: Headers, masking: Masking): Show
   };
 }
 
-/** Of what is no text. A text in another encoding than UTF-8 is none, and may have secrets too. */
+/**
+ * The beginning of a body that is not text. A text in another encoding than UTF-8 counts as binary, and may contain
+ * secrets too.
+ */
 function firstOf(bytes: Buffer, masking: Masking): Buffer {
   return Buffer.from(masking.text(bytes.toString('latin1'), true), 'latin1').subarray(0, 32);
 }

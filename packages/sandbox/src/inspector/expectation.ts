@@ -25,7 +25,7 @@ export interface Expectation {
 
 export type Reference = string | Matcher;
 
-/** What is expected of all requests. */
+/** The expectations on all requests. */
 export interface Expectations {
   readonly expectations: readonly Expectation[];
   /** No other requests may come. Reads of media, thumbnails and players do not count. Default false. */

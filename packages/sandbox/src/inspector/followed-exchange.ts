@@ -61,7 +61,7 @@ export class FollowedExchange {
     return { ...this.#entry, ...this.#subject(), status };
   }
 
-  /** The entry, with its details as soon as somebody reads them. */
+  /** The entry, with its details once they are read. */
   inspected(): InspectedRequest {
     const shown = () => this.#shown();
     return {

@@ -11,7 +11,7 @@ export interface Judged {
   readonly line: string;
   /** Whether it fits, by the positions in `matchersOf`. */
   readonly fits: readonly boolean[];
-  /** Whether nobody can say any more if it fits, by the same positions. */
+  /** Whether it is no longer known if the request matches, by the same positions. */
   readonly unknown: readonly boolean[];
   /** How it misses the matcher of each expectation, where it comes near. */
   readonly misses: readonly (readonly string[])[];

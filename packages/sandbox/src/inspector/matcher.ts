@@ -14,13 +14,13 @@ export interface Matcher {
   readonly operation?: string | readonly string[] | undefined;
   /** `POST`; of a list one. */
   readonly method?: string | readonly string[] | undefined;
-  /** Without the query; `*` stands for any characters, `?` for one. Upload addresses end with `[token]`. */
+  /** Without the query; `*` matches any characters, `?` one. Upload addresses end with `[token]`. */
   readonly path?: string | undefined;
   /** By the names of the parameters; a repeated one is a list. */
   readonly query?: Readonly<Record<string, Pattern>> | undefined;
   /** By their names, in any case. */
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
-  /** What the JSON body has, whatever else it has. */
+  /** Fields that the JSON body must have; others are ignored. */
   readonly body?: Pattern | undefined;
   /** A part of the body, which need not be JSON. */
   readonly text?: string | undefined;
@@ -111,8 +111,8 @@ export function differencesFrom(wanted: Matcher, request: InspectedRequest): str
 }
 
 /**
- * Pure: whether nobody can say any more if the request fits: what the journal still has of it fits, and the matcher asks for what it has dropped or
- * never kept.
+ * Pure: whether it is no longer known if the request matches: the kept parts match, and the matcher needs a part that
+ * the journal dropped or never kept.
  */
 export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
   const { details } = request;

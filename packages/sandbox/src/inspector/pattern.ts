@@ -3,16 +3,17 @@ import { isLike } from './glob.ts';
 import { isShallow } from './nesting.ts';
 
 /**
- * What a value must be like. An object fits if each of its fields fits, whatever else the value has; an array if it has as many items and
- * each fits; anything else if it is equal. An object whose names begin with `$` asks for something else: see `Operators`.
+ * The pattern of a value. An object matches if each of its fields matches, whatever other fields the value has; an
+ * array if it has as many items and each matches; any other value if it is equal. An object whose names begin with `$`
+ * has operators: see `Operators`.
  */
 export type Pattern = string | number | boolean | null | readonly Pattern[] | { readonly [name: string]: Pattern };
 
-/** What stands for a value in a pattern. Of several all must fit. */
+/** Operators in place of a value. All of them must match. */
 export interface Operators {
   /** The text has this part; the list has an item that fits. */
   readonly $contains?: Pattern;
-  /** The text is like this, in which `*` stands for any characters and `?` for one. */
+  /** The text matches this pattern, in which `*` matches any characters and `?` one. */
   readonly $like?: string;
   /** Whether there is a value at all. */
   readonly $present?: boolean;
@@ -24,7 +25,7 @@ export interface Operators {
   readonly $equals?: Pattern;
 }
 
-/** What is wrong, and where. */
+/** A mistake and its place. */
 export interface Mistake {
   readonly path: readonly (string | number)[];
   readonly message: string;

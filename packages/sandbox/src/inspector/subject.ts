@@ -1,4 +1,4 @@
-/** What a request is about, as far as it and its answer say; null where they do not. */
+/** The subject of a request according to it and its answer; null if they do not name one. */
 export interface Subject {
   readonly videoId: string | null;
   readonly channelId: string | null;

@@ -13,7 +13,7 @@ export const timeField = z.iso
   .transform((text) => Date.parse(text))
   .refine((ms) => ms >= 0, 'must not be before 1970');
 
-/** What of a name can be in an address. */
+/** The part of a name that an address may contain. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')

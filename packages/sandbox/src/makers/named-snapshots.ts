@@ -28,7 +28,8 @@ export class NamedSnapshots {
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
     const stream = await exportStream(this.#parts, true);
-    // Of its own: others may save under the same name meanwhile. After a crash the next start removes it.
+    // A file of its own, because others may save under the same name at the same time. After a crash the next start
+    // removes it.
     const unfinished = join(this.#parts.mediaFiles.incoming, randomUUID());
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });

@@ -42,7 +42,7 @@ const newPlay = z.strictObject({
   video_id: z.string('must be the id of a video'),
   /** Watched. */
   seconds: z.number('must be a number of seconds').min(0, 'must not be negative').max(1e7),
-  /** Whoever watches; the same name is the same viewer. Default: somebody new. */
+  /** The viewer; the same name is the same viewer. Default: a new one. */
   viewer: z.string().min(1).max(200).optional(),
   at: timeField.optional(),
   complete: z.boolean('must be true or false').default(false),

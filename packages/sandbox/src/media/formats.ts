@@ -6,15 +6,15 @@ export type Format = Pick<MediaFacts, 'container' | 'mediaType' | 'fileExtension
 export interface ContainerNames {
   /** MediaInfo's. For an MP4 of a brand that it does not know, the brand. */
   readonly name: string | undefined;
-  /** MediaInfo's, tells the relatives of MP4 apart. */
+  /** MediaInfo's profile, which distinguishes the relatives of MP4. */
   readonly profile: string | undefined;
   /** The major brand of a file that begins with `ftyp` (ISO/IEC 14496-12 section 4.3). */
   readonly brand: string | undefined;
 }
 
 /**
- * What the service calls a container. New brands of MP4 come with every camera and packager (`XAVC`, `iso6`, `cmfc`), and players do
- * not look at them.
+ * The service's name for a container. New brands of MP4 come with every camera and packager (`XAVC`, `iso6`, `cmfc`),
+ * and players ignore them.
  * @returns undefined for a container without video and sound, or one that the service does not support
  */
 export function formatOf({ name, profile, brand }: ContainerNames, hasVideo: boolean): Format | undefined {

@@ -5,9 +5,9 @@ import type { ReadAt } from '@dropcast/media';
 import { mediaInfoFactory } from 'mediainfo.js';
 import type { MediaReport } from './media-report.ts';
 
-/*
- * A separate thread: the parser is one synchronous call into WASM, which only terminating its thread can interrupt, and the service
- * must keep answering meanwhile. For each path it answers with MediaInfo's report, or why there is none.
+/**
+ * A separate thread: the parser is one synchronous call into WASM, which only terminating its thread can interrupt, and
+ * the service must keep answering. For each path it answers with MediaInfo's report, or why there is none.
  */
 export type ThreadAnswer =
   | { readonly kind: 'loaded' }

@@ -21,7 +21,7 @@ export interface Picture {
  * another for each video.
  */
 export class Pictures implements Disposable {
-  /** Of all pictures, as their addresses have it. */
+  /** The extension of all pictures in their addresses. */
   readonly extension: 'jpg' | 'png';
   readonly #mediaFiles: MediaFiles;
   readonly #ffmpeg: Ffmpeg | null;

@@ -9,7 +9,7 @@ export interface Drawing {
   readonly rows: number;
   readonly cellPixels: number;
   readonly colorAt: (column: number, row: number) => Rgb;
-  /** What it shows: in the file for programs, not to be seen. 1 to 79 characters of Latin-1. */
+  /** The name of the picture, in the file for programs and not visible. 1 to 79 characters of Latin-1. */
   readonly name: string;
 }
 

@@ -2,7 +2,7 @@ import type { VideoMedia } from '../store/videos.ts';
 import type { FfmpegRun } from './ffmpeg.ts';
 import type { Container } from './verdict.ts';
 
-/** Of all thumbnails, in pixels: 16:9 and above the 800x450 that television feeds ask for. */
+/** The size of all thumbnails in pixels: 16:9 and above the 800x450 that television feeds require. */
 export const THUMBNAIL_SIZE = { width: 1280, height: 720 };
 
 /**

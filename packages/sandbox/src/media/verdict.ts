@@ -28,7 +28,7 @@ export interface MediaFacts {
   readonly videoCodec: string | null;
   /** `AAC`, `MPEG Audio`, `Opus` … Null when there is no sound. */
   readonly audioCodec: string | null;
-  /** Of the whole file, bits per second. */
+  /** Bit rate of the whole file, bits per second. */
   readonly bitRate: number | null;
   /** Frames per second. */
   readonly frameRate: number | null;

@@ -40,7 +40,7 @@ const aboutVideos: readonly Action[] = [
   },
 ];
 
-/** What a video fails with unless the form says something else. */
+/** The failure of a video unless the form has another one. */
 export const FAILURE = { code: 'failed_by_hand', message: "Set to failed on the sandbox's page." };
 
 function aboutKeys(shownOnce: ShownOnce): Action[] {

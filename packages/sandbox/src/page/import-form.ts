@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { ApiError } from '../http/api-error.ts';
 import type { AskService } from './ask-service.ts';
 
-/** What the admin side accepts, and the rest of the form around it. */
+/** The limit of the admin side, plus the rest of the form. */
 export const MOST_IMPORT_BYTES = 257 * 1024 * 1024;
 
 /** Imports the file of a form, through the admin side, which checks it. @throws ApiError 400 without a file, and what the admin side refuses */

@@ -1,6 +1,6 @@
 import type { Action, Sent } from './ask-service.ts';
 
-/** What the forms for makers do. */
+/** The actions of the forms for makers. */
 export const aboutMakers: readonly Action[] = [
   {
     path: '/_page/channels',

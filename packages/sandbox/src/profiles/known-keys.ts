@@ -1,7 +1,7 @@
 /** Keys that were answered. The oldest is forgotten, as services do after a day or so. */
 const most = 10_000;
 
-/** What was answered to each `Idempotency-Key`, until the process ends. */
+/** The answers to each `Idempotency-Key`, until the process ends. */
 export class KnownKeys<T> {
   readonly #answers = new Map<string, T>();
 

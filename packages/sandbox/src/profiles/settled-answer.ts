@@ -1,7 +1,7 @@
 import type { HeldAnswer } from '../faults/held-answer.ts';
 import type { Switches } from './switch-table.ts';
 
-/** What the answer is to. */
+/** The call that the answer belongs to. */
 export interface AnsweredCall {
   readonly operation: string;
   /** By the sandbox's clock. */
@@ -103,7 +103,7 @@ const listed: ReadonlySet<string> = new Set([
   'embed_url',
 ]);
 
-/** In the words of the service, and with what it says beside. */
+/** Uses the words of the service, and adds its extra fields. */
 function told(json: unknown, { processing_word: word, extra_fields: extra }: Switches): unknown {
   const worded = everyObject(json, (object) =>
     object['status'] === 'processing' ? { ...object, status: word } : object,

@@ -1,10 +1,10 @@
 /** A point that the specification leaves open, and the ways in which a service may settle it. */
 export interface OpenPoint {
-  /** What it is about, as a sentence begins. */
+  /** The subject, as the beginning of a sentence. */
   readonly about: string;
   /** The first one is the default. */
   readonly values: readonly [string, ...string[]];
-  /** What the specification says of it, and why the default is what it is. */
+  /** The statement of the specification, and the reason for the default. */
   readonly why: string;
   /** What dropcast does with each of the values. */
   readonly dropcast: string;

@@ -28,7 +28,7 @@ export class Switchboard {
     return { profile: this.#profile, set: this.#set, switches: this.now };
   }
 
-  /** Replaces the profile and what was set beside it. */
+  /** Replaces the profile and the single switches. */
   replace(profile: ProfileName, set: Partial<Switches> = {}): void {
     this.#profile = profile;
     this.#set = set;

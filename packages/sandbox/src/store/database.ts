@@ -158,7 +158,7 @@ function ofAnotherProgram(path: string): DataFolderError {
   return new DataFolderError('unusable', message);
 }
 
-/** Of the records below; raised when they change their form. */
+/** Version of the records below; raised when they change their form. */
 export const SCHEMA_VERSION = 2;
 
 // A video has the result of the probe (duration_s or failure_*) from the moment its bytes are stored;

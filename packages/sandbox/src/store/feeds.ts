@@ -128,7 +128,10 @@ export interface PublishTime {
   readonly podcastGuid: string;
 }
 
-/** assumed: a feed has the newest 100,000 of its channel. One statement copies them, in a second; nothing else runs meanwhile. */
+/**
+ * assumed: a feed has the newest 100,000 of its channel. One statement copies them, in a second during which nothing
+ * else runs.
+ */
 export const MAX_ITEMS = 100_000;
 
 /** The order of GET /videos. */

@@ -3,11 +3,12 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 
 /**
- * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named by their video, `thumbnails/` the pictures made of
- * them and `artwork/` those of channels. A file in `media/` that the records do not know was never acknowledged.
+ * The files on disk: `incoming/` has unfinished files, `media/` the stored ones, named by their video, `thumbnails/`
+ * the pictures made of them and `artwork/` those of channels. A file in `media/` without a record was never
+ * acknowledged.
  *
- * When all records are replaced, an era begins whose files are in a folder `era-N` of their own. The records say which era counts, so that
- * files and records change in the same moment, also for a process that is killed meanwhile.
+ * When all records are replaced, an era begins whose files are in a folder `era-N` of their own. The records name the
+ * current era, so that files and records change in the same moment, even if the process is killed.
  */
 export class MediaFiles {
   readonly incoming: string;
@@ -49,7 +50,10 @@ export class MediaFiles {
     return join(this.#folder('thumbnails'), `${safeName(videoId)}.${extension}`);
   }
 
-  /** Of the picture that is drawn for want of a thumbnail. The next start removes it: with another ffmpeg there may be one. */
+  /**
+   * The path of the picture that replaces a missing thumbnail. The next start removes it, because another ffmpeg may
+   * produce the thumbnail.
+   */
   placeholderPath(videoId: string, extension: PictureExtension): string {
     return join(this.#folder('thumbnails'), `${safeName(videoId)}.drawn.${extension}`);
   }
@@ -66,8 +70,9 @@ export class MediaFiles {
   }
 
   /**
-   * Makes the next era ready, beside the one that counts.
-   * @param paths of its files by video id. Files that are already stored stay where they are, too; the others are moved.
+   * Prepares the next era, in addition to the current one.
+   * @param paths of its files by video id. Files that are already stored stay where they are, too; the others are
+   *   moved.
    */
   prepare(paths: ReadonlyMap<string, string>): NextEra {
     const number = this.#era + 1;
@@ -98,7 +103,7 @@ export class MediaFiles {
   async #begin(number: number): Promise<void> {
     const old = this.#era;
     this.#era = number;
-    // The first era has its folders beside the records.
+    // The folders of the first era are next to the records.
     const over = old === 0 ? STORED.map((folder) => this.#folder(folder, old)) : [this.#rootOf(old)];
     for (const folder of over) await removeAll(folder);
   }

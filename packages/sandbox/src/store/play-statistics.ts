@@ -72,7 +72,7 @@ export class PlayStatistics {
     return this.#ranking(channelId, period, section).map(({ id }) => this.ofVideo(id, period));
   }
 
-  /** Of the whole account, or of one channel. */
+  /** Statistics of the whole account, or of one channel. */
   overview(channelId: string | undefined, period: Period): Overview {
     const { where, values } = conditionOf({ channelId }, period);
     // Twice as fast as COUNT(DISTINCT viewer) over the same rows.

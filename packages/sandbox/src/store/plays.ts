@@ -37,7 +37,7 @@ export class PlayStore {
     return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
 
-  /** Of the play that was added last and is still there; 0 for none. */
+  /** The number of the last added play that still exists; 0 for none. */
   lastNumber(): number {
     return number(this.#database.prepare('SELECT COALESCE(MAX(number), 0) AS last FROM plays').get() ?? {}, 'last');
   }

@@ -3,9 +3,10 @@ import type { MediaFiles } from './media-files.ts';
 import type { Records } from './records.ts';
 
 /**
- * Replaces the records and all files in one moment, also for a process that is killed meanwhile.
- * @param paths of the new files by video id; see `MediaFiles.prepare` @param work erases the records and writes the new ones; if it throws, nothing has changed
- * @returns what resolves when the old files are deleted
+ * Replaces the records and all files in one moment, even if the process is killed.
+ * @param paths of the new files by video id; see `MediaFiles.prepare` @param work erases the records and writes the new
+ *   ones; if it throws, nothing has changed
+ * @returns a promise that resolves when the old files are deleted
  */
 export function replaceEverything(
   { records: { database }, mediaFiles }: { readonly records: Records; readonly mediaFiles: MediaFiles },

@@ -1,7 +1,7 @@
 /** A problem of the data folder: not a bug, and over when its owner has fixed it. */
 export interface StorageTrouble {
   readonly isFull: boolean;
-  /** What the system or SQLite calls it, for a sentence: no path in it. */
+  /** The error in the words of the system or SQLite, for a sentence, without a path. */
   readonly what: string;
 }
 

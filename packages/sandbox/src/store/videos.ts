@@ -17,11 +17,11 @@ export interface Video {
   readonly uploadedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly status: VideoStatus;
-  /** Of a ready video whose container states it. */
+  /** Set for a ready video whose container states it. */
   readonly durationS: number | null;
   /** Facts about its file, for ready videos only: they are not public before. */
   readonly media: VideoMedia | null;
-  /** Of a failed video. */
+  /** Set for a failed video. */
   readonly failure: Failure | null;
 }
 
@@ -232,7 +232,7 @@ function toVideo(row: Row): Video {
   };
 }
 
-/** Of a row of a video that is ready. */
+/** The media of the row of a ready video. */
 export function mediaIn(row: Row): VideoMedia {
   return {
     container: text(row, 'container') as Container,

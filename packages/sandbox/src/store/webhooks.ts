@@ -21,9 +21,9 @@ export interface Delivery {
   readonly body: string;
   readonly createdAtMs: number;
   readonly attempts: number;
-  /** Of the next attempt; null when it was delivered or given up. */
+  /** Time of the next attempt; null when it was delivered or given up. */
   readonly dueAtMs: number | null;
-  /** Of the last attempt; null where there was no answer. */
+  /** Status of the last attempt; null without an answer. */
   readonly status: number | null;
   /** Why the last attempt failed. */
   readonly error: string | null;

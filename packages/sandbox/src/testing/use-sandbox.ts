@@ -1,7 +1,7 @@
 import type { SandboxOptions } from '../options.ts';
 import { startSandbox, type Sandbox } from '../sandbox.ts';
 
-/** Of a test runner: `node:test` calls the second one `after`, and Mocha the first one the same. */
+/** The hooks of a test runner: `node:test` and Mocha call the second one `after`. */
 export interface TestHooks {
   readonly afterEach: (work: () => Promise<void>) => unknown;
   readonly afterAll: (work: () => Promise<void>) => unknown;

@@ -7,8 +7,9 @@ export function isFormType(contentType: string | undefined): boolean {
 }
 
 /**
- * The same by its first bytes, for a type that says something else: programs that set a Content-Type beside FormData send one. No
- * media file begins like that: a boundary of up to 70 characters (RFC 2046 section 5.1.1), then the headers of the first part.
+ * Recognises a form by its first bytes when its type says something else: programs that set a Content-Type for FormData
+ * send one. No media file begins like that: a boundary of up to 70 characters (RFC 2046 section 5.1.1), then the
+ * headers of the first part.
  * @param head the first bytes, up to 1 KiB
  */
 export function isFormBody(head: Buffer): boolean {

@@ -56,7 +56,7 @@ export function deliveryItem(delivery: Delivery) {
     event,
     state: stateOf(delivery),
     attempts,
-    /** Of the last attempt. */
+    /** Status of the last attempt. */
     status,
     error,
     created_at: isoTime(delivery.createdAtMs),
