@@ -15,7 +15,7 @@ import { checkSidecar } from '../../src/routing/sidecar.ts';
 import { renderTitle } from '../../src/routing/template.ts';
 
 // Runs every parser and scrubber on the worst input that its border lets in, and prints a JSON line for each: the CPU time it took, in
-// units of one fixed piece of work, which takes a tenth of a second on a small server. Run by worst-cases.integration.test.ts.
+// units of one fixed piece of work, which takes a tenth of a second on a small server. Run by worst-cases.e2e.test.ts.
 
 const MiB = 1024 * 1024;
 const longestAnswer = 4 * MiB;
