@@ -2,11 +2,12 @@
 const patienceMs = 2_000;
 
 /**
- * Ends this process when its command has ended and only calls to the file system keep it, as on a share whose server is gone. Neither
- * `process.exit` nor a signal that is handled can: the thread that waits in the kernel does not return (measured), but it ends when the
- * process becomes another program, and only so the exit code stays.
+ * Ends this process when its command has ended and only pending file system calls keep it alive, as on a share whose
+ * server is gone. Neither `process.exit` nor a handled signal can, because the thread blocked in the kernel does not
+ * return (measured). It does end when the process becomes another program, which is the only way to preserve the exit
+ * code.
  *
- * @param exitCode asked for at the end
+ * @param exitCode called at the very end
  */
 export function leaveIfHung(exitCode: () => number): void {
   setTimeout(() => {

@@ -96,7 +96,7 @@ function nowhere(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [error(key, message)] };
 }
 
-/** The finding for a folder, which may appear later. */
+/** The finding for a missing folder, which may still appear later. */
 function away(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [{ ...error(key, message), passing: true }] };
 }

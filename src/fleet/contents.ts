@@ -18,7 +18,7 @@ export interface ContentsWorld {
 /** A question is repeated every 20 s while its file waits; an answer stays in the row of its host for this long. */
 const askedMs = 60_000;
 
-/** The limit of questions to one host at a time, because its row is written with all of them. */
+/** The limit of pending questions to one host: every write of this host's row contains all of them. */
 const mostAsked = 200;
 
 /** An answer takes as long as reading the file there. A disk that hangs on that host must not block this one. */

@@ -164,9 +164,9 @@ const noticedMs = 1_000;
 const drift = 0.001;
 
 /**
- * Pure: the time of the budget is the database's, and advances with the monotonic clocks of the hosts: when the clock
- * of the database is set, or another machine becomes the database, the shift absorbs the jump. A host without an
- * earlier answer trusts the database, except that the time never goes back behind the last write.
+ * Pure: the time of the budget is the database's time, advanced by each host's monotonic clock. If the database's clock
+ * is set, or another machine becomes the database, the shift absorbs the jump. A host without an earlier answer trusts
+ * the database, except that the time never goes back before the last write.
  *
  * @param known null: no answer so far
  */

@@ -21,7 +21,7 @@ export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
   #timer: NodeJS.Timeout | null = null;
   #check: Promise<void> = Promise.resolve();
-  /** How many times `rerouteAll` was called, and up to which call all files were routed. */
+  /** How often `rerouteAll` was called, and the last call for which every file has been routed. */
   #wanted = 0;
   #finished = 0;
   #isClosed = false;

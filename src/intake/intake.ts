@@ -358,7 +358,7 @@ async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted 
   return (await patch(facts, change, why.message, world)) === null ? 'busy' : 'rerouted';
 }
 
-/** A file that is held for its checksum may be right now: it is sent and compared again. */
+/** A file held because of its checksum may be correct by now, so it is sent and compared again. */
 async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
   return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }

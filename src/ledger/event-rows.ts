@@ -7,7 +7,7 @@ import type { Work } from './work.ts';
 export interface EventRows {
   /** Writes them in one transaction. The table keeps at most 100,000 rows: of 30 days, and the newest 1,000. */
   keepEvents(events: readonly EventRow[]): Promise<void>;
-  /** The newest lines of the 30 days before a time, oldest first. @param host null: of all hosts */
+  /** The newest events of the 30 days before `now`, oldest first. @param host null for all hosts */
   events(host: string | null, now: number, limit: number): Promise<readonly KeptEvent[]>;
   /** The lines after this number and since a time, oldest first. @param host null: of all hosts */
   eventsAfter(

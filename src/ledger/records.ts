@@ -182,7 +182,7 @@ function dueFeedOf({ feed, first_at: firstAt, last_at: lastAt, is_now: isNow }: 
   return { feed, firstAt, lastAt, isNow: isNow === 1 };
 }
 
-/** Files that count for an expectation although their path no longer says so. */
+/** Files that count for an expectation even though their path no longer matches it. */
 export interface ExpectedRows {
   /** Counts a file for an expectation permanently. */
   countFile(expectation: string, id: string, at: number): Promise<void>;

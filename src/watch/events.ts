@@ -104,7 +104,7 @@ class Events implements FolderEvents {
     return this.#stop.signal.aborted;
   }
 
-  /** chokidar would turn an exception of a listener into an unhandled rejection, which ends the process. */
+  /** chokidar would turn an exception in a listener into an unhandled rejection, which ends the process. */
   #report(path: string, stats?: Stats): void {
     if (this.#isClosed) return;
     try {

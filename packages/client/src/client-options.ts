@@ -45,11 +45,11 @@ export interface VideoClientOptions {
   readonly honoursIdempotencyKey?: boolean | undefined;
   /** Awaited before every JSON request, repetitions included: for a request budget that other parts of a program share. */
   readonly requestGate?: RequestGate | undefined;
-  /** Called before each request leaves, repetitions and uploads included. An error of it becomes a process warning. */
+  /** Called before each request leaves, repetitions and uploads included. If it throws, the error becomes a process warning. */
   readonly onRequest?: ((note: RequestNote) => void) | undefined;
-  /** Called when each of them has ended. An error of it becomes a process warning. */
+  /** Called when each of them has ended. If it throws, the error becomes a process warning. */
   readonly onResponse?: ((note: ResponseNote) => void) | undefined;
-  /** Called before each wait between two requests, with its length and its reason. An error of it becomes a process warning. */
+  /** Called before each wait between two requests, with its length and its reason. If it throws, the error becomes a process warning. */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
 }
 

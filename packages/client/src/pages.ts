@@ -54,7 +54,7 @@ async function* firstOf<T>(items: AsyncGenerator<T, void>, limit: number): Async
  * may repeat. Twice in a row means a service that ignores `page`.
  */
 const mostRepeats = 2;
-/** So many pages in a row without a new item mean the same, in whatever order their items come. */
+/** This many consecutive pages without a new item mean the same, whatever the order of the items. */
 const mostStale = 10;
 
 async function* eachOnce<Item, Page extends Counted>({

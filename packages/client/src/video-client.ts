@@ -31,7 +31,7 @@ export interface RequestOptions {
   readonly maxRetries?: number | undefined;
   /** The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client. */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Called before each wait of this call, in addition to that of the client. Its error becomes a process warning. */
+  /** Called before each wait of this call, in addition to that of the client. If it throws, the error becomes a process warning. */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
   /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
   readonly priority?: string | undefined;

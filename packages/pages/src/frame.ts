@@ -18,7 +18,7 @@ export interface View<Event extends string = string> {
 
 /** What surrounds every view of a site. */
 export interface Frame {
-  /** Follows the title in the browser's tab, and is next to the icon. */
+  /** Shown after the title in the browser's tab, and next to the icon. */
   readonly site: string;
   readonly assets: Assets;
   readonly sections: readonly (readonly [path: string, label: string])[];

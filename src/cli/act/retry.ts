@@ -19,7 +19,7 @@ export interface RetryOptions extends SelectionOptions {
   readonly plan?: boolean;
 }
 
-/** `--all`: every file that does not continue without help, or not yet. */
+/** `--all`: every file that needs help to continue, or waits for its next try. */
 const allStates = 'failed,held,retrying';
 const retriable: readonly string[] = [
   ...allStates.split(','),

@@ -117,7 +117,7 @@ class Screen {
     this.#draw();
   }
 
-  /** @param picture null: the daemon is away */
+  /** @param picture null while the daemon is away */
   show(picture: LivePicture | null): void {
     if (picture === null) this.#awaySince ??= Date.now();
     else {

@@ -40,8 +40,8 @@ interface Place {
 }
 
 /**
- * Turns answers into files. An existing configuration of the operator is used unchanged, unless answers are given:
- * running setup again continues with it.
+ * Turns answers into files. If the operator already has a configuration, it is used unchanged unless answers are given,
+ * so setup can be run again.
  *
  * @throws {CommandError} for answers that are missing or invalid
  */

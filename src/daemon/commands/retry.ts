@@ -15,7 +15,7 @@ import type { CommandOptions, CommandResult, WantedFile, WantedFiles } from './w
 /** The result of a retry for each file. */
 export interface RetryResult extends CommandResult {
   readonly retried: readonly string[];
-  /** Paths of the first of them, relative to their folders. */
+  /** Paths of the first few files, relative to their folders. */
   readonly examples: readonly string[];
   /** Why everything was paused, or null. The service is probed at once. */
   readonly waited: string | null;

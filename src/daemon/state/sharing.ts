@@ -21,7 +21,7 @@ export interface Sharing extends Turn {
   /** @returns null: no other host works on the rows */
   elsewhere(reader: Reader): Elsewhere | null;
   /**
-   * Follows what the other hosts do. Hosts see this one once `Shared.start` was called.
+   * Starts following the other hosts. They cannot see this one until `Shared.start` was called.
    *
    * @throws {LedgerUnavailableError}
    */

@@ -49,7 +49,7 @@ const checkEveryMs = 5_000;
  * Opens the ledger of a fleet and upgrades its tables. Its rows never lag behind the receipts of this host: neither
  * when it is opened, nor after the database moved to another server or was restored from a backup.
  *
- * @throws {LedgerError} it cannot be used, or is of a newer release
+ * @throws {LedgerError} it cannot be used, or was made by a newer release
  */
 export async function openSharedRows(pool: PostgresPool, options: SharedRowsOptions): Promise<SharedRows> {
   const { place, stateDir, hostName, visible, fence, placed } = options;

@@ -3,7 +3,7 @@ import type { FullMark, SeenFolders } from './ports.ts';
 
 /** The groups of rows that dropcast reads, and what narrows each down. Oldest first, unless a group says otherwise. */
 export interface RowGroups {
-  /** Files that have not ended yet, or ended in this way. */
+  /** Files in this state: still in progress, or ended in this way. */
   readonly 'in state': AtMost & { readonly state: Exclude<FileState, 'retrying'> };
   /** Another try is due by then (epoch milliseconds). The earliest deadline first. */
   readonly retrying: AtMost & { readonly dueBy: number };

@@ -16,8 +16,8 @@ export function isUnsure({ videoId, uploadStartedAt, sha256 }: Facts): boolean {
 export type RecordedStore = Pick<FirstStartStore, 'firstStart'>;
 
 /**
- * Whether a record predates the operator's statement that all files of its folder were uploaded, made because the
- * ledger is an older copy. If the service no longer has that record, the file was uploaded with another one.
+ * Whether a record is older than the operator's statement that every file of its folder was uploaded, which follows a
+ * restored older ledger. If the service no longer has such a record, the file was uploaded with another one.
  */
 export async function isRecorded({ folder, createdAt }: Facts, store: RecordedStore): Promise<boolean> {
   const start = await store.firstStart(folder);

@@ -217,7 +217,7 @@ function nextStep(facts: Facts): string {
   return facts.notBefore === null ? 'tried again' : `tried again not before ${new Date(facts.notBefore).toISOString()}`;
 }
 
-/** Whether a lane takes it. */
+/** Whether a lane can take the file. */
 function isRunnable(facts: Facts): boolean {
   const state = stateOf(facts);
   return state === 'queued' || state === 'awaiting upload';

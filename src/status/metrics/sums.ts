@@ -6,7 +6,7 @@ import type { Durations, Tally, Times } from './counts.ts';
 import type { MeasuredDaemon } from './gauges.ts';
 import { targetTypes } from './labels.ts';
 
-/** Sums that others keep. @returns takes them over as they are at that moment */
+/** Totals that other parts keep. @returns copies their present values */
 export function createSums(registry: Registry, daemon: MeasuredDaemon, counted: Counted): () => void {
   const ofEvents = createSumsOfEvents(registry, counted);
   const ofDaemon = createSumsOfDaemon(registry, daemon);

@@ -24,7 +24,7 @@ import { views } from './views.ts';
 import { PageError } from './world.ts';
 import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
 
-/** Where the page gets its content, and passes webhooks to. */
+/** The source of the page's content, and the receiver of its webhooks. */
 export interface PageSource extends EarlySource {
   readonly daemon: Daemon;
   readonly access: PageAccess;

@@ -211,7 +211,7 @@ export function silentWords({ name, heardAt }: { name: string; heardAt: number }
   return `${name} is silent: last heard at ${clockTime(heardAt, now)}`;
 }
 
-/** Pure: a host of the fleet is heard that was silent. */
+/** Pure: the words for a host of the fleet that was silent and has reported again. */
 export function heardWords(name: string): string {
   return `${name} is heard again`;
 }

@@ -58,7 +58,7 @@ export function doesTell(status: number): boolean {
   return status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
-/** Whether the body would be valid without its unknown fields, and has some. */
+/** Whether the body has unknown fields and would be valid without them. */
 export function hasOnlyUnknownFields({ request }: RecordedExchange, { body: expected }: Operation): boolean {
   if (request.body === undefined || !('json' in request.body)) return false;
   const schema = expected?.content['application/json']?.schema;

@@ -6,9 +6,10 @@ export function withoutIllegalCharacters(text: string): string {
 }
 
 /**
- * A text for feeds: without what XML forbids, and without characters that XML permits and no program can display. Those
- * are U+007F to U+009F, the non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, the replacement of a
- * lost character: the W3C's feed validator warns about them. The line break of mainframes, U+0085, becomes a usual one.
+ * Makes a text safe for feeds: removes what XML forbids, and characters that XML permits and no program can display.
+ * Those are U+007F to U+009F, the non-characters (both discouraged in XML 1.0 section 2.2), and U+FFFD, the replacement
+ * of a lost character: the W3C's feed validator warns about them. The line break of mainframes, U+0085, becomes an
+ * ordinary one.
  */
 export function presentable(text: string): string {
   return withoutIllegalCharacters(text.replaceAll('\u0085', '\n')).replaceAll(UNPRESENTABLE, '');

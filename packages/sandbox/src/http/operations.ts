@@ -35,7 +35,7 @@ export function operationOf(method: string, path: string): string {
   return all.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
 }
 
-/** Whether a planned fault may hit it: an operation of the API, or an upload. */
+/** Whether a planned fault may apply to an operation: it is one of the API, or an upload. */
 export function isOfApi(operation: string): boolean {
   return operation === 'uploads.put' || operations.some(({ name }) => name === operation);
 }

@@ -126,7 +126,7 @@ export const verification: z.ZodType<Verification, Verification> = z
     }
   });
 
-/** Every reference of an expectation, with its path. */
+/** Every reference in an expectation, with its path. */
 export function referencesIn({
   before,
   after,

@@ -127,7 +127,10 @@ export function isUnknown(wanted: Matcher, request: InspectedRequest): boolean {
   return differencesFrom(wanted, request).length > 0 && differencesFrom(left, request).length === 0;
 }
 
-/** Pure: whether a request under way misses only what is not known of it yet: its status, whose key it has, what the answer is about, its body. */
+/**
+ * Pure: whether a running request may still match, because every part that does not match is still unknown: its status,
+ * the owner of its key, the subject of the answer, its body.
+ */
 export function mayStillFit(wanted: Matcher, request: InspectedRequest): boolean {
   if (!isUnderWay(request)) return false;
   const { keyId: key, videoId, channelId, feedId, details } = request;

@@ -17,8 +17,9 @@ export interface Recording {
 }
 
 /**
- * Notes what the service reads of the request and writes as the answer, without reading or writing anything itself. Must be called before
- * the first byte of the body arrives, that is, in the same turn as the 'request' event. Bytes that a fault holds back are not read.
+ * Records what the service reads of the request and writes as the answer, without reading or writing anything itself.
+ * Must be called before the first byte of the body arrives, that is, in the same turn as the 'request' event. Bytes
+ * that a fault holds back are not read.
  */
 export function record(request: IncomingMessage, response: ServerResponse): Recording {
   const startMs = performance.now();

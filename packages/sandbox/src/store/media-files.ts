@@ -145,7 +145,7 @@ async function removeAll(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** Two names for one file, or two files where the disk has no such thing. */
+/** Creates a hard link, or a copy where the file system has no hard links. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
