@@ -16,7 +16,7 @@ import { createRetries } from './rounds/retries.ts';
 import { createRounds } from './rounds/rounds.ts';
 import type { RoundSettings, RoundsWorld } from './rounds/rounds.ts';
 import { createServiceNames } from './service-names.ts';
-import type { RecordedStore } from './steps/bury.ts';
+import type { RecordedStore } from './steps/delete-video.ts';
 import { Lanes } from './steps/lanes.ts';
 import type { Limits, NoSlot } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';

@@ -1,4 +1,4 @@
-import { covers } from './shadow.ts';
+import { covers } from './unreachable-rules.ts';
 import { compileProgram } from './glob-program.ts';
 import { parseGlob, type Glob } from './glob.ts';
 import { quoted } from './text.ts';

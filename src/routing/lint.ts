@@ -2,7 +2,7 @@ import { checkPattern, type CheckedPattern } from './check-pattern.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { compileProgram } from './glob-program.ts';
 import { isVague } from './move-target.ts';
-import { firstTakers, type CompiledRule } from './shadow.ts';
+import { firstTakers, type CompiledRule } from './unreachable-rules.ts';
 
 import { parseTemplate, TEMPLATE_WORDS } from './template.ts';
 import { distinct, quoted } from './text.ts';

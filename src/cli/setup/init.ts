@@ -8,7 +8,7 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { collectAnswers } from './answers.ts';
 import type { AnswerFlags, Answers } from './answers.ts';
-import { beforeWriting, commandWith } from './go-on.ts';
+import { beforeWriting, commandWith } from './resume-command.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';
 import type { NewFile } from './place-file.ts';
 import { planLines } from './plan.ts';

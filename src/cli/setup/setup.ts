@@ -10,7 +10,7 @@ import { inspectOnline } from '../configure/online-problems.ts';
 import { formatDuration } from '../output/format.ts';
 import { CommandError, type Shell, exitCodes } from '../shell.ts';
 import type { AnswerFlags } from './answers.ts';
-import { beforeWriting, commandWith } from './go-on.ts';
+import { beforeWriting, commandWith } from './resume-command.ts';
 import { makeFolder } from './make-folder.ts';
 import { giveAccess, installDropIn } from './open-folders.ts';
 import { placeFile, requireReplaceable } from './place-file.ts';

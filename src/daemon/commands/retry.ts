@@ -3,7 +3,7 @@ import { mayHaveArrived, stateOf } from '../../pipeline/file/facts.ts';
 import { stageOf } from '../../view/stages.ts';
 import { isIgnored, saysNothingArrived, waitsForChannel } from '../../pipeline/file/reasons.ts';
 import { retryRule } from '../../pipeline/file/retry-rules.ts';
-import { isUnsure } from '../../pipeline/steps/bury.ts';
+import { isUnsure } from '../../pipeline/steps/delete-video.ts';
 import type { Applied } from '../../pipeline/steps/runner.ts';
 import { firstNames } from '../../view/words/some-names.ts';
 import type { Daemon } from '../daemon.ts';

@@ -4,7 +4,7 @@ import { FirstStart } from '../../intake/first-start.ts';
 import { createRouter, videosNamedLike } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
-import type { Rehearsal } from '../../intake/rehearsal.ts';
+import type { Rehearsal } from '../../intake/dry-run.ts';
 import { errnoOf } from '../../errno.ts';
 import { whyRefused } from '../../watch/root-check.ts';
 import { surveyFolder } from '../../watch/survey.ts';

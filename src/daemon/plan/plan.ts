@@ -3,7 +3,7 @@ import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import { isThere } from '../../disk/local-files.ts';
 import { requireWatched } from '../../disk/watched-file.ts';
 import type { Watched } from '../../disk/watched-file.ts';
-import { createRehearsal } from '../../intake/rehearsal.ts';
+import { createRehearsal } from '../../intake/dry-run.ts';
 import type { Digests } from '../../pipeline/file/checksums.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';

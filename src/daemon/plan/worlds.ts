@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, roomOf, usageOf } from '../../host/budget-window.ts';
 import type { BudgetNow } from '../../host/budget-store.ts';
-import type { RehearsalLedger } from '../../intake/rehearsal.ts';
+import type { RehearsalLedger } from '../../intake/dry-run.ts';
 import type { TotalsStore } from '../../ledger/totals.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';

@@ -22,7 +22,7 @@ import { createAdopt } from './adopt.ts';
 import type { AdoptWorld } from './adopt.ts';
 import { createAmend } from './amend.ts';
 import { createDoubts } from './doubts.ts';
-import { createGiveBack } from './give-back.ts';
+import { createGiveBack } from './empty-records.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';

@@ -16,8 +16,8 @@ import type {
   VideoHost,
 } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
-import { bury, isRecorded, isUnsure } from './bury.ts';
-import type { RecordedStore } from './bury.ts';
+import { bury, isRecorded, isUnsure } from './delete-video.ts';
+import type { RecordedStore } from './delete-video.ts';
 import { findTwin } from './duplicates.ts';
 import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';

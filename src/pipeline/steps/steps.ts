@@ -4,7 +4,7 @@ import type { RowStore } from '../file/row-groups.ts';
 import type { Failure } from '../file/failure.ts';
 import type { ServiceNames } from '../service-names.ts';
 import { createAges } from '../ages.ts';
-import type { RecordedStore } from './bury.ts';
+import type { RecordedStore } from './delete-video.ts';
 import { createRecord } from './create.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';

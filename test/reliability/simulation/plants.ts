@@ -61,7 +61,7 @@ export const plants: readonly Plant[] = [
     seen: [6],
     changes: [
       {
-        file: 'src/pipeline/steps/bury.ts',
+        file: 'src/pipeline/steps/delete-video.ts',
         from: 'const removed = await of.host.remove(videoId, signal, of.priority);',
         to: 'await row.write(unbound); return null; const removed = await of.host.remove(videoId, signal, of.priority);',
       },

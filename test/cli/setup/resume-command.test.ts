@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandWith } from '../../../src/cli/setup/go-on.ts';
+import { commandWith } from '../../../src/cli/setup/resume-command.ts';
 
 test('the command to go on with keeps what was answered, what to skip and what was asked for, and no key', () => {
   const flags = {

@@ -3,7 +3,7 @@ import type { End, Facts } from '../file/facts.ts';
 import type { Clock, LeftoverStore, Receipts, VideoHost } from '../file/ports.ts';
 import type { RowStore } from '../file/row-groups.ts';
 import type { Row, Rows } from '../file/rows.ts';
-import { bury, isUnsure } from '../steps/bury.ts';
+import { bury, isUnsure } from '../steps/delete-video.ts';
 import { addressGraceMs } from '../steps/upload.ts';
 import type { Logger } from '../../log/logger.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../src/pipeline/file/machine.ts';
 import { ignoredBy } from '../../../src/pipeline/file/reasons.ts';
-import { createGiveBack } from '../../../src/pipeline/rounds/give-back.ts';
+import { createGiveBack } from '../../../src/pipeline/rounds/empty-records.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Answer } from '../../../src/pipeline/file/ports.ts';
 import { rowsOf } from '../held-rows.ts';
