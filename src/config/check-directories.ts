@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { checkLayout, placesOf, type Place } from './checks.ts';
+import { checkLayout, placesOf, type Directory } from './checks.ts';
 import { errnoOf, errnoSentence } from '../errno.ts';
 import { isRefusal } from '../read-permission.ts';
 import { isServiceUser } from '../service-user.ts';
@@ -41,7 +41,7 @@ type Folder = Directories['folders'][number];
 
 interface Inspected {
   /** With links resolved; `null` when it does not exist. */
-  readonly place: Place | null;
+  readonly place: Directory | null;
   readonly findings: readonly Finding[];
 }
 

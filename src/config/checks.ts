@@ -86,15 +86,15 @@ function looseRule(rule: unknown, path: KeyPath): LooseRule {
 }
 
 /** A directory of the configuration, absolute and normalised. */
-export interface Place {
+export interface Directory {
   readonly key: KeyPath;
   readonly path: string;
 }
 
 export interface Layout {
-  readonly folders: readonly Place[];
+  readonly folders: readonly Directory[];
   /** Null when its place is unknown. */
-  readonly stateDir: Place | null;
+  readonly stateDir: Directory | null;
 }
 
 /** The directories as the configuration writes them, with the keys that problems name. */
@@ -132,7 +132,7 @@ export function checkMoves(folders: ConfigPaths['folders']): readonly Finding[] 
   });
 }
 
-function checkPlace({ key, path }: Place, earlier: readonly Place[], all: readonly Place[]): Finding[] {
+function checkPlace({ key, path }: Directory, earlier: readonly Directory[], all: readonly Directory[]): Finding[] {
   const twin = earlier.find((other) => other.path === path);
   if (twin !== undefined) return [error(key, `same folder as ${formatKeyPath(twin.key)}; put all its rules there`)];
   const outer = all
@@ -144,7 +144,7 @@ function checkPlace({ key, path }: Place, earlier: readonly Place[], all: readon
   ];
 }
 
-function checkStateDir({ key, path }: Place, folders: readonly Place[]): Finding[] {
+function checkStateDir({ key, path }: Directory, folders: readonly Directory[]): Finding[] {
   const outer = folders.find((folder) => isWithin(path, folder.path));
   if (outer === undefined) return [];
   return [

@@ -24,16 +24,16 @@ export function maskedText(text: string): MaskedText {
   return { text: withoutSecretLines(masked), secrets: found.flatMap(({ values }) => values) };
 }
 
-interface Place {
+interface MaskedRange {
   readonly from: number;
   readonly to: number;
   readonly instead: string;
   readonly values: readonly string[];
 }
 
-function secretScalars(text: string): readonly Place[] {
+function secretScalars(text: string): readonly MaskedRange[] {
   const document = parseDocument(text, { logLevel: 'silent', prettyErrors: false, uniqueKeys: false });
-  const places = new Map<Node, Place>();
+  const places = new Map<Node, MaskedRange>();
   const add = (node: Scalar, keys: readonly string[]): void => {
     const place = placeOf(node, keys, text);
     if (place !== null) places.set(node, place);
@@ -60,7 +60,7 @@ function isKey(node: Scalar, parent: unknown): boolean {
 const alsoSecret = new Set(['url', 'topic', 'headers', 'auth', 'user', 'smtp', 'pass']);
 
 /** What is hidden of a scalar; null: nothing. @param keys of the mappings around it, the outermost first */
-function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): Place | null {
+function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): MaskedRange | null {
   const [from, end] = range ?? [0, 0];
   if (end <= from || value === null || typeof value === 'boolean') return null;
   // A block ends with its line.
@@ -69,7 +69,7 @@ function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: s
   // Lines keep their numbers.
   const ends = '\n'.repeat(text.slice(from, to).split('\n').length - 1);
   const values = [words.trim(), ...passwordsIn(words)];
-  const place = (instead: string): Place => ({ from, to, instead: instead + ends, values });
+  const place = (instead: string): MaskedRange => ({ from, to, instead: instead + ends, values });
   // An argument that is no name may be the secret itself, put there by mistake.
   if (tag === '!env') return /^[A-Z][A-Z0-9_]*$/.test(words) ? null : place(MASK);
   if (tag === '!file' || tag === '!credential') return looksSecret(words) ? place(MASK) : null;
@@ -85,7 +85,7 @@ function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: s
   return looksSecret(words) ? place(MASK) : null;
 }
 
-function secretComments(text: string): readonly Place[] {
+function secretComments(text: string): readonly MaskedRange[] {
   let offset = 0;
   return [...new Lexer().lex(text)].flatMap((token) => {
     const type = CST.tokenType(token);

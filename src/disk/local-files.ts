@@ -37,7 +37,7 @@ export interface LocalFilesWorld {
   readonly service: InstalledService | null;
 }
 
-type Place = Pick<Facts, 'folder' | 'path'>;
+type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
 /**
  * The accepted files on this machine, for the pipeline. Errors of a disk are never thrown: each becomes a `Failure`.
@@ -50,7 +50,7 @@ export function createLocalFiles({
   service,
 }: LocalFilesWorld): LocalFiles {
   /** Asks about the folder only now, because an answer from before the failure says nothing about that moment. */
-  const failureOf = async ({ folder, path }: Place, error: unknown): Promise<Failure> => {
+  const failureOf = async ({ folder, path }: FileLocation, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     const isOfPlace = failure.kind === 'vanished' || failure.kind === 'transient' || failure.code === 'unreadable';
     if (!isOfPlace) return failure;
@@ -62,7 +62,10 @@ export function createLocalFiles({
     return why === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
   };
 
-  const answer = async <F extends Place, T>(row: F, work: (file: Watched<F>) => Promise<T>): Promise<Answer<T>> => {
+  const answer = async <F extends FileLocation, T>(
+    row: F,
+    work: (file: Watched<F>) => Promise<T>,
+  ): Promise<Answer<T>> => {
     try {
       return { ok: true, value: await work(requireWatched(row, isWatched)) };
     } catch (error) {
@@ -131,7 +134,7 @@ async function renamedTo({ folder, path, version }: Facts, newName: string): Pro
 }
 
 /** A directory above the file refuses access. */
-async function withCommand({ folder, path }: Place, failure: Failure): Promise<Failure> {
+async function withCommand({ folder, path }: FileLocation, failure: Failure): Promise<Failure> {
   const { kind, code } = failure;
   if (kind !== 'transient' || !isRefusal(code)) return failure;
   return closedFile(await whyClosed(join(folder, path), 'file', code));

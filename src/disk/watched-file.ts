@@ -5,9 +5,9 @@ import { isInnerPath } from '../pipeline/file/inner-path.ts';
 declare const isWatched: unique symbol;
 
 /** A row that passed `requireWatched`. Only such a row may have its file opened, deleted or moved. */
-export type Watched<T extends Place> = T & { readonly [isWatched]: true };
+export type Watched<T extends FileLocation> = T & { readonly [isWatched]: true };
 
-type Place = Pick<Facts, 'folder' | 'path'> & Partial<Pick<Facts, 'id' | 'plan'>>;
+type FileLocation = Pick<Facts, 'folder' | 'path'> & Partial<Pick<Facts, 'id' | 'plan'>>;
 
 /** Whether the configuration of this host has a folder of this path now. */
 export type IsWatched = (folder: string) => boolean;
@@ -18,7 +18,7 @@ export type IsWatched = (folder: string) => boolean;
  *
  * @throws {FileUnreadableError} the folder is not configured on this host, or a name leads out of it (`code` is `outside_folder`)
  */
-export function requireWatched<T extends Place>(row: T, isConfigured: IsWatched): Watched<T> {
+export function requireWatched<T extends FileLocation>(row: T, isConfigured: IsWatched): Watched<T> {
   const { folder, path, id, plan } = row;
   if (!isConfigured(folder))
     throw outside(

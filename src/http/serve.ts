@@ -6,7 +6,9 @@ import { getRequestListener } from '@hono/node-server';
 import { RequestsInHand } from './requests-in-hand.ts';
 
 /** Where a server listens: a port (0 is any free one), or a unix socket of this mode. */
-export type Place = { readonly host: string; readonly port: number } | { readonly path: string; readonly mode: number };
+export type ListenAddress =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string; readonly mode: number };
 
 export interface HttpServer extends AsyncDisposable {
   /** 0 for a unix socket. */
@@ -44,7 +46,7 @@ const usualLimits: HttpLimits = {
  */
 export async function serveHttp(
   fetch: Fetch,
-  place: Place,
+  place: ListenAddress,
   limits: Partial<HttpLimits> = {},
   early: Early = () => false,
 ): Promise<HttpServer> {

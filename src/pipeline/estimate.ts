@@ -1,5 +1,5 @@
 import { priorities } from './file/queue.ts';
-import type { Line, Place } from './file/queue.ts';
+import type { Line, QueuePosition } from './file/queue.ts';
 import { begun, sendingMs } from './sending-time.ts';
 import type { Speed } from './sending-time.ts';
 
@@ -189,7 +189,7 @@ interface Ahead {
  * Pure: roughly the work that starts before a file: everything more urgent, and as much of each other line of its
  * priority as of its own.
  */
-export function filesAhead(place: Place, lines: readonly Line[]): Ahead {
+export function filesAhead(place: QueuePosition, lines: readonly Line[]): Ahead {
   const ahead: Record<keyof Ahead, number> = { creates: place.state === 'queued' ? 1 : 0, files: 0, bytes: 0 };
   for (const line of lines) {
     const files = startsBefore(place, line);
@@ -200,7 +200,7 @@ export function filesAhead(place: Place, lines: readonly Line[]): Ahead {
   return ahead;
 }
 
-function startsBefore({ state, priority, folder, isBig, before }: Place, line: Line): number {
+function startsBefore({ state, priority, folder, isBig, before }: QueuePosition, line: Line): number {
   if (line.state !== state) return state === 'queued' ? line.files : 0;
   if (line.priority !== priority)
     return priorities.indexOf(line.priority) < priorities.indexOf(priority) ? line.files : 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimate, filesAhead, startsInMs, uploadedInMs } from '../../src/pipeline/estimate.ts';
 import type { Backlog, Pace, RequestRoom } from '../../src/pipeline/estimate.ts';
-import type { Line, Place } from '../../src/pipeline/file/queue.ts';
+import type { Line, QueuePosition } from '../../src/pipeline/file/queue.ts';
 import { begun, sendingMs } from '../../src/pipeline/sending-time.ts';
 
 const minute = 60_000;
@@ -313,7 +313,7 @@ describe('files ahead of one', () => {
     bytes: 10 * MB,
     ...other,
   });
-  const place: Place = { state: 'queued', priority: 'normal', isBig: false, folder: '/a', before: 3 };
+  const place: QueuePosition = { state: 'queued', priority: 'normal', isBig: false, folder: '/a', before: 3 };
 
   test('are those of its own queue', () => {
     expect(filesAhead(place, [line({})])).toEqual({ creates: 4, files: 3, bytes: 3 * MB });

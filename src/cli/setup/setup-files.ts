@@ -32,7 +32,7 @@ export interface SetupFiles {
 const packagedExample = '/usr/lib/dropcast/dropcast.yaml';
 
 /** The context of a setup. */
-interface Place {
+interface SetupContext {
   readonly service: InstalledService;
   readonly questions: Questions | null;
   /** Receives each answer except the key, as flags. */
@@ -45,7 +45,7 @@ interface Place {
  *
  * @throws {CommandError} for answers that are missing or invalid
  */
-export async function planFiles(shell: Shell, flags: AnswerFlags, place: Place): Promise<SetupFiles> {
+export async function planFiles(shell: Shell, flags: AnswerFlags, place: SetupContext): Promise<SetupFiles> {
   const { service } = place;
   const [present, example, key] = await Promise.all([
     textOf(service.configFile, mostConfigBytes),
@@ -84,7 +84,7 @@ async function isOpenToService(path: string): Promise<boolean> {
 async function keyAlone(
   shell: Shell,
   flags: AnswerFlags,
-  { service, questions, present, key: earlier }: Place & { readonly present: string; readonly key: string },
+  { service, questions, present, key: earlier }: SetupContext & { readonly present: string; readonly key: string },
 ): Promise<readonly NewFile[]> {
   const isGiven = flags.keyFile !== undefined || flags.keyEnv !== undefined;
   if (!readsCredential(present)) {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readSocketPath } from '../../config/paths.ts';
 import { serveHttp } from '../../http/serve.ts';
-import type { HttpLimits, HttpServer, Place } from '../../http/serve.ts';
+import type { HttpLimits, HttpServer, ListenAddress } from '../../http/serve.ts';
 import { controlRoutes, readRoutes } from './routes.ts';
 import type { ControlPorts } from './routes.ts';
 import type { Daemon } from '../daemon.ts';
@@ -57,7 +57,7 @@ function inTurn(fetch: Fetch): Fetch {
 
 async function open(
   fetch: Fetch,
-  place: Place & { path: string },
+  place: ListenAddress & { path: string },
   limits: Partial<HttpLimits> = {},
 ): Promise<HttpServer> {
   await removeStale(place.path);

@@ -16,7 +16,7 @@ import { readList } from './read-list.ts';
 import { UnusableListError } from '../../routing/list-bounds.ts';
 import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-checksum.ts';
 
-type Place = Pick<Facts, 'folder' | 'path'>;
+type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
 /**
  * What senders say the digests of files are: in `clip.mp4.sha256`, `clip.md5`, `SHA256SUMS` beside a file, and in Media Hash Lists beside it or
@@ -28,7 +28,7 @@ export class ChecksumReader {
   readonly #mediaHashLists = new KeptLists(mediaHashes);
 
   /** A failure: there may be more, which cannot be read. */
-  async checksumsOf(file: Place): Promise<Answer<readonly Checksum[]>> {
+  async checksumsOf(file: FileLocation): Promise<Answer<readonly Checksum[]>> {
     try {
       return { ok: true, value: [...(await this.#beside(file)), ...(await this.#above(file))] };
     } catch (error) {
@@ -37,7 +37,7 @@ export class ChecksumReader {
     }
   }
 
-  async #beside({ folder, path }: Place): Promise<readonly Checksum[]> {
+  async #beside({ folder, path }: FileLocation): Promise<readonly Checksum[]> {
     const { dir, base } = posix.parse(path);
     const found: Checksum[] = [];
     for (const name of await this.#namesIn(folder, dir, [
@@ -53,7 +53,7 @@ export class ChecksumReader {
     return found;
   }
 
-  async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
+  async #above({ folder, path }: FileLocation): Promise<readonly Checksum[]> {
     const found: Checksum[] = [];
     for (const root of directoriesAbove(path)) {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();

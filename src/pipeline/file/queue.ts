@@ -33,7 +33,7 @@ export interface Line {
 }
 
 /** The position of a file in its line. */
-export interface Place extends Omit<Line, 'files' | 'bytes'> {
+export interface QueuePosition extends Omit<Line, 'files' | 'bytes'> {
   /** Files of its line that arrived before it. */
   readonly before: number;
 }

@@ -16,7 +16,7 @@ import { paceOf } from '../outlook/pace.ts';
 import { type StageOrEnd, stageOf } from '../stages.ts';
 import { type Wait, fileWaitWords } from '../waits.ts';
 import { clockTime } from '../words/clock-time.ts';
-import { type LineWorld, type Places, type Standing, placesOf, whyInLine } from './in-line.ts';
+import { type LineWorld, type Standings, type Standing, standingsOf, whyInLine } from './in-line.ts';
 import { workStates } from './known-states.ts';
 import { shownState } from './known-states.ts';
 
@@ -167,7 +167,7 @@ export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]
 export function viewOf(
   daemon: LiveDaemon | null,
   facts: Facts,
-  places: Places = new Map(),
+  places: Standings = new Map(),
   writers: ReadonlyMap<string, string> = new Map(),
 ): FileView {
   if (daemon === null) return fileView(facts);
@@ -186,7 +186,7 @@ function hostOf({ fleet, rows }: LiveDaemon, id: string): string | null {
   return workerOf(fleet, id) ?? fleet.self;
 }
 
-function liveOf(daemon: LiveDaemon, facts: Facts, places: Places): Live {
+function liveOf(daemon: LiveDaemon, facts: Facts, places: Standings): Live {
   const { conductor, rows } = daemon;
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
@@ -226,7 +226,7 @@ export async function viewsOf(
   daemon: LiveDaemon | null,
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {
-  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
+  const places = daemon === null ? undefined : await standingsOf(daemon, ledger, files);
   const live = daemon && asHeld(daemon, daemon.rows.held());
   const fleet = daemon === null ? ledger.fleet : daemon.fleet;
   const writers = await fleet?.hostsOf(files.map(({ id }) => id));

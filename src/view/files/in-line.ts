@@ -24,7 +24,7 @@ export interface LineWorld extends PaceWorld {
 }
 
 /** By id. */
-export type Places = ReadonlyMap<string, Standing>;
+export type Standings = ReadonlyMap<string, Standing>;
 
 /** Files whose place in line one view looks up at most. */
 const mostPlaces = 100;
@@ -32,7 +32,7 @@ const mostPlaces = 100;
 /** More are not counted. */
 const mostBefore = 1_000;
 
-export async function placesOf(daemon: LineWorld, ledger: LineRows, files: readonly Facts[]): Promise<Places> {
+export async function standingsOf(daemon: LineWorld, ledger: LineRows, files: readonly Facts[]): Promise<Standings> {
   const held = daemon.rows.held();
   const inLine = files.filter((facts) => isInLine(facts) && !held.includes(facts.id)).slice(0, mostPlaces);
   if (inLine.length === 0) return new Map();

@@ -4,13 +4,13 @@ import type { DatabaseSync } from 'node:sqlite';
 export interface KnownList {
   readonly total: number;
   /** @returns the last of the first `count` videos; null if unknown. */
-  startAfter(count: number): Place | null;
+  startAfter(count: number): ListPosition | null;
   /** Remembers the last of the first `count` videos. */
-  remember(count: number, last: Place): void;
+  remember(count: number, last: ListPosition): void;
 }
 
 /** The position of a video in the order of the lists. */
-export interface Place {
+export interface ListPosition {
   readonly createdAtMs: number;
   readonly number: number;
 }
@@ -55,7 +55,7 @@ export class KnownLists {
 }
 
 function createList(total: number): KnownList {
-  const places = new Map<number, Place>();
+  const places = new Map<number, ListPosition>();
   return {
     total,
     startAfter: (count) => places.get(count) ?? null,

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Container, MediaFacts } from '../media/verdict.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
-import { KnownLists, type KnownList, type Place } from './known-lists.ts';
+import { KnownLists, type KnownList, type ListPosition } from './known-lists.ts';
 
 export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
 
@@ -198,7 +198,10 @@ export class VideoStore {
 }
 
 /** @param before only videos after this one */
-function conditionOf(filter: VideoFilter, before: Place | null = null): { where: string; values: (string | number)[] } {
+function conditionOf(
+  filter: VideoFilter,
+  before: ListPosition | null = null,
+): { where: string; values: (string | number)[] } {
   const conditions: (readonly [string, ...(string | number)[]])[] = [
     ...(filter.channelId === undefined ? [] : [['channel_id = ?', filter.channelId] as const]),
     ...(filter.status === undefined ? [] : [['status = ?', filter.status] as const]),
@@ -208,7 +211,7 @@ function conditionOf(filter: VideoFilter, before: Place | null = null): { where:
   return { where: where && ` WHERE ${where}`, values: conditions.flatMap(([, ...values]) => values) };
 }
 
-function placeOf(row: Row): Place {
+function placeOf(row: Row): ListPosition {
   return { createdAtMs: number(row, 'created_at_ms'), number: number(row, 'number') };
 }
 
