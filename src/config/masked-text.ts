@@ -7,7 +7,7 @@ import { MAX_CONFIG_SIZE } from './document.ts';
 export interface MaskedText {
   /** The same lines, with everything that may be secret replaced. */
   readonly text: string;
-  /** What was replaced, as the parser reads it: it must not appear elsewhere either. */
+  /** The replaced values in parsed form: they must not appear elsewhere either. */
   readonly secrets: readonly string[];
 }
 
@@ -59,7 +59,7 @@ function isKey(node: Scalar, parent: unknown): boolean {
 /** Keys of notifications whose values let people read or write them. */
 const alsoSecret = new Set(['url', 'topic', 'headers', 'auth', 'user', 'smtp', 'pass']);
 
-/** What is hidden of a scalar; null: nothing. @param keys of the mappings around it, the outermost first */
+/** The hidden part of a scalar; null: nothing. @param keys of the mappings around it, the outermost first */
 function placeOf({ value, tag, range }: Scalar, keys: readonly string[], text: string): MaskedRange | null {
   const [from, end] = range ?? [0, 0];
   if (end <= from || value === null || typeof value === 'boolean') return null;

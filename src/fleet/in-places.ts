@@ -10,9 +10,9 @@ import type { RootRows } from '../ledger/records.ts';
 import type { Places } from './places.ts';
 
 /**
- * The ledger of a fleet as one host sees it: its own folders have the paths that they have here, and all others the name of their
- * place, which is no path. Whoever asks for files to read gets those of folders that this host can see. Every port is written out: a new
- * one does not compile until somebody has thought of its folders.
+ * The ledger of a fleet as one host sees it: its own folders have their paths on this host, and all others the name of
+ * their place, which is not a path. A query for files to read returns only those of folders that this host can see.
+ * Every port is written out, so a new one does not compile until its folders are handled.
  */
 export function inPlaces(ledger: Ledger, places: Places): Ledger {
   const { placeOf, folderOf, visible } = places;
@@ -111,7 +111,7 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
   };
 }
 
-/** Every group is named: of a new one somebody has to say which folders it is about. */
+/** Every group is named, so a new one does not compile until its folders are handled. */
 function wantedThere(wanted: RowsWanted, places: Places): RowsWanted {
   const { placeOf, visible } = places;
   switch (wanted.group) {

@@ -44,8 +44,8 @@ const selectionViews = { page: null, count: null, facets: null } as const satisf
 >;
 
 /**
- * A ledger whose views go on from what they last knew while its database is away, and never wait for long. Whatever changes something
- * fails as it is.
+ * A ledger whose views use the last known answers while its database is away, and never wait for long. Calls that
+ * change something fail as usual.
  */
 export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
   const memory = new Memory(world);
@@ -59,7 +59,7 @@ export function lastKnown(ledger: Ledger, world: LastKnownWorld): Ledger {
   };
 }
 
-/** The same for the hosts: who wrote a row last is asked with every list of files. */
+/** The same for the hosts, because every list of files needs the host that wrote each row last. */
 export function lastKnownHosts(fleet: Fleet, world: LastKnownWorld): Fleet {
   return {
     self: fleet.self,
@@ -114,7 +114,7 @@ class Memory {
         this.#world.rest(longestMs).then(() => null),
       ]);
       if (answer !== null) return answer;
-      // It may still fail, and nobody waits for that.
+      // It may still fail after the wait has ended.
       asked.catch(() => undefined);
     } catch (error) {
       if (!(error instanceof LedgerUnavailableError) || error.reason !== 'away') throw error;

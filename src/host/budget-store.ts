@@ -97,10 +97,10 @@ export function budgetOfOneHost(row: OwnRow, clock: Clock, uptimeMs: () => numbe
 }
 
 /**
- * Pure: the time of a budget when it is read after a restart. The wall clock may have been set since the last write, so the uptime of the
- * machine counts, and the wall clock only after a reboot, which set the uptime to zero. A reboot cannot be told from a restart once the
- * machine is up for longer than it was then: taking it for a restart makes the hour longer, never the number of requests larger. The time
- * never goes back behind the last write.
+ * Pure: the time of a budget when it is read after a restart. The wall clock may have been set since the last write, so
+ * the uptime of the machine counts, and the wall clock only after a reboot, which resets the uptime. Once the machine
+ * has been up for longer than at the last write, a reboot looks like a restart: that makes the hour longer, never the
+ * number of requests larger. The time never goes back before the last write.
  *
  * @param nowMs wall clock, epoch milliseconds
  * @param upMs uptime of the machine, in milliseconds

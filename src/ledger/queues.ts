@@ -21,7 +21,7 @@ const nameIn = ({ inside }: SqlWords) => sql.raw<string>(inside.queue);
 /** Lines of the history searched for the last starts. */
 const mostLines = 20_000;
 
-/** Where files stand in line. */
+/** The positions of files in line. */
 export interface LineRows {
   /**
    * Of files in line how many of the same folder, priority and size are before each, by id.

@@ -15,7 +15,7 @@ const readyColumns = ['id', 'ready_at', 'plan', 'published', 'last_failure'] as 
 
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
-/** What the rounds ask besides rows. */
+/** The queries of the rounds, except for rows. */
 export function createRounds({ db, words }: Connection): PublishStore & RetentionStore {
   const folder = sql.raw<string>(words.inside.folder);
   const whenFullOf = sql.raw<number | null>(words.inside.whenFull);

@@ -183,7 +183,7 @@ export function failedNote(operation: string, error: unknown, ms: number): WaitN
   return { operation, reason: error.status === 429 ? 'rate limited' : 'failed', ms, error };
 }
 
-/** The headers are read only if somebody asks for them. */
+/** The headers are parsed on first use. */
 function responseOf({ status, headers, body, requestId }: Answer, attempts: number): RawResponse {
   return {
     status,

@@ -199,7 +199,7 @@ export class FileUnreadableError extends UploadError {
 /** The caller's signal fired, or the client was closed; `cause` is the reason of the signal. */
 export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
-  /** What the caller gave to `abort()`, unchanged; a `TimeoutError` for `AbortSignal.timeout()`. */
+  /** The argument of `abort()`, unchanged; a `TimeoutError` for `AbortSignal.timeout()`. */
   override readonly cause: unknown;
 
   constructor(what: string, signal?: AbortSignal) {

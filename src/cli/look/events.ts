@@ -163,7 +163,7 @@ class Following {
     });
   }
 
-  /** What the daemon would show. @param ledger null: it has none */
+  /** The lines that the daemon would show. @param ledger null: it has none */
   async readNewest(ledger: PastRows | null, host: string | null): Promise<void> {
     if (ledger === null) return;
     const { lines: limit = usualLines } = this.#options;

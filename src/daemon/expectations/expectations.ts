@@ -36,7 +36,7 @@ const everyMs = 5_000;
 /** Files of one day that are remembered. More of them would change no answer. */
 const mostCounted = 20_000;
 
-/** A clock that is set back by no more than this does not begin the day before again, which would report all of it twice. */
+/** A clock set back by at most this does not start the previous day again, which would report all of it twice. */
 const setBackMs = 3_600_000;
 
 /** Moved files of older days no longer count. */

@@ -45,7 +45,7 @@ export interface ReloadPlan {
   };
 }
 
-/** Of each list. */
+/** The limit of each list. */
 const mostListed = 100;
 
 /** Each costs a look at its disk. */

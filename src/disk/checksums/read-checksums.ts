@@ -19,8 +19,8 @@ import { UnreadableChecksumError, checksumFailure, usable } from './unreadable-c
 type FileLocation = Pick<Facts, 'folder' | 'path'>;
 
 /**
- * What senders say the digests of files are: in `clip.mp4.sha256`, `clip.md5`, `SHA256SUMS` beside a file, and in Media Hash Lists beside it or
- * in a directory above it, up to the watched folder.
+ * The digests that senders state for files: in `clip.mp4.sha256`, `clip.md5` and `SHA256SUMS` next to a file, and in
+ * Media Hash Lists next to it or in a directory above it, up to the watched folder.
  */
 export class ChecksumReader {
   readonly #names = new ListedNames(keyOf);
@@ -104,7 +104,7 @@ function keyOf(name: string): string | null {
   return kind !== null || name === HISTORY ? LISTS : null;
 }
 
-/** Per directory. A history has one for each time somebody looked at the files. */
+/** The limit for each directory. A history has one list for each check of the files. */
 const MOST_LISTS = 64;
 
 /** A list about the files of its directory. */

@@ -13,7 +13,7 @@ import { UnreadableChecksumError } from './unreadable-checksum.ts';
 
 export interface ReadList {
   readonly version: FileVersion;
-  /** Of the whole file, hex; null when `unusable` ended the reading. */
+  /** SHA-256 of the whole file, hex; null when `unusable` ended the read. */
   readonly sha256: string | null;
   readonly unusable: UnusableListError | null;
 }

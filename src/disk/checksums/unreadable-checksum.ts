@@ -8,7 +8,7 @@ import type { Failure } from '../../pipeline/file/failure.ts';
 /** Thrown when a checksum file is there and cannot be read or understood: it may be about the file, and say that it is another one. */
 export class UnreadableChecksumError extends Error {
   override readonly name = 'UnreadableChecksumError';
-  /** Of the checksum file, or of the directory that it may be in, relative to the folder. */
+  /** The checksum file, or the directory that may contain it, relative to the folder. */
   readonly path: string;
   readonly code: string;
 

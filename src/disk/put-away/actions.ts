@@ -22,10 +22,11 @@ export interface PutAwayAction {
   readonly directories: readonly string[];
   /** Whether a file in this directory is where it is to be. */
   isDone(held: HeldDirectory): Promise<boolean>;
-  /** @param file of which nobody else can reach the name any more, with the content that was sent */
+  /** @param file a file whose name no other process can reach, with the content that was sent */
   run(file: MovableFile): Promise<PutAwayFile>;
   /**
-   * Looks for a file that is not at its place any more where a crashed run may have put it.
+   * Looks for a missing file where a crashed run may have put it.
+   *
    * @returns undefined if it is not there
    */
   find(is: (path: string, stats: BigIntStats) => Promise<boolean>): Promise<PutAwayFile | undefined>;

@@ -11,7 +11,7 @@ import { syncPath } from '../sync-path.ts';
 export interface MovableFile {
   /** For system calls. */
   readonly path: string;
-  /** Its path by an open descriptor, where there is one: nobody can swap it for a link. */
+  /** Its path by an open descriptor, if possible, so that it cannot be replaced by a link. */
   readonly source: string;
   /** That it had, and gets if it is free. */
   readonly name: string;
@@ -51,7 +51,7 @@ export async function moveFile(file: MovableFile, to: HeldDirectory): Promise<st
   );
 }
 
-/** Removes the copy that a crash left unfinished, or left beside the finished one. */
+/** Removes a copy that a crash left unfinished, or next to the finished one. */
 export async function removePartial(id: string, from: HeldDirectory): Promise<void> {
   await rm(from.at(partialName(id)), { force: true });
 }
@@ -146,9 +146,9 @@ async function finish(file: MovableFile, to: string): Promise<boolean> {
 }
 
 /**
- * Where there are no hard links, the name is reserved by an empty file that nobody may open, and then taken by a rename. The three
- * calls follow one another at once: whoever replaces the reservation in those microseconds is overwritten, and nothing in Node prevents it
- * (docs/decisions/0020).
+ * Without hard links, the name is reserved by an empty file without access rights, and then taken by a rename. The
+ * three calls follow one another at once: a program that replaces the reservation in those microseconds loses its file,
+ * and nothing in Node prevents it (docs/decisions/0020).
  */
 async function renameIfFree(from: string, to: string): Promise<boolean> {
   try {

@@ -8,7 +8,7 @@ import { moveFile } from './move-file.ts';
 /** A file to take out of its directory. */
 export interface TakenFile {
   readonly name: string;
-  /** Of the row it belongs to. */
+  /** Id of the row that it belongs to. */
   readonly id: string;
   /** Looks at it before it is taken. What this throws leaves it where it is. */
   readonly inspect: () => Promise<void>;
@@ -34,13 +34,13 @@ export class DirectoryGoneError extends Error {
 }
 
 /**
- * Takes a file out of everybody's reach, and works on it there: into a hidden directory of our own beside it, by a rename, so that
- * whatever takes its name meanwhile is another file. When the work throws, the file gets its name back, or a free one.
+ * Moves a file out of everyone's reach, and works on it there: a rename takes it into a hidden directory next to it, so
+ * that a later file of its name is another one. If the work throws, the file gets its name back, or a free one.
  *
- * A crash leaves `.dropcast-ID/NAME`: called again, this goes on with that file.
+ * A crash leaves `.dropcast-ID/NAME`: the next call continues with that file.
  *
  * @param work gets the directory, and whether a crash had left the file there
- * @returns what the work returns; null when there is no such file
+ * @returns the result of the work; null when there is no such file
  * @throws {RenamedError} the work failed, and the file has another name now
  */
 export async function inPrivateDirectory<T>(

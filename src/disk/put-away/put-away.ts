@@ -21,15 +21,16 @@ import { putAwaySidecar } from './sidecar.ts';
 import type { SidecarChecks } from './sidecar.ts';
 
 /**
- * Carries out the `after_ready` action of a file: takes it out of everybody's reach, reads it again, and deletes or moves it only if its
- * content is what was sent. Else it gets its name back. Its sidecar goes with it. After a crash at any moment, the next call finishes what was begun.
+ * Carries out the `after_ready` action of a file: moves it out of everyone's reach, reads it again, and deletes or
+ * moves it only if its content is what was sent. Otherwise it gets its name back. Its sidecar goes with it. After a
+ * crash at any moment, the next call finishes the work.
  *
- * @throws {FileVanishedError} it is not there, and no earlier call has put it away
- * @throws {FileChangedError} it is no longer what was sent
+ * @throws {FileVanishedError} it is missing, and no earlier call has put it away
+ * @throws {FileChangedError} its content is no longer what was sent
  * @throws {FileInUseError} a process has it open for writing
  * @throws {RenamedError} as one of the others, and it has another name now
- * @throws {NotInFolderError} a part of its way is a link, or leads out of the folder
- * @throws {AbortedError} the signal fired @throws what the system says
+ * @throws {NotInFolderError} a part of its path is a link, or leads out of the folder
+ * @throws {AbortedError} the signal fired @throws errors of the system
  */
 export async function putAway(
   facts: Watched<Facts>,

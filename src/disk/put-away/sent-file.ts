@@ -8,7 +8,7 @@ import { parseImportLink } from '../../routing/import-link.ts';
 import { openRegular } from '../accepted-file.ts';
 import { canHold } from '../held-directory.ts';
 
-/** What the service was given: bytes with this hash (hex), or, by a link file, the address of a video. */
+/** The content that the service has: bytes with this hash (hex), or the address in a link file. */
 type SentContent = Pick<Facts, 'sha256' | 'sourceUrl'>;
 
 /** What must be equal before a file is deleted or moved. */
@@ -39,9 +39,9 @@ export interface SentFile extends AsyncDisposable {
 }
 
 /**
- * Opens a file that nobody else can reach any more, and checks that its content is what was sent.
+ * Opens a file that no other process can reach, and checks that its content is what was sent.
  *
- * @throws {FileChangedError} it is not, or it changed meanwhile
+ * @throws {FileChangedError} it is not, or it changed in the meantime
  * @throws {FileInUseError} a process could still write to it
  * @throws {AbortedError} the signal fired
  */

@@ -17,11 +17,12 @@ export interface SidecarChecks extends ContentChecks {
 }
 
 /**
- * Lets what lies beside a file go where the file went, with the same care: else its sidecar would title the next file of that name, and
- * its done marker would release it. Each stays when another video needs it, and when its content is no longer what was applied.
+ * Moves or deletes the files that belong to a video with it, with the same care: otherwise its sidecar would title the
+ * next file of that name, and its done marker would release it. A file stays when another video needs it, or when its
+ * content is no longer what was applied.
  *
- * @param file where the video is now; null when it was deleted or is gone
- * @throws what the system says: called again, it goes on
+ * @param file the new place of the video; null when it was deleted or is gone
+ * @throws errors of the system: the next call continues
  */
 export async function putAwaySidecar(
   facts: Facts,

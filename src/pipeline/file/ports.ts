@@ -16,8 +16,8 @@ export class StaleRowError extends Error {
 }
 
 /**
- * Thrown by `insert` when another host has written a row of the same version at the same place meanwhile. Nothing was written: whoever
- * comes with the file looks again, and finds that row.
+ * Thrown by `insert` when another host has just written a row of the same version at the same place. Nothing was
+ * written: the caller looks again, and finds that row.
  */
 export class AlreadyKnownError extends Error {
   override readonly name = 'AlreadyKnownError';
@@ -52,10 +52,10 @@ export interface FileStore {
 /** Whose turn it may be. Files of one folder, priority and size are a queue. */
 export interface QueueStore {
   /**
-   * Of each queue of this state the oldest files.
+   * The oldest files of each queue in this state.
    *
    * @param each how many of each queue at most
-   * @param without ids of files that were taken up already
+   * @param without ids of files that were taken already
    */
   heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
   /** The last files that were started, newest first. */
@@ -85,7 +85,10 @@ export interface Claim {
 export interface Elsewhere {
   /** Whether one of them works on a file. */
   isHeld(id: string): boolean;
-  /** The SHA-256 of a file that only another host can read, which is asked; null: it is of this host, or no host that runs can read it. */
+  /**
+   * The SHA-256 of a file that only another host can read, by asking it; null: this host can read it, or no running
+   * host can.
+   */
   hashOf(facts: Facts, signal: AbortSignal): Promise<string | null>;
 }
 
@@ -124,7 +127,7 @@ export interface SendHooks {
   /** Whether nothing was sent to the address before. */
   readonly isFirstUse: boolean;
   onProgress(sentBytes: number): void;
-  /** What to compute of the body, beside its SHA-256. */
+  /** Digests of the body to compute in addition to SHA-256. */
   readonly alsoHash: readonly HashName[];
   /**
    * The last part of the body leaves only after this has resolved (design 5.6).
@@ -158,7 +161,7 @@ export interface VideoLibrary {
   names(kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>>;
 }
 
-/** What the service says about a publish. */
+/** The service's answer to a publish. */
 export interface Published {
   /** In the feed; null: it does not say. */
   readonly videos: number | null;
@@ -168,7 +171,7 @@ export interface ListedPage {
   readonly videos: readonly RemoteVideo[];
   /** Videos on a full page. */
   readonly perPage: number;
-  /** Of all videos, when the service says it. */
+  /** Number of all videos, if the service states it. */
   readonly total: number | null;
 }
 
@@ -244,7 +247,7 @@ export interface FullMark {
 export interface UnansweredCreate {
   readonly token: string;
   readonly fileId: string;
-  /** Of the record, as it was asked for. */
+  /** The requested title of the record. */
   readonly title: string;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -267,7 +270,7 @@ export interface IntakeStore {
   /** The newest row of a path; one that was superseded or vanished only if there is no other. */
   atPath(folder: string, path: string): Promise<Facts | null>;
   /**
-   * The newest row of the same version, wherever it lies; superseded ones are left out.
+   * The newest row of the same version, at any place, except for superseded ones.
    *
    * @param seen in these folders only: two disks may number their files alike
    */
@@ -306,7 +309,7 @@ export interface FirstStartStore {
 export interface Listing {
   /** The next page to read, from 1. */
   readonly nextPage: number;
-  /** Of all videos, when the service says it. */
+  /** Number of all videos, if the service states it. */
   readonly total: number | null;
   readonly isWhole: boolean;
 }
@@ -333,7 +336,7 @@ export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal, algorithm?: HashName): Promise<Answer<string>>;
-  /** What the sender says its digests are, now. A failure: there may be more, which cannot be read. */
+  /** The digests that the sender states at this moment. A failure: there may be further ones, which cannot be read. */
   checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<Answer<readonly Checksum[]>>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
@@ -347,7 +350,7 @@ export interface LocalFiles {
   ): Promise<Answer<FileAt | null> & { readonly file?: FileAt }>;
 }
 
-/** What a request is for, most urgent first: to finish a file that was begun, to create a record, to ask how far one is. */
+/** The purpose of a request, most urgent first: to finish work in progress, to create a record, to poll. */
 export type RequestPriority = 'finish' | 'create' | 'poll';
 
 /** The hourly allowance of requests. */

@@ -18,7 +18,10 @@ export interface RowGroups {
   readonly 'by id': { readonly ids: readonly string[] };
   /** In this folder, since then (epoch milliseconds). */
   readonly 'came in': { readonly folder: string; readonly since: number };
-  /** Of the same size and uploaded, or on their way and first: they came before, have a record, or are `passing`. */
+  /**
+   * Files of the same size that were uploaded, or are being uploaded first: they arrived earlier, have a record, or are
+   * `passing`.
+   */
   readonly twins: { readonly of: Facts; readonly passing: readonly string[] };
   /** Skipped for this file, which failed or was deleted since; null: for any file, which reads every skipped row. */
   readonly stranded: { readonly twin: string | null };

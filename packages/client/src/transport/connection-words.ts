@@ -2,7 +2,7 @@ import { codeOf } from '../errors.ts';
 
 /** A request that got no answer. */
 export interface NoAnswer {
-  /** What the system or a library threw. */
+  /** The error of the system or a library. */
   readonly cause: unknown;
   /** The errno name of the system, a code of OpenSSL or Node, or `timeout`. */
   readonly code: string;

@@ -10,9 +10,9 @@ import type { RunningHash } from './running-hash.ts';
 
 /** An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them. */
 export interface FileReader extends BodyReader {
-  /** Of the descriptor, when the reader was made. */
+  /** Properties of the descriptor when the reader was created. */
   readonly stats: BigIntStats;
-  /** Of the whole file, when the reader was made. */
+  /** Size of the whole file when the reader was created. */
   readonly sizeBytes: number;
   /**
    * SHA-256 of the whole file, hex.

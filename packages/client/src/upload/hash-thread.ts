@@ -17,7 +17,7 @@ export type Order =
 /** The answer to an update or a digest. */
 export interface Done {
   readonly ring: number;
-  /** Of a digest, hex. */
+  /** The answer to a digest, hex. */
   readonly sha256?: string;
 }
 

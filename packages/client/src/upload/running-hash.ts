@@ -4,7 +4,7 @@ import { partBytes } from './body-reader.ts';
 
 /** SHA-256 of bytes that come piece by piece. */
 export interface RunningHash<Digest extends string | null = string | null> extends Disposable {
-  /** Where the pieces are read to: one whole part or several, or less for a source that has no more. */
+  /** The buffer for pieces: one whole part or several, or less for a smaller source. */
   readonly memory: Buffer;
   /** @param piece of `memory`; its place may be used again when this resolves */
   update(piece: Buffer): Promise<void>;

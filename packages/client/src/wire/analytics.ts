@@ -33,7 +33,7 @@ export interface VideoAnalytics extends Engagement {
 /** One page of the figures of several videos. */
 export interface AnalyticsPage {
   readonly records: readonly Engagement[];
-  /** Of all pages; null if the service does not say. */
+  /** Number on all pages; null if the service does not state it. */
   readonly total: number | null;
   /** How many more entries the page has, which are not records as the specification shows them. */
   readonly unreadable: number;

@@ -5,7 +5,7 @@ import { escapeControls } from '../../../log/unsafe-characters.ts';
 /** Shorter parts of names are ordinary words, and would be replaced everywhere. */
 const leastStem = 4;
 
-/** What a name ends with when it is one of ours. */
+/** The ending of one of our names. */
 const nameInText =
   /[^\s"'=,;:()[\]{}<>/\\]+(?=\.(?:mp4|mov|m4v|mkv|webm|avi|mpg|mpeg|ts|m2ts|mxf|mp3|m4a|wav|flac|yaml|yml|url|webloc|done|md5|sha256)\b)/giu;
 
@@ -47,7 +47,7 @@ export class Pseudonyms {
 
   /** Free text. */
   text(text: string): string {
-    // What is known first: a quote in a name would cut the path short.
+    // Known names come first, because a quote in a name would cut the path short.
     const learnt = this.#folders.reduce((rest, folder) => this.#below(rest, folder), this.#withoutKnown(text));
     const replaced = this.#withoutKnown(learnt);
     return replaced.replaceAll(nameInText, (name) => (isOurs(name) ? name : `n-${this.#mark(name)}`));
@@ -58,7 +58,7 @@ export class Pseudonyms {
     return longestFirst.reduce((rest, [name, instead]) => rest.replaceAll(name, instead), text);
   }
 
-  /** What follows a folder, up to a quote or the end of the line, is a path. */
+  /** The text after a folder, up to a quote or the end of the line, is a path. */
   #below(text: string, folder: string): string {
     return text
       .split(`${folder}/`)

@@ -37,7 +37,7 @@ export async function filesInNeed({ reach, status }: Patient): Promise<Gathered<
   );
 }
 
-/** Of a daemon that is down; nothing where there is no ledger yet. */
+/** Reads the ledger of a daemon that is down; nothing without a ledger. */
 async function fromLedger<T>(
   place: DaemonPlace,
   read: (ledger: Ledger) => Promise<readonly T[]>,
@@ -61,7 +61,7 @@ export async function knownFiles({ reach, status }: Patient): Promise<readonly P
   return [...files, ...settling.map(({ path }) => ({ path, title: null }))];
 }
 
-/** What the daemon said last. */
+/** The last lines of the daemon. */
 export async function lastNews({ config, status, shell }: Patient): Promise<Gathered<readonly unknown[]>> {
   if (config === null || status === null) return { is: 'missing', why: 'the daemon is not running' };
   return attempt(async () => {
@@ -97,7 +97,7 @@ export async function lastLog({ service }: Patient): Promise<Gathered<string>> {
 /** The end of a text file, however large it is. Not through a link. */
 export async function tailOf(path: string, mostBytes: number): Promise<Gathered<string>> {
   return attempt(async () => {
-    // Whoever owns the directory may have put something else there for root to read.
+    // The owner of the directory may have put another file there for root to read.
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
