@@ -12,6 +12,11 @@ export interface PlantedBug {
 /** Waits that would take a minute. Applied to the copy that plays a hurried scenario, with a planted bug or without. */
 export const hurried: readonly Edit[] = [
   { anchor: 'addressGraceMs = 6e4', instead: 'addressGraceMs = 300' },
+  // The bundler writes the number into comparisons.
+  { anchor: 'return deadMs < 6e4 ?', instead: 'return deadMs < 300 ?' },
+  { anchor: 'if (deadMs < 6e4) return', instead: 'if (deadMs < 300) return' },
+  { anchor: 'world.deadMs(facts) >= 6e4', instead: 'world.deadMs(facts) >= 300' },
+  { anchor: 'endedMs >= 6e4', instead: 'endedMs >= 300' },
   { anchor: 'Math.max(10 * settleMs, 3e4)', instead: 'Math.max(10 * settleMs, 300)' },
 ];
 
