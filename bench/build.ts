@@ -43,7 +43,10 @@ async function nodeWith(node: string, flags: string): Promise<string> {
   return script;
 }
 
-/** The flags of the service's unit, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one run. */
+/**
+ * The flags of the service's unit, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one
+ * run.
+ */
 async function flagsOfTheUnit(from: string): Promise<string> {
   const unit = await readFile(join(from, 'systemd/dropcast.service'), 'utf8');
   const [, flags = ''] = /^ExecStart=\S+node (.*) \S+main\.js/m.exec(unit) ?? [];

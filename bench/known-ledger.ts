@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Makes files in folders, and a ledger in which all of them are done: `node known-ledger.ts ROOT DIRECTORY FILES FOLDERS`, by the
- * checkout that is measured, so that the ledger has its schema.
+ * Makes files in folders, and a ledger in which all of them are done: `node known-ledger.ts ROOT DIRECTORY FILES
+ * FOLDERS`, by the checkout that is measured, so that the ledger has its schema.
  */
 const [root = '', directory = '', files = '0', folders = '1'] = process.argv.slice(2);
 const inbox = join(directory, 'inbox');

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * From here on, everything temporary lies in one folder, which is gone when this process ends, together with all programs that it
- * started: also after a failure or Ctrl-C.
+ * From here on, everything temporary lies in one folder, which is gone when this process ends, together with all
+ * programs that it started: also after a failure or Ctrl-C.
  */
 export function leaveNothing(): void {
   const folder = mkdtempSync(join(tmpdir(), 'dropcast-bench-'));

@@ -10,7 +10,8 @@ import type * as theRandom from '../test/reliability/simulation/machine/random.t
 import type * as theService from '../test/reliability/simulation/service.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-// A process of its own, because it replaces clocks, disk and network of everything that it loads: budget.bench.ts starts it.
+// A process of its own, because it replaces clocks, disk and network of everything that it loads: budget.bench.ts
+// starts it.
 
 /** One hour of a daemon on the virtual machine of the simulation. */
 export interface Hour {

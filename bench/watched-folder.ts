@@ -10,7 +10,9 @@ import type { Running } from './child.ts';
 import { longest, tellingPauses } from './pauses/pauses.ts';
 import type { Longest } from './pauses/pauses.ts';
 
-/** Flags for `run`: the one of the unit that a build's Node lacks, and the heap that Node takes under `MemoryHigh=384M`. */
+/**
+ * Flags for `run`: the one of the unit that a build's Node lacks, and the heap that Node takes under `MemoryHigh=384M`.
+ */
 export const asInTheUnit = ['--jitless', '--max-old-space-size=256'];
 
 /** A daemon's configuration and state in a temporary directory, with an inbox. */

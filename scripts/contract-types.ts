@@ -26,7 +26,10 @@ const OPTIONS = {
   $refOptions: { resolve: { external: false } },
 };
 
-/** The tool reads JSON schemas, which keep their parts under `definitions`, and accepts no description next to a reference. */
+/**
+ * The tool reads JSON schemas, which keep their parts under `definitions`, and accepts no description next to a
+ * reference.
+ */
 function inDefinitions(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(inDefinitions);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,8 +1,8 @@
 import { arrows, homes, packages } from '../oxlint.config.ts';
 
 /**
- * @returns docs/folders.mmd: the folders of `src/` and the packages, and which imports which, from the rules of the linter. An arrow
- *   that follows from others is left out; a dotted one is for types alone.
+ * @returns docs/folders.mmd: the folders of `src/` and the packages, and which imports which, from the rules of the
+ *   linter. An arrow that follows from others is left out; a dotted one is for types alone.
  */
 export function foldersDiagram(): string {
   const lines = Object.entries(imports).flatMap(([folder, { uses, types = [] }]) => [

@@ -38,7 +38,10 @@ async function isStale(file: GeneratedFile, root: string): Promise<boolean> {
   return current !== (await file.content());
 }
 
-/** `npm run generate` writes every generated file, `npm run generate -- --check` only says which are stale (exit code 1). */
+/**
+ * `npm run generate` writes every generated file, `npm run generate -- --check` only says which are stale (exit code
+ * 1).
+ */
 async function main(args: readonly string[]): Promise<void> {
   const root = resolve(import.meta.dirname, '..');
   const stale = await staleFiles(generatedFiles, root);

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { packPackages } from './pack/pack-packages.ts';
 
-/** `npm run pack` writes build/*.tgz: @dropcast/client, @dropcast/sandbox, @dropcast/recorder and dropcast, as they are published. */
+/**
+ * `npm run pack` writes build/*.tgz: @dropcast/client, @dropcast/sandbox, @dropcast/recorder and dropcast, as they are
+ * published.
+ */
 if (import.meta.main) {
   try {
     for (const { file, sizeBytes, entries } of await packPackages(resolve(import.meta.dirname, '..'))) {

@@ -3,7 +3,10 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { buildPackage } from './package/build.ts';
 
-/** `npm run package` writes build/dropcast_VERSION_ARCHITECTURE.deb; `--all` also an .rpm and a PKGBUILD; `--fast` compresses little, `--version` tries an upgrade. */
+/**
+ * `npm run package` writes build/dropcast_VERSION_ARCHITECTURE.deb; `--all` also an .rpm and a PKGBUILD; `--fast`
+ * compresses little, `--version` tries an upgrade.
+ */
 async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

@@ -10,7 +10,10 @@ export interface BundledRows {
   readonly rows: readonly (BundledFile & NextSteps)[];
 }
 
-/** Plays each row of a bundle through the machine. @returns a line for each file, and whether the machine decides as it did there */
+/**
+ * Plays each row of a bundle through the machine. @returns a line for each file, and whether the machine decides as it
+ * did there
+ */
 export function replay({
   rows,
   attempts,

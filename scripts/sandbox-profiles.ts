@@ -1,7 +1,10 @@
 import { openPoints, profiles, switchNames } from '../packages/sandbox/src/profiles/switch-table.ts';
 import { recognitions } from '../packages/recorder/src/compare/recognitions.ts';
 
-/** docs/sandbox-profiles.md: how the sandbox can settle the points that the specification leaves open, and what dropcast does with each. */
+/**
+ * docs/sandbox-profiles.md: how the sandbox can settle the points that the specification leaves open, and what dropcast
+ * does with each.
+ */
 export function sandboxProfiles(): string {
   const points = Object.entries(openPoints).map(
     ([name, { about, values, why, dropcast }]) =>

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** Where `dropcast@.service` is another one than `dropcast.service`: its names. Each must be in the unit, or it has moved on. */
+/**
+ * Where `dropcast@.service` is another one than `dropcast.service`: its names. Each must be in the unit, or it has
+ * moved on.
+ */
 const replacements: readonly (readonly [of: string, by: string])[] = [
   [
     '# dropcast as a service. A drop-in gives it access to the folders of your configuration: `dropcast systemd drop-in` writes it.',

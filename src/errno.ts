@@ -1,6 +1,9 @@
 import { constants } from 'node:os';
 
-/** Errors of file systems that Node knows no name for: it says 'Unknown system error -122' (uv.h lists those that it knows). */
+/**
+ * Errors of file systems that Node knows no name for: it says 'Unknown system error -122' (uv.h lists those that it
+ * knows).
+ */
 const unnamed = new Map([
   [-constants.errno.EDQUOT, 'EDQUOT'],
   [-constants.errno.ESTALE, 'ESTALE'],

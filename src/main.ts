@@ -70,7 +70,10 @@ function workingDirectory(): string | null {
   }
 }
 
-/** A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack trace. */
+/**
+ * A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack
+ * trace.
+ */
 function report(error: unknown, { isJson }: { readonly isJson: boolean }): number {
   const usage = usageExitCode(error);
   const exit = usage ?? (error instanceof CommandError ? error.exitCode : exitCodes.failed);

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The sample media of `dropcast demo`: in a published package they have a folder of their own, elsewhere the tests use them too. */
+/**
+ * The sample media of `dropcast demo`: in a published package they have a folder of their own, elsewhere the tests use
+ * them too.
+ */
 export function sampleMedia(): string {
   const published = packageFile('samples');
   return existsSync(published) ? published : packageFile('test/media');
@@ -20,8 +23,9 @@ export function packageManifest(): string {
 }
 
 /**
- * The absolute path of a file of the package. This module is one level below the root in the sources (src/), in their build (dist/) and in
- * the bundle of the installed package (dist/, one folder). Deeper modules are not, so they call this one.
+ * The absolute path of a file of the package. This module is one level below the root in the sources (src/), in their
+ * build (dist/) and in the bundle of the installed package (dist/, one folder). Deeper modules are not, so they call
+ * this one.
  */
 function packageFile(name: 'package.json' | 'samples' | 'test/media'): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url));

@@ -10,8 +10,8 @@ export function isRefusal(code: string): boolean {
 }
 
 /**
- * Why this process may not read a file or directory, and the command that lets it. Names the directory above that cannot be entered, where
- * there is one: a right on the file alone would change nothing.
+ * Why this process may not read a file or directory, and the command that lets it. Names the directory above that
+ * cannot be entered, where there is one: a right on the file alone would change nothing.
  *
  * @param path absolute
  * @param code errno name of the refusal
@@ -34,8 +34,8 @@ export async function closedPath(path: string): Promise<string> {
 }
 
 /**
- * The command that lets a user read a file, or list and enter a directory. It works on a file of mode 600 too: setfacl(1) computes the mask
- * anew, so that the entry takes effect.
+ * The command that lets a user read a file, or list and enter a directory. It works on a file of mode 600 too:
+ * setfacl(1) computes the mask anew, so that the entry takes effect.
  */
 export function grantCommand(path: string, kind: 'file' | 'directory', user: string): string {
   return `sudo setfacl -m u:${user}:${kind === 'file' ? 'r' : 'rx'} -- ${shellWord(path)}`;

@@ -8,7 +8,10 @@ export function isServiceUser(): boolean {
   return userOfProcess() === SERVICE_USER;
 }
 
-/** Pure: a command for the operator. The installed service takes commands from root alone, so there it begins with `sudo`. */
+/**
+ * Pure: a command for the operator. The installed service takes commands from root alone, so there it begins with
+ * `sudo`.
+ */
 export function operatorCommand(command: string, isService = isServiceUser()): string {
   return isService ? `sudo ${command}` : command;
 }

@@ -12,7 +12,10 @@ export interface StopSignals {
   commandEnded(): void;
 }
 
-/** Of a stop after the first signal, with 45 s for uploads and 30 s for the answer to a request: nothing takes longer unless it hangs. */
+/**
+ * Of a stop after the first signal, with 45 s for uploads and 30 s for the answer to a request: nothing takes longer
+ * unless it hangs.
+ */
 const longestStopMs = 90_000;
 
 /** Of everything that was cut. Half of it is enough on a busy machine; the promise is a second. */
@@ -47,7 +50,8 @@ export function createStopSignals(): StopSignals {
     takeOver: () => {
       process.on('SIGTERM', stop).on('SIGINT', stop);
       process.on('SIGHUP', (signal) => (reload === null ? stop(signal) : reload()));
-      // Node removes the handlers while it tears down, and a late signal would then kill a process that has stopped cleanly.
+      // Node removes the handlers while it tears down, and a late signal would then kill a process that has stopped
+      // cleanly.
       process.on('exit', () => process.exit());
     },
     stopping: stopping.signal,
@@ -60,8 +64,8 @@ export function createStopSignals(): StopSignals {
 }
 
 /**
- * Ends this process as the signal does without a handler. Not `process.exit`: it waits for every thread, and one that reads from a
- * mount whose server is gone does not return (measured). The ledger is always consistent.
+ * Ends this process as the signal does without a handler. Not `process.exit`: it waits for every thread, and one that
+ * reads from a mount whose server is gone does not return (measured). The ledger is always consistent.
  */
 function endBy(signal: NodeJS.Signals): void {
   for (const name of names) process.removeAllListeners(name);

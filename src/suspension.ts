@@ -1,6 +1,9 @@
 /** Ctrl-Z and `fg`, for a command that has changed the modes of the terminal. */
 export interface Suspension extends Disposable {
-  /** Stops this process and those that it shares the terminal with, as Ctrl-Z does while the terminal has its usual modes. */
+  /**
+   * Stops this process and those that it shares the terminal with, as Ctrl-Z does while the terminal has its usual
+   * modes.
+   */
   suspend(): void;
 }
 

@@ -51,8 +51,8 @@ export async function syncsPerFile(build: Build, files: number): Promise<number 
 
 interface Station extends AsyncDisposable {
   /**
-   * What it cost from its start until the counts of the daemon are so. Each question costs it about 15 ms, so where the service knows
-   * when nearly all is done, the daemon is not asked before.
+   * What it cost from its start until the counts of the daemon are so. Each question costs it about 15 ms, so where the
+   * service knows when nearly all is done, the daemon is not asked before.
    */
   until(isSo: (counts: Counts) => boolean, first?: { readonly published: number }): Promise<Flow>;
 }
@@ -112,7 +112,9 @@ function tracing(report: string): readonly string[] {
   return ['strace', '-f', '-c', '-I', '4', '-D', '-o', report, '-e', 'trace=fsync,fdatasync'];
 }
 
-/** Sizes that differ, as those of real files: equal ones would be compared by their content. Nothing is stored for them. */
+/**
+ * Sizes that differ, as those of real files: equal ones would be compared by their content. Nothing is stored for them.
+ */
 function makeFiles(inbox: string, files: number): void {
   for (let n = 0; n < files; n += 1) {
     const folder = join(inbox, `${Math.floor(n / 1_000)}`);

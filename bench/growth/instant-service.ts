@@ -3,8 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A service that costs its client nothing: it keeps no body, and a video is ready with its last byte. It runs in a process of its
- * own, so that its work is not counted as dropcast's.
+ * A service that costs its client nothing: it keeps no body, and a video is ready with its last byte. It runs in a
+ * process of its own, so that its work is not counted as dropcast's.
  */
 const videos: { readonly id: string; status: 'pending' | 'ready' }[] = [];
 let published = 0;

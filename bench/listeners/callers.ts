@@ -15,7 +15,10 @@ export interface Calls {
   readonly isRepeated: boolean;
 }
 
-/** `node callers.ts SECONDS CALLS…`, each a JSON of {@link Calls}: calls the listeners at once, and prints how many connections it made. */
+/**
+ * `node callers.ts SECONDS CALLS…`, each a JSON of {@link Calls}: calls the listeners at once, and prints how many
+ * connections it made.
+ */
 const [seconds = '1', ...calls] = process.argv.slice(2);
 const sockets = new Set<Socket>();
 let made = 0;

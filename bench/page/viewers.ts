@@ -16,8 +16,8 @@ export async function view(page: Page, path: string): Promise<void> {
 }
 
 /**
- * Readers of a view, as its script makes them: each hears the stream of changes and asks for the view again when it is told of one,
- * one question at a time.
+ * Readers of a view, as its script makes them: each hears the stream of changes and asks for the view again when it is
+ * told of one, one question at a time.
  */
 export async function openViewers(page: Page, path: string, count: number): Promise<AsyncDisposable> {
   const streams = await Promise.all(Array.from({ length: count }, () => answer(page, '/live')));

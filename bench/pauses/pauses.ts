@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { until } from '../child.ts';
 import type { Running } from '../child.ts';
 
-/** The environment of a program that reports how long its event loop stood still. @param path an absolute path for the report */
+/**
+ * The environment of a program that reports how long its event loop stood still. @param path an absolute path for the
+ * report
+ */
 export function tellingPauses(path: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'tell.mjs')}`, BENCH_PAUSES: path };
 }

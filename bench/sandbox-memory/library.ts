@@ -11,8 +11,8 @@ export interface Snapshot {
 }
 
 /**
- * The snapshot of an empty sandbox with many ready videos in it, as the text of a request, piece by piece: it is larger than what this
- * process should hold either.
+ * The snapshot of an empty sandbox with many ready videos in it, as the text of a request, piece by piece: it is larger
+ * than what this process should hold either.
  *
  * @param count how many videos; they have descriptions of 300 characters, and are all in the same channel
  */

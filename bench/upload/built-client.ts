@@ -3,7 +3,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * The client of a checkout as JavaScript, as it is published: stripping types takes 40 MB, and WebAssembly, which `--jitless` has not.
+ * The client of a checkout as JavaScript, as it is published: stripping types takes 40 MB, and WebAssembly, which
+ * `--jitless` has not.
  *
  * @param folder where it is put
  * @returns the path of its module

@@ -5,8 +5,8 @@ import type { Profiler } from 'node:inspector';
 export type Coverage = readonly Profiler.ScriptCoverage[];
 
 /**
- * Preloaded with `node --import`: answers each message of the parent process with the calls since the last one. V8 counts the
- * calls of this thread only; those of the threads that hash are not in it.
+ * Preloaded with `node --import`: answers each message of the parent process with the calls since the last one. V8
+ * counts the calls of this thread only; those of the threads that hash are not in it.
  */
 if (process.send !== undefined) {
   const session = new Session();

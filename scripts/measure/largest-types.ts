@@ -4,7 +4,10 @@ import type { Figure } from './measure.ts';
 import { sourcesBelow } from './sources.ts';
 import type { Source } from './sources.ts';
 
-/** How many members each interface and each type that is an object has: nested ones, and those that it extends, included. */
+/**
+ * How many members each interface and each type that is an object has: nested ones, and those that it extends,
+ * included.
+ */
 export function typeFigures(root: string): readonly Figure[] {
   const sources = ['src', 'packages'].flatMap((folder) => sourcesBelow(root, folder));
   const files = new Map(

@@ -11,12 +11,14 @@ import type { Coverage } from './coverage.ts';
 import type { Figure } from './measure.ts';
 
 /**
- * What one ordinary file costs a reader: the calls of a real daemon from the moment the file is dropped until it is put away, beside
- * the walk of docs/design.md. A file before it has loaded, compiled and connected what the first one needs.
+ * What one ordinary file costs a reader: the calls of a real daemon from the moment the file is dropped until it is put
+ * away, beside the walk of docs/design.md. A file before it has loaded, compiled and connected what the first one
+ * needs.
  *
- * Counted are the files of `src` and of the packages in which a function began, these functions (closures included), and their calls.
- * The loop also ticks for no file about once a second; its ticks are in it. A function adds at most 100 calls: a look for open writers
- * visits every process, and the machine has more of them at one time than at another.
+ * Counted are the files of `src` and of the packages in which a function began, these functions (closures included),
+ * and their calls. The loop also ticks for no file about once a second; its ticks are in it. A function adds at most
+ * 100 calls: a look for open writers visits every process, and the machine has more of them at one time than at
+ * another.
  */
 export async function traceFigures(root: string): Promise<readonly Figure[]> {
   const page = readFileSync(join(root, 'docs/design.md'), 'utf8');

@@ -44,7 +44,10 @@ export const layouts: readonly Layout[] = [
   },
 ];
 
-/** Links to other pages of the repository, and pictures, would lead nowhere. Code like `client[key](id)` only looks like one. */
+/**
+ * Links to other pages of the repository, and pictures, would lead nowhere. Code like `client[key](id)` only looks like
+ * one.
+ */
 function withoutLinks(text: string): string {
   return text
     .replaceAll(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')

@@ -18,10 +18,12 @@ export interface Packed {
 }
 
 /**
- * Builds the packages from their sources, puts what is published of each into build/pack/NAME, and packs it into build/.
+ * Builds the packages from their sources, puts what is published of each into build/pack/NAME, and packs it into
+ * build/.
  *
  * @param root of the repository, with its node_modules
- * @throws with the output of tsc or npm when one of them fails, and for a sibling that is not wanted in exactly its version
+ * @throws with the output of tsc or npm when one of them fails, and for a sibling that is not wanted in exactly its
+ *   version
  */
 export async function packPackages(root: string): Promise<readonly Packed[]> {
   await rm(join(root, 'build/pack'), { recursive: true, force: true });
@@ -93,7 +95,10 @@ async function pack(root: string, directory: string): Promise<Packed> {
   return { file: join(root, 'build', filename), sizeBytes: size, entries: files.map(({ path }) => path).toSorted() };
 }
 
-/** npm packs the modes of the files, which come from the umask of whoever checked out and built: the same sources give the same bytes. */
+/**
+ * npm packs the modes of the files, which come from the umask of whoever checked out and built: the same sources give
+ * the same bytes.
+ */
 async function setModes(directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   for (const file of entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)))

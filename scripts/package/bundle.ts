@@ -11,8 +11,9 @@ export interface Bundle {
 }
 
 /**
- * One ES module for each command and for what several of them share: they are loaded when a command runs, as in the sources.
- * Names stay readable for whoever reads a stack trace; the same sources give the same bytes, wherever they lie.
+ * One ES module for each command and for what several of them share: they are loaded when a command runs, as in the
+ * sources. Names stay readable for whoever reads a stack trace; the same sources give the same bytes, wherever they
+ * lie.
  *
  * @param root of the repository, with its node_modules
  * @throws when something that is imported cannot be found

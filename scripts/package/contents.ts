@@ -17,7 +17,9 @@ import type { PrivateNode } from './private-node.ts';
 
 const HOME = 'usr/lib/dropcast';
 
-/** All files of the package but Node itself. @param root of the repository @param epochSeconds the time that they tell */
+/**
+ * All files of the package but Node itself. @param root of the repository @param epochSeconds the time that they tell
+ */
 export async function packageContents(
   root: string,
   node: Pick<PrivateNode, 'version' | 'licence'>,
@@ -104,8 +106,8 @@ async function systemFiles(read: (path: string) => Promise<string>): Promise<rea
 }
 
 /**
- * The example as it is installed: the key is a credential of the service, and a copy of it for another account has a state
- * directory of its own without a change.
+ * The example as it is installed: the key is a credential of the service, and a copy of it for another account has a
+ * state directory of its own without a change.
  *
  * @throws when the example has no such lines any more
  */

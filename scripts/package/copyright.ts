@@ -12,7 +12,8 @@ export interface Licence {
 }
 
 /**
- * /usr/share/doc/dropcast/copyright, machine-readable: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+ * /usr/share/doc/dropcast/copyright, machine-readable:
+ * https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
  *
  * @param own content of LICENSE
  */

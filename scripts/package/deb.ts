@@ -26,8 +26,8 @@ export function architectureOf(arch: string): string {
 }
 
 /**
- * Writes the package. The same files give the same bytes: owners, modes, times and their order are set, and the compression
- * does not depend on the number of processors.
+ * Writes the package. The same files give the same bytes: owners, modes, times and their order are set, and the
+ * compression does not depend on the number of processors.
  *
  * @param output the file to write; scratch files lie beside it
  * @param isFast compresses little, for tests: 3 s in place of a minute, and half as big again
@@ -36,7 +36,8 @@ export async function writeDeb(deb: Deb, output: string, isFast: boolean): Promi
   const scratch = await mkdtemp(`${output}.`);
   try {
     await writeTree([...deb.files, ...controlFiles(deb)], scratch, deb.epochSeconds);
-    // As many threads as there are processors: dpkg cuts the data into the same blocks for one (seen with 1 and 2, dpkg 1.21.22).
+    // As many threads as there are processors: dpkg cuts the data into the same blocks for one (seen with 1 and 2, dpkg
+    // 1.21.22).
     const compression = isFast ? ['-Zxz', '-z0'] : ['-Zxz'];
     await run('dpkg-deb', ['--root-owner-group', ...compression, '--build', scratch, output], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(deb.epochSeconds), LC_ALL: 'C', TZ: 'UTC' },
@@ -61,7 +62,10 @@ export function controlFiles({ version, architecture, files, scripts }: Deb): re
   ];
 }
 
-/** libatomic is linked by Node 26; getent, useradd and the user database are there on any Debian, systemd is not in a container. */
+/**
+ * libatomic is linked by Node 26; getent, useradd and the user database are there on any Debian, systemd is not in a
+ * container.
+ */
 function control(version: string, architecture: string, kibibytes: number): string {
   return `Package: dropcast
 Version: ${version}

@@ -4,7 +4,9 @@ import { allCommands } from './command-tree.ts';
 import type { CommandDocument, OptionDocument } from './command-tree.ts';
 import { indented, item, page, paragraph, plain, section, styled, subsection, verbatim } from './roff.ts';
 
-/** dropcast(8): the commands as --help has them, and what a service needs to be told beside. @param epochSeconds its day */
+/**
+ * dropcast(8): the commands as --help has them, and what a service needs to be told beside. @param epochSeconds its day
+ */
 export function programManual(program: CommandDocument, epochSeconds: number): string {
   return `${[
     page('DROPCAST', 8, epochSeconds),

@@ -11,8 +11,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /**
- * The guide to the installation and every page and picture that can be reached from it by links, with their links as they are on an
- * installed machine.
+ * The guide to the installation and every page and picture that can be reached from it by links, with their links as
+ * they are on an installed machine.
  *
  * @param read a file of the repository
  * @throws when a link leads to a file that is not packaged

@@ -4,7 +4,10 @@ import { isDirectory } from './packaged-file.ts';
 import type { PackagedFile } from './packaged-file.ts';
 import { machineOf } from './rpm.ts';
 
-/** What makepkg reads on Arch Linux: the recipe, which takes the Debian package apart, and the script of the installation. */
+/**
+ * What makepkg reads on Arch Linux: the recipe, which takes the Debian package apart, and the script of the
+ * installation.
+ */
 export function archFiles(
   deb: Deb,
   debFile: { readonly name: string; readonly sha256: string },

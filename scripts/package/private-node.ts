@@ -16,7 +16,8 @@ export interface PrivateNode {
 }
 
 /**
- * The Node that package-lock.json locks for this machine, without its symbols: 150 MB become 116, and nothing at run time needs them.
+ * The Node that package-lock.json locks for this machine, without its symbols: 150 MB become 116, and nothing at run
+ * time needs them.
  *
  * @throws when it was not installed
  */

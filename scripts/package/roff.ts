@@ -1,6 +1,9 @@
 /** Pieces of a manual page in the macros of man(7), which every reader of manuals knows: groff, mandoc and man.cgi. */
 
-/** Left-aligned and without hyphenation: names of variables and paths stay whole. @param epochSeconds the day that the page bears */
+/**
+ * Left-aligned and without hyphenation: names of variables and paths stay whole. @param epochSeconds the day that the
+ * page bears
+ */
 export function page(title: string, section: number, epochSeconds: number): string {
   const day = new Date(epochSeconds * 1000).toISOString().slice(0, 10);
   return `.TH ${title} ${section} ${day} dropcast\n.nh\n.ad l`;
@@ -60,7 +63,9 @@ function bold(text: string): string {
   return text === '' ? '' : `\\fB${text}\\fR`;
 }
 
-/** A backslash begins a request, and a bare hyphen, apostrophe or tilde may become a typographic one (groff_char(7)). */
+/**
+ * A backslash begins a request, and a bare hyphen, apostrophe or tilde may become a typographic one (groff_char(7)).
+ */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -12,7 +12,8 @@ const run = promisify(execFile);
 const machines: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 
 /**
- * Writes the package for Fedora and its kind, from the files and scripts of the Debian package. The same files give the same bytes.
+ * Writes the package for Fedora and its kind, from the files and scripts of the Debian package. The same files give the
+ * same bytes.
  *
  * @param output the file to write; scratch files lie beside it
  * @param isFast compresses little, for tests

@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * The time that everything in the package bears, in seconds: $SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/),
- * else of the last commit, else the day that the changes name first.
+ * The time that everything in the package bears, in seconds: $SOURCE_DATE_EPOCH
+ * (https://reproducible-builds.org/specs/source-date-epoch/), else of the last commit, else the day that the changes
+ * name first.
  *
  * @param changes content of CHANGELOG.md
  * @throws when none of the three says anything

@@ -2,7 +2,10 @@ import { doOverlap, isInWindow, nextMinute, parseWindow } from './day-window.ts'
 import type { DayWindow } from './day-window.ts';
 import { BANDWIDTH_FORM, parseBandwidth } from './units.ts';
 
-/** The limit of all uploads together by the time of day, in bytes per second; `null` is unlimited. No two windows overlap. */
+/**
+ * The limit of all uploads together by the time of day, in bytes per second; `null` is unlimited. No two windows
+ * overlap.
+ */
 export interface BandwidthHours {
   readonly windows: readonly (DayWindow & { readonly bytesPerSecond: number | null })[];
   /** At all other times. */

@@ -14,8 +14,9 @@ export interface MaskedText {
 const MASK = '[redacted]';
 
 /**
- * Hides what may be secret in a configuration, also in one that is wrong: values of secret keys however they are written (quoted, in
- * blocks, behind anchors), addresses other than that of the service, and words that look like keys, in comments too.
+ * Hides what may be secret in a configuration, also in one that is wrong: values of secret keys however they are
+ * written (quoted, in blocks, behind anchors), addresses other than that of the service, and words that look like keys,
+ * in comments too.
  */
 export function maskedText(text: string): MaskedText {
   if (text.length > MAX_CONFIG_SIZE) return { text: `${MASK}: longer than a configuration may be\n`, secrets: [] };
@@ -109,8 +110,8 @@ function looksSecret(word: string): boolean {
 }
 
 /**
- * Without what may let others in: user and password, secret parts of the path, query and fragment. A password may have any letter in it,
- * so all before the last @ is hidden.
+ * Without what may let others in: user and password, secret parts of the path, query and fragment. A password may have
+ * any letter in it, so all before the last @ is hidden.
  */
 function withoutAccess(address: string): string {
   return address

@@ -54,7 +54,10 @@ export function byPlace(a: Position, b: Position): number {
   return a.line - b.line || a.column - b.column;
 }
 
-/** `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if below it. */
+/**
+ * `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if
+ * below it.
+ */
 export function formatProblem(problem: Problem, cwd: string): string {
   const inside = relative(cwd, problem.file);
   const isElsewhere = inside === '' || inside.startsWith('..') || isAbsolute(inside);

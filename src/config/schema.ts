@@ -156,7 +156,9 @@ function parseMemberName(text: string): { ok: true; value: string } | { ok: fals
   };
 }
 
-/** Every key of the configuration with its default, range and meaning. `assemble.ts` turns the result into a `Config`. */
+/**
+ * Every key of the configuration with its default, range and meaning. `assemble.ts` turns the result into a `Config`.
+ */
 export const configSchema = z.strictObject({
   service: service.describe('The account at the video service.'),
   state_dir: path

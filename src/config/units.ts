@@ -29,7 +29,8 @@ export const PERCENT_FORM = 'a whole number with a per cent sign, like 85%';
 export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
 
 /**
- * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` as milliseconds. Refuses what is out of range; never adjusts it.
+ * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` as milliseconds. Refuses what is out of range; never
+ * adjusts it.
  *
  * @param range the shortest and the longest allowed, inclusive, written in the same way
  */

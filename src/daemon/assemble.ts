@@ -139,9 +139,9 @@ export function settingsOf(config: Config): ConductorSettings {
 }
 
 /**
- * Files in a folder that another dropcast has are left alone, also those that our ledger knows: as with a folder that is away,
- * their rows wait. So do those in a folder that does not answer: each call there would hold a thread, and a slot that others need. And
- * those that only other hosts of a fleet can read: not to find one here proves nothing.
+ * Files in a folder that another dropcast has are left alone, also those that our ledger knows: as with a folder that
+ * is away, their rows wait. So do those in a folder that does not answer: each call there would hold a thread, and a
+ * slot that others need. And those that only other hosts of a fleet can read: not to find one here proves nothing.
  *
  * @param whyOffLimits says why nothing in a folder may be touched, or null
  */

@@ -5,7 +5,10 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 
-/** Thrown at a start when rules name a channel or feed that the service does not have, and never had as far as the ledger knows. */
+/**
+ * Thrown at a start when rules name a channel or feed that the service does not have, and never had as far as the
+ * ledger knows.
+ */
 export class UnknownNamesError extends Error {
   override readonly name = 'UnknownNamesError';
   readonly findings: readonly UnknownNameFinding[];
@@ -20,8 +23,8 @@ export class UnknownNamesError extends Error {
 const longestMs = 3_000;
 
 /**
- * Asks the service for its channels and feeds before anything is sent. A name that files went to before was deleted there: that must not
- * keep a daemon from all its other work after a reboot, so the files wait for it.
+ * Asks the service for its channels and feeds before anything is sent. A name that files went to before was deleted
+ * there: that must not keep a daemon from all its other work after a reboot, so the files wait for it.
  *
  * @throws {UnknownNamesError} one of the others is a mistake
  */

@@ -82,10 +82,11 @@ export interface Daemon extends AsyncDisposable {
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the folders
- * are still scanned for the first time.
+ * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the
+ * folders are still scanned for the first time.
  *
- * @param built called when all parts are there and before any of them works on files: it may already be asked what it is doing
+ * @param built called when all parts are there and before any of them works on files: it may already be asked what it
+ *   is doing
  * @throws {AlreadyRunningError} another dropcast uses the state directory
  * @throws {UnknownNamesError} the service does not have a channel or feed of a rule
  * @throws {LedgerError} the state directory or the ledger cannot be used
@@ -288,7 +289,10 @@ class RunningDaemon implements Daemon {
     return this.stop(AbortSignal.abort());
   }
 
-  /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */
+  /**
+   * From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is
+   * closed.
+   */
   async #stop(hurry: AbortSignal): Promise<void> {
     this.expectations[Symbol.dispose]();
     await this.folders[Symbol.asyncDispose]();
@@ -298,7 +302,10 @@ class RunningDaemon implements Daemon {
   }
 }
 
-/** The log of a host of a fleet: an outage of the database is reported once, and everything that fails because of it is logged as debug. */
+/**
+ * The log of a host of a fleet: an outage of the database is reported once, and everything that fails because of it is
+ * logged as debug.
+ */
 export function withoutOutage(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>

@@ -1,7 +1,10 @@
 import { isObstacle } from '../view/waits.ts';
 import type { Wait } from '../view/waits.ts';
 
-/** `away`: the database of a fleet does not answer. `waiting`: everything waits. `frozen`: the files of some folders do. `paused`: a person wants nothing, or nothing of some folders, to begin. */
+/**
+ * `away`: the database of a fleet does not answer. `waiting`: everything waits. `frozen`: the files of some folders do.
+ * `paused`: a person wants nothing, or nothing of some folders, to begin.
+ */
 export type Health = 'ok' | 'away' | 'waiting' | 'frozen' | 'paused';
 
 /** Pure: one word, for monitoring. A folder without events is scanned instead: its files are found, so all is well. */

@@ -25,7 +25,9 @@ export async function inspectFolders({
   return found.flatMap((finding) => finding ?? []);
 }
 
-/** The id of our ledger; empty where there is none yet: then every mark belongs to another one. Null: it cannot be read. */
+/**
+ * The id of our ledger; empty where there is none yet: then every mark belongs to another one. Null: it cannot be read.
+ */
 async function ledgerIn(stateDir: string): Promise<string | null> {
   try {
     return (await readFile(join(stateDir, 'ledger.id'), 'utf8')).trim();

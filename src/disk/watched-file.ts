@@ -13,10 +13,11 @@ type FileLocation = Pick<Facts, 'folder' | 'path'> & Partial<Pick<Facts, 'id' | 
 export type IsWatched = (folder: string) => boolean;
 
 /**
- * Rows, receipts and messages are input: a damaged or hostile one may name any file of the machine. Only this host's configuration says
- * which folders dropcast may touch, so each row is checked before anything that it names is opened.
+ * Rows, receipts and messages are input: a damaged or hostile one may name any file of the machine. Only this host's
+ * configuration says which folders dropcast may touch, so each row is checked before anything that it names is opened.
  *
- * @throws {FileUnreadableError} the folder is not configured on this host, or a name leads out of it (`code` is `outside_folder`)
+ * @throws {FileUnreadableError} the folder is not configured on this host, or a name leads out of it (`code` is
+ *   `outside_folder`)
  */
 export function requireWatched<T extends FileLocation>(row: T, isConfigured: IsWatched): Watched<T> {
   const { folder, path, id, plan } = row;

@@ -1,6 +1,6 @@
 import { channel } from './postgres/connection.ts';
 
-/** What a member signals to the others besides its name, which means that it wrote rows. A host name has no colon. */
+/** Signals of a member to the others. Its plain name, without a colon, means that it wrote rows. */
 export type Hint = 'budget' | 'hosts' | 'free';
 
 /**

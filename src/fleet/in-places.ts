@@ -32,7 +32,8 @@ export function inPlaces(ledger: Ledger, places: Places): Ledger {
       return claim === null ? null : claimHere(claim, here(claim.facts));
     },
 
-    // Queues: the files of a queue are of one folder, so that leaving out whole queues leaves those of the others whole.
+    // Queues: the files of a queue are of one folder, so that leaving out whole queues leaves those of the others
+    // whole.
     heads: async (...asked) => (await ledger.heads(...asked)).map(named).filter(({ folder }) => places.isHere(folder)),
     lastStarts: async (limit) => (await ledger.lastStarts(limit)).map(named),
     before: ledger.before,

@@ -120,7 +120,7 @@ export function block(window: BudgetWindow, nowMs: number, { retryAfterMs, limit
   };
 }
 
-/** Limits a wait that the service asks for to 1 s to 1 h. After a longer one, it is asked hourly. */
+/** Limits a wait that the service asks for to 1 s to 1 h. A service that asks for more is polled hourly. */
 export function believedWait(ms: number): number {
   return Math.min(Math.max(ms, 1000), longestWaitMs);
 }

@@ -14,7 +14,7 @@ import type {
 import { toFailure } from './failure.ts';
 import type { LinkKind } from './service-links.ts';
 
-/** What the adapter needs in addition to the client. */
+/** The parts of the adapter besides the client. */
 export interface VideoHostParts {
   /** The client to use now: a reload may replace it. */
   client(): VideoClient;
@@ -161,8 +161,8 @@ function createNotFound(failure: Failure, { attempts }: Facts): Failure {
 }
 
 /**
- * A proxy has repeated the request while the service was carrying it out (draft-ietf-httpapi-idempotency-key-header section 2.7): a token is
- * used for one request only.
+ * A proxy has repeated the request while the service was carrying it out (draft-ietf-httpapi-idempotency-key-header
+ * section 2.7): a token is used for one request only.
  */
 function createUnderWay(failure: Failure): Failure {
   return { ...failure, kind: 'transient', inDoubt: true };

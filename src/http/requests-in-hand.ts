@@ -25,7 +25,10 @@ export class RequestsInHand {
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   readonly #waiting: (() => void)[] = [];
 
-  /** @param server its `requireHostHeader` must be off: Node answers requests without a host itself, and they would not be counted */
+  /**
+   * @param server its `requireHostHeader` must be off: Node answers requests without a host itself, and they would not
+   *   be counted
+   */
   watch(server: Server): void {
     // Otherwise Node answers these itself, too.
     server.on('checkExpectation', (request, response) => void server.emit('request', request, response));

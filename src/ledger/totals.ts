@@ -17,7 +17,7 @@ export interface Totals {
   readonly 'waiting since': { readonly oldest: number | null; readonly done: number | null };
   /** Local files to delete later. `nextAt`: when the next is due; null when only a full disk makes any of them go. */
   readonly deletions: { readonly files: number; readonly nextAt: number | null };
-  /** Files that were there before the first start and wait to be adopted, and how many of these were compared. */
+  /** Files that existed before the first start and wait to be adopted, and how many of them were compared. */
   readonly adoption: { readonly files: number; readonly compared: number };
 }
 

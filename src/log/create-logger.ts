@@ -33,7 +33,8 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGE = 8_192;
 
 /**
- * Creates the program's log. Creating it and writing to it never throw. No line contains a secret, a signed address or a line break.
+ * Creates the program's log. Creating it and writing to it never throw. No line contains a secret, a signed address or
+ * a line break.
  *
  * @param options see `LoggerOptions`; a secret added to `options.secrets` later is kept out of later lines
  * @returns the logger, and `close`, which must be awaited before the process exits: `process.exit` loses lines
@@ -142,9 +143,9 @@ class Recorder {
 }
 
 /**
- * Passes finished lines to a stream that it never ends, one write at a time. When that stream breaks (the reader of the pipe has
- * gone, the disk is full), lines are lost and nothing else: the program's work is worth more than its log. Every line tries again,
- * because a full disk may be cleared.
+ * Passes finished lines to a stream that it never ends, one write at a time. When that stream breaks (the reader of the
+ * pipe has gone, the disk is full), lines are lost and nothing else: the program's work is worth more than its log.
+ * Every line tries again, because a full disk may be cleared.
  */
 class BestEffortStream extends Writable {
   readonly #target: NodeJS.WritableStream;
@@ -153,7 +154,8 @@ class BestEffortStream extends Writable {
     // Lines stay strings, so that they can be joined into one write.
     super({ decodeStrings: false });
     this.#target = target;
-    // Without a listener, EPIPE and ENOSPC would end the process. It stays attached: a write may fail after the log is closed.
+    // Without a listener, EPIPE and ENOSPC would end the process. It stays attached: a write may fail after the log is
+    // closed.
     target.on('error', ignore);
   }
 

@@ -5,7 +5,8 @@ import type { Level } from './line-format.ts';
 /**
  * Adds the priority prefix to lines for stderr when stderr goes to the journal, which otherwise records them as `info`.
  *
- * That `$JOURNAL_STREAM` is set proves nothing: desktop shells inherit it. Its value is device and inode of the stream (systemd.exec(5)).
+ * That `$JOURNAL_STREAM` is set proves nothing: desktop shells inherit it. Its value is device and inode of the stream
+ * (systemd.exec(5)).
  */
 export function priorityLines(
   lines: readonly string[],

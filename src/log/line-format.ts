@@ -77,7 +77,10 @@ function clock(time: string): string {
   return new Date(time).toLocaleTimeString('en-GB', { hour12: false });
 }
 
-/** ` key=value` per field; objects as `outer.inner=value`. Texts are quoted, so that a file name cannot pass for a field. */
+/**
+ * ` key=value` per field; objects as `outer.inner=value`. Texts are quoted, so that a file name cannot pass for a
+ * field.
+ */
 function pairs(fields: JsonObject, key: (name: string) => string): string {
   return flatten(fields, '')
     .map(

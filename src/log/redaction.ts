@@ -4,19 +4,21 @@ export const REDACTED = '[redacted]';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Keeps secrets out of the log: registered values in every encoding, and secrets that were not registered, by pattern. Every line passes twice:
- * each text on its own (`redactText`), then the finished line (`redactLine`). Redacting by field name alone was measured to miss
- * `message`, `stack` and class instances.
+ * Keeps secrets out of the log: registered values in every encoding, and secrets that were not registered, by pattern.
+ * Every line passes twice: each text on its own (`redactText`), then the finished line (`redactLine`). Redacting by
+ * field name alone was measured to miss `message`, `stack` and class instances.
  *
- * The client has its own `scrub` (packages/client, transport/scrub.ts): it knows the secrets of one exchange and cleans the messages of
- * its errors before anyone sees them, whole paths of signed addresses included. This one is the last net, for texts of unknown origin,
- * and keeps the path so that a log stays useful. They are not shared: the log must not load the HTTP client, nor the client the log.
+ * The client has its own `scrub` (packages/client, transport/scrub.ts): it knows the secrets of one exchange and cleans
+ * the messages of its errors before anyone sees them, whole paths of signed addresses included. This one is the last
+ * net, for texts of unknown origin, and keeps the path so that a log stays useful. They are not shared: the log must
+ * not load the HTTP client, nor the client the log.
  */
 export class SecretValues {
   #forms: readonly string[] = [];
 
   /**
-   * Registers a secret such as the API key. Meant for a handful, not for one per file: signed addresses are found by pattern.
+   * Registers a secret such as the API key. Meant for a handful, not for one per file: signed addresses are found by
+   * pattern.
    *
    * @param value ignored when it has fewer than 4 characters
    */
@@ -77,8 +79,8 @@ function replaceEach(text: string, forms: readonly string[]): string {
 }
 
 /**
- * Every spelling in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and base64url.
- * Longest first, so that no form leaves part of a longer one behind.
+ * Every spelling in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and
+ * base64url. Longest first, so that no form leaves part of a longer one behind.
  */
 function secretForms(value: string): readonly string[] {
   const forms = new Set([value, ...percentForms(value), JSON.stringify(value).slice(1, -1), ...base64Forms(value)]);
@@ -99,8 +101,8 @@ function percentForms(value: string): readonly string[] {
 }
 
 /**
- * Base64 packs 3 bytes into 4 characters, so inside a longer text (`user:key`) a value has one of three spellings, depending on
- * where it starts. Each form is the run of characters that depend on the value alone.
+ * Base64 packs 3 bytes into 4 characters, so inside a longer text (`user:key`) a value has one of three spellings,
+ * depending on where it starts. Each form is the run of characters that depend on the value alone.
  */
 function base64Forms(value: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -27,8 +27,9 @@ const MAX_REDACTED = 2 * MAX_TEXT;
 const MAX_LINE = 16 * MAX_TEXT;
 
 /**
- * Copies the fields of a log call into plain JSON data, at once, so that a later change does not alter the line. Reads only types it
- * knows: an instance of any other class is named, not walked (the `options` of an HTTP error hold the key). Never throws.
+ * Copies the fields of a log call into plain JSON data, at once, so that a later change does not alter the line. Reads
+ * only types it knows: an instance of any other class is named, not walked (the `options` of an HTTP error hold the
+ * key). Never throws.
  */
 export function serialize(value: unknown, options: SerializeOptions): JsonValue {
   return new Walk(options).value(value, 0);
@@ -168,8 +169,8 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * What may be printed of an error. An allow-list: got's HTTP errors carry the key and the signed address in `options`, `timings`,
- * `request` and `response`.
+ * What may be printed of an error. An allow-list: got's HTTP errors carry the key and the signed address in `options`,
+ * `timings`, `request` and `response`.
  */
 const ALLOWED = ['name', 'message', 'code', 'status', 'kind', 'cause'] as const;
 

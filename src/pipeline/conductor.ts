@@ -228,7 +228,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
-    /** Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger throws */
+    /**
+     * Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger
+     * throws
+     */
     interrupt: async (id: string, event: FileEvent, isTooLate?: AbortSignal): Promise<Applied> => {
       const applied = await runner.interrupt(id, event, isTooLate);
       loop.wake();
@@ -305,7 +308,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     comparison: rounds.comparison,
     /** Feeds that wait to be published, and why. */
     feedsWaiting: rounds.feedsWaiting,
-    /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+    /**
+     * Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or
+     * null.
+     */
     createsWaitUntil: unconfirmed.waitUntil,
     uploads: uploads.list,
     /** Bytes that left in uploads, also in those that broke off, since the start. */

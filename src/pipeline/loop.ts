@@ -3,7 +3,10 @@ import { failureOfMachine } from './file/failure.ts';
 import { createWakeUp } from './wake-up.ts';
 import type { WakeUp } from './wake-up.ts';
 
-/** The longest sleep of the loop. Known work rings earlier; this is a safety net for the unforeseen, such as a clock change. */
+/**
+ * The longest sleep of the loop. Known work rings earlier; this is a safety net for the unforeseen, such as a clock
+ * change.
+ */
 const tickMs = 1_000;
 
 /**

@@ -6,8 +6,8 @@ import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure, passesSoon } from './file/store-errors.ts';
 
 /**
- * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close.
- * Hosts that only take uploads have their own (upload-hosts.ts).
+ * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes
+ * until it may close. Hosts that only take uploads have their own (upload-hosts.ts).
  */
 export type Breaker = ReturnType<typeof createBreaker>;
 

@@ -85,7 +85,8 @@ export function pollPace(of: {
 const mostEarlyMs = 10 * 60_000;
 
 /**
- * Pure: how long to wait before the first poll when the budget is short: half the usual processing time, at most ten minutes.
+ * Pure: how long to wait before the first poll when the budget is short: half the usual processing time, at most ten
+ * minutes.
  *
  * @param oldestMs how long the oldest file has been in processing
  * @returns milliseconds

@@ -53,7 +53,10 @@ const mostRecalled = 200;
 /** An address is new for so long after its record was made. */
 const newForMs = 60_000;
 
-/** 410 Gone: this address worked once and has expired, however new it is. It says nothing about other addresses of its host. */
+/**
+ * 410 Gone: this address worked once and has expired, however new it is. It says nothing about other addresses of its
+ * host.
+ */
 const expiredStatus = 410;
 
 /** This many files with refused new addresses show that the host refuses all (design 5.5). */
@@ -216,7 +219,9 @@ export function createUploadHosts(world: {
       const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
       return { ok: false, failure: { ...failure, kind: 'offline', retryAfterMs } };
     },
-    /** A host took a file although it answered with a web page. Such an answer then counts as a success for this host. */
+    /**
+     * A host took a file although it answered with a web page. Such an answer then counts as a success for this host.
+     */
     believe: (upload: Upload): void => {
       if (believed.size >= mostRemembered) believed.clear();
       believed.add(originOf(upload.uploadUrl));

@@ -1,6 +1,6 @@
 /**
- * The known word that was probably meant, or null. At most a third of the word may differ (but always one letter), so that a
- * suggestion is nearly always right: no suggestion is better than a wrong one.
+ * The known word that was probably meant, or null. At most a third of the word may differ (but always one letter), so
+ * that a suggestion is nearly always right: no suggestion is better than a wrong one.
  */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   if (word.length > 50) return null;

@@ -2,8 +2,8 @@ import { lowerCaseSet, PATH_CHARS, SEGMENT_CHARS, single, SLASH, takes, type Cha
 import type { Glob, GlobNode } from './glob.ts';
 
 /**
- * A glob as a small machine of steps, run over a path. It exists because a regular expression made from `*a*a*a*b` takes
- * (length of the path)^4 steps on a hostile name; this one visits every (step, position) at most once.
+ * A glob as a small machine of steps, run over a path. It exists because a regular expression made from `*a*a*a*b`
+ * takes (length of the path)^4 steps on a hostile name; this one visits every (step, position) at most once.
  */
 export interface GlobProgram {
   readonly steps: readonly Step[];
@@ -44,8 +44,8 @@ export function lowerCaseProgram(program: GlobProgram): GlobProgram {
 }
 
 /**
- * Runs the program over a whole path, given as code points. Returns the text of each capture, or null when it does not match.
- * Time and memory: at most (steps of the program) × (characters of the path).
+ * Runs the program over a whole path, given as code points. Returns the text of each capture, or null when it does not
+ * match. Time and memory: at most (steps of the program) × (characters of the path).
  */
 export function runProgram(program: GlobProgram, path: readonly number[]): string[] | null {
   const slots = findSlots(program, path);

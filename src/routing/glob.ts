@@ -156,7 +156,10 @@ class GlobParser {
   }
 }
 
-/** Reads a class such as `[!a-z]` from the character after its `[` to the one after its `]`. A `]` in first place is a character. */
+/**
+ * Reads a class such as `[!a-z]` from the character after its `[` to the one after its `]`. A `]` in first place is a
+ * character.
+ */
 function readClass(chars: readonly string[], start: number): { readonly set: CharSet; readonly end: number } {
   const negated = chars[start] === '!' || chars[start] === '^';
   const ranges: [number, number][] = [];

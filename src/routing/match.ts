@@ -30,8 +30,8 @@ export function compileMatch(glob: string): Matcher {
 }
 
 /**
- * Compiles `include` and `exclude` to one predicate: at least one pattern of `include` must match a path and none of `exclude`.
- * Unlike in rules, case does not matter: cameras write CLIP.MP4.
+ * Compiles `include` and `exclude` to one predicate: at least one pattern of `include` must match a path and none of
+ * `exclude`. Unlike in rules, case does not matter: cameras write CLIP.MP4.
  */
 export function compileFilter(include: readonly string[], exclude: readonly string[]): (path: string) => boolean {
   const isIncluded = compileAny(include);

@@ -32,7 +32,10 @@ export function renderDescription(template: string, context: TemplateContext): s
   return manyLines(render(template, context, (value) => oneLine(withoutSmbCharacters(value)))) || null;
 }
 
-/** Renders tags: one line each, none empty, no duplicates. A template that is exactly `{dirs}` gives one tag per sub-folder. */
+/**
+ * Renders tags: one line each, none empty, no duplicates. A template that is exactly `{dirs}` gives one tag per
+ * sub-folder.
+ */
 export function renderTags(templates: readonly string[], context: TemplateContext): string[] {
   return distinct(
     templates.flatMap((template) => renderTag(template, context)).map((tag) => oneLine(withoutSmbCharacters(tag))),
@@ -47,9 +50,10 @@ function renderTag(template: string, context: TemplateContext): string[] {
 const KEEPS_SLASHES: readonly string[] = ['dir', 'dirs', 'path'] satisfies TemplateWord[];
 
 /**
- * Renders a directory inside the folder, as a relative path with `/`; an empty result is the folder itself. It never leads out
- * of the folder or to a hidden name: empty and `.` segments are dropped, dots at the start of a segment and control characters
- * become `_`, and a `/` separates only in the template and in the values of `{dir}`, `{dirs}` and `{path}`.
+ * Renders a directory inside the folder, as a relative path with `/`; an empty result is the folder itself. It never
+ * leads out of the folder or to a hidden name: empty and `.` segments are dropped, dots at the start of a segment and
+ * control characters become `_`, and a `/` separates only in the template and in the values of `{dir}`, `{dirs}` and
+ * `{path}`.
  */
 export function renderDirectory(template: string, context: TemplateContext): string {
   const text = render(template, context, (value, word) =>

@@ -17,8 +17,9 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * A name as its writer typed it. Over SMB, a Mac writes the characters that Windows forbids in names as private-use ones, and a Linux server
- * stores these (Microsoft's Services for Macintosh, [MS-SFM]; Samba's `vfs_fruit`, `fruit:encoding`).
+ * A name as its writer typed it. Over SMB, a Mac writes the characters that Windows forbids in names as private-use
+ * ones, and a Linux server stores these (Microsoft's Services for Macintosh, [MS-SFM]; Samba's `vfs_fruit`,
+ * `fruit:encoding`).
  */
 export function withoutSmbCharacters(name: string): string {
   return name.replace(/[\uF001-\uF029]/gu, (character) => {
@@ -30,7 +31,10 @@ export function withoutSmbCharacters(name: string): string {
 /** U+F020 to U+F029; the last two are a space and a dot at the end of a name. */
 const FORBIDDEN = '"*:<>?\\| .';
 
-/** Text that may have lines, for a description: line ends become `\n`, other control characters spaces, the ends are trimmed. */
+/**
+ * Text that may have lines, for a description: line ends become `\n`, other control characters spaces, the ends are
+ * trimmed.
+ */
 export function manyLines(text: string): string {
   return text
     .toWellFormed()

@@ -50,12 +50,12 @@ function sampleChar(set: CharSet): number {
 const BUDGET = 50_000;
 
 /**
- * Whether one of `earlier` matches every relative path that `later` matches. True is certain; false means no, or that the answer
- * would take too long.
+ * Whether one of `earlier` matches every relative path that `later` matches. True is certain; false means no, or that
+ * the answer would take too long.
  *
- * It walks through all characters `later` could read next and keeps, for each, the set of steps the earlier globs could be in
- * (the subset construction for the inclusion of regular languages). A path that ends `later` and no earlier glob is a
- * counterexample. Without earlier globs it answers whether `later` matches no path at all.
+ * It walks through all characters `later` could read next and keeps, for each, the set of steps the earlier globs could
+ * be in (the subset construction for the inclusion of regular languages). A path that ends `later` and no earlier glob
+ * is a counterexample. Without earlier globs it answers whether `later` matches no path at all.
  */
 export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boolean {
   const ours = new Automaton([later]);

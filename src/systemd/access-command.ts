@@ -12,8 +12,9 @@ export interface Owners {
 }
 
 /**
- * The command that gives the service access to a directory, and its owners access to what the service creates there: `done/` belongs to
- * the service, and without entries of their own the owners could neither list nor remove what is moved there.
+ * The command that gives the service access to a directory, and its owners access to what the service creates there:
+ * `done/` belongs to the service, and without entries of their own the owners could neither list nor remove what is
+ * moved there.
  *
  * @param service name and number of its user
  */
@@ -37,7 +38,8 @@ export function accessCommand(
 }
 
 /**
- * The command for a folder that the service uses as a member of its group, so that what it creates there belongs to that group (inode(7)).
+ * The command for a folder that the service uses as a member of its group, so that what it creates there belongs to
+ * that group (inode(7)).
  *
  * @returns null when the folder is set up that way already
  */

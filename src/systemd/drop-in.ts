@@ -34,7 +34,10 @@ export interface FolderNeeds extends ResolvedPath {
   readonly groups: readonly string[];
   /** Commands that a person must run to give the service access. */
   readonly commands: readonly string[];
-  /** The command that a person must run so that the folder's group can use what the service creates; null when none is needed. */
+  /**
+   * The command that a person must run so that the folder's group can use what the service creates; null when none is
+   * needed.
+   */
   readonly groupCommand: string | null;
 }
 
@@ -53,8 +56,8 @@ export function dropInText(needs: UnitNeeds): string {
 }
 
 /**
- * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that others added, such as another
- * credential.
+ * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that others added, such
+ * as another credential.
  */
 export function needsOf(text: string): ReadonlySet<string> {
   const keys =
@@ -63,8 +66,9 @@ export function needsOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * The service waits for mounts without requiring them. With RequiresMountsFor= one share that cannot be mounted keeps the service from
- * starting, whatever Restart= says, and unmounting it stops the service (seen on 252 and 257). WantsMountsFor= needs 256.
+ * The service waits for mounts without requiring them. With RequiresMountsFor= one share that cannot be mounted keeps
+ * the service from starting, whatever Restart= says, and unmounting it stops the service (seen on 252 and 257).
+ * WantsMountsFor= needs 256.
  */
 function mounts({ folders }: UnitNeeds): readonly string[] {
   const all = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
@@ -129,7 +133,10 @@ function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
   return isWritten ? [`ReadWritePaths=${unitWord(`-${path.path}`)}`] : [];
 }
 
-/** A writable path becomes a mount of its own, which NoExecPaths=/ of the unit does not cover: nothing there may be executed. */
+/**
+ * A writable path becomes a mount of its own, which NoExecPaths=/ of the unit does not cover: nothing there may be
+ * executed.
+ */
 function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }

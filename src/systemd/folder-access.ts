@@ -29,7 +29,8 @@ export interface AccessPlan {
 }
 
 /**
- * Finds the groups that the service must join to use all of these directories: only groups that open a directory otherwise closed.
+ * Finds the groups that the service must join to use all of these directories: only groups that open a directory
+ * otherwise closed.
  *
  * @param user the service's user with its present groups
  * @param directories from the outermost inwards
@@ -55,7 +56,8 @@ export async function planAccess(
 
 /**
  * Access by the mode alone: with an access control list the group bits are its mask, not the rights of the group
- * (acl(5)). Only the first matching class counts: rights of others do not help an owner without rights (path_resolution(7)).
+ * (acl(5)). Only the first matching class counts: rights of others do not help an owner without rights
+ * (path_resolution(7)).
  */
 export function isOpenByMode({ uid, gids }: Credentials, directory: Directory): boolean {
   const { mode, needs } = directory;

@@ -26,8 +26,8 @@ export interface LifecycleNotifier extends Disposable {
 const longestStartMs = 60_000;
 
 /**
- * How long a stop may ask for more time. Uploads have 45 s; whatever runs after this hangs. Every fact is on disk at any moment, so systemd
- * may kill the daemon then.
+ * How long a stop may ask for more time. Uploads have 45 s; whatever runs after this hangs. Every fact is on disk at
+ * any moment, so systemd may kill the daemon then.
  */
 const longestStopMs = 180_000;
 
@@ -35,8 +35,8 @@ const longestStopMs = 180_000;
 const scanCheckMs = 100;
 
 /**
- * How often to ask for more time, and for how much: systemd stops a daemon that no longer asks. It never shortens what the unit allows, and
- * covers the watchdog too (service_extend_timeout in systemd).
+ * How often to ask for more time, and for how much: systemd stops a daemon that no longer asks. It never shortens what
+ * the unit allows, and covers the watchdog too (service_extend_timeout in systemd).
  */
 const extendMs = 5_000;
 const extension: Notice = { EXTEND_TIMEOUT_USEC: '15000000' };
@@ -48,8 +48,8 @@ const statusMs = { least: 1_000, most: 5_000 };
 const waitPerUpdate = 100;
 
 /**
- * Reports the start at once. The stop begins when `stopping` fires and lasts until disposal, so that aborting uploads and the last backup of
- * the ledger have their time too.
+ * Reports the start at once. The stop begins when `stopping` fires and lasts until disposal, so that aborting uploads
+ * and the last backup of the ledger have their time too.
  *
  * @param notifier the connection to systemd; disposed with the result
  * @param options.stopping fires when the daemon begins to stop
@@ -180,7 +180,8 @@ function repeat(update: () => Promise<void>): Disposable {
 export const startingText = 'Scanning the folders';
 
 /**
- * The picture in one line, for `systemctl status`: `12 queued · 3 uploading · 1 needs you · API 412/1000`. Leaves out zeros.
+ * The picture in one line, for `systemctl status`: `12 queued · 3 uploading · 1 needs you · API 412/1000`. Leaves out
+ * zeros.
  *
  * @param now epoch milliseconds
  */

@@ -9,7 +9,9 @@ export type Notice = Readonly<Record<string, string>>;
 /** The way to the service manager. */
 export interface Notifier extends Disposable {
   readonly backend: NotifyBackend['name'];
-  /** Longest time between two `WATCHDOG=1`, milliseconds; null when the manager does not watch (sd_watchdog_enabled(3)). */
+  /**
+   * Longest time between two `WATCHDOG=1`, milliseconds; null when the manager does not watch (sd_watchdog_enabled(3)).
+   */
   readonly watchdogMs: number | null;
   /** Never throws: logs the first message that cannot be sent, and continues. */
   send(notice: Notice): void;

@@ -30,7 +30,10 @@ export function openBackend(
 /** SD_LISTEN_FDS_START of sd_listen_fds(3). */
 const firstFd = 3;
 
-/** `OpenFile=/run/systemd/notify:notify:graceful` in the unit: systemd ≥ 253 connects it, older versions ignore the line. */
+/**
+ * `OpenFile=/run/systemd/notify:notify:graceful` in the unit: systemd ≥ 253 connects it, older versions ignore the
+ * line.
+ */
 function openFd(env: Environment, pid: number): NotifyBackend | null {
   const count = Number(env['LISTEN_FDS'] ?? 0);
   const at = (env['LISTEN_FDNAMES'] ?? '').split(':').indexOf('notify');
@@ -92,7 +95,10 @@ function openFfi(path: string): NotifyBackend | null {
 /** Longest name in a `sockaddr_un`, without the terminating NUL (unix(7)). */
 const longestName = 107;
 
-/** A `sockaddr_un`; null for other addresses, like `vsock:` of a virtual machine. An abstract name starts with NUL and has no terminator. */
+/**
+ * A `sockaddr_un`; null for other addresses, like `vsock:` of a virtual machine. An abstract name starts with NUL and
+ * has no terminator.
+ */
 function addressOf(path: string): Buffer | null {
   const isAbstract = path.startsWith('@');
   const name = Buffer.from(isAbstract ? `\0${path.slice(1)}` : `${path}\0`);
@@ -105,8 +111,8 @@ function addressOf(path: string): Buffer | null {
 const programMs = 10_000;
 
 /**
- * The program is a child process, so the unit needs `NotifyAccess=all`. It gets no environment but the socket. Runs one at a time: STATUS
- * must not arrive before READY.
+ * The program is a child process, so the unit needs `NotifyAccess=all`. It gets no environment but the socket. Runs one
+ * at a time: STATUS must not arrive before READY.
  */
 function openBinary(path: string, env: Environment, failed: (error: unknown) => void): NotifyBackend | null {
   const program = findProgram('systemd-notify', env);

@@ -23,8 +23,9 @@ export function findUser(name: string, passwd: string, group: string): ServiceUs
 }
 
 /**
- * The name of a user or a group; its number when the table has no name, as for those of a directory service, or one that systemd and
- * setfacl(1) would read differently: `27` is a number to them, and of two groups with one name they take the first.
+ * The name of a user or a group; its number when the table has no name, as for those of a directory service, or one
+ * that systemd and setfacl(1) would read differently: `27` is a number to them, and of two groups with one name they
+ * take the first.
  *
  * @param table text of passwd(5) or group(5)
  */
@@ -33,7 +34,10 @@ export function accountName(id: number, table: string): string {
   return name ?? String(id);
 }
 
-/** All names of a user or a group. Lines with + or - in front name no account: they include others (nsswitch.conf(5), "compat"). */
+/**
+ * All names of a user or a group. Lines with + or - in front name no account: they include others (nsswitch.conf(5),
+ * "compat").
+ */
 export function namesOf(id: number, table: string): readonly string[] {
   return linesOf(table).flatMap(([name = '', , number]) =>
     Number(number) === id && !/^[+-]/.test(name) ? [name] : [],

@@ -12,7 +12,10 @@ export interface Waypoint {
   readonly stats: Stats;
 }
 
-/** O_PATH of open(2), which Node does not name: opens without reading, so it blocks on nothing and needs no permission for the file. */
+/**
+ * O_PATH of open(2), which Node does not name: opens without reading, so it blocks on nothing and needs no permission
+ * for the file.
+ */
 const O_PATH = 0o10000000;
 
 /** S_ISVTX of inode(7). */
@@ -22,11 +25,12 @@ const STICKY = 0o1000;
 const MOST_LINKS = 40;
 
 /**
- * Walks to a path, name by name, and follows only links that root alone can change. This walk decides, as root, what the unit gets:
- * a user who could change a link on the way would choose the directory, the groups and the mounts of the service.
+ * Walks to a path, name by name, and follows only links that root alone can change. This walk decides, as root, what
+ * the unit gets: a user who could change a link on the way would choose the directory, the groups and the mounts of the
+ * service.
  *
- * Each step goes through the descriptor of the directory before it (`/proc/self/fd/N/name`), so the result is a way that existed, even
- * when directories are renamed during the walk.
+ * Each step goes through the descriptor of the directory before it (`/proc/self/fd/N/name`), so the result is a way
+ * that existed, even when directories are renamed during the walk.
  *
  * @param path absolute and normalised
  * @returns from `/` to the end; null when it does not exist, or this process may not go there
@@ -86,8 +90,9 @@ async function follow(way: Step[], link: Step, path: string): Promise<readonly s
 }
 
 /**
- * Whether only root can rename or replace what root has in this directory. With an access control list the group bits are its mask, so
- * rights of other users show there too (acl(5)). In a sticky directory everybody may write, but only the owner may replace an entry.
+ * Whether only root can rename or replace what root has in this directory. With an access control list the group bits
+ * are its mask, so rights of other users show there too (acl(5)). In a sticky directory everybody may write, but only
+ * the owner may replace an entry.
  */
 function isKept(stats: Stats): boolean {
   return isOurs(stats) && ((stats.mode & 0o022) === 0 || (stats.mode & STICKY) !== 0);

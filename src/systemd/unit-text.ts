@@ -12,9 +12,10 @@ export function unitWord(text: string): string {
 }
 
 /**
- * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount a user's directory over
- * any other. In quotation marks it stays part of the path, but systemd 257 hands the service what it read as text once more, and then loses
- * colons, quotation marks and backslashes (seen: 252 binds `/home/a"b`; 257 says `/rbind: No such file or directory`, or nothing with `-`).
+ * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount a
+ * user's directory over any other. In quotation marks it stays part of the path, but systemd 257 hands the service what
+ * it read as text once more, and then loses colons, quotation marks and backslashes (seen: 252 binds `/home/a"b`; 257
+ * says `/rbind: No such file or directory`, or nothing with `-`).
  *
  * @throws {UnitError} also when it contains such a character
  */
@@ -44,7 +45,9 @@ export function unitComment(text: string): string {
   return `# ${text}`;
 }
 
-/** The mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping"). */
+/**
+ * The mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping").
+ */
 export function mountUnit(mountPoint: string): string {
   const path = mountPoint.replaceAll(/^\/+|\/+$/g, '').replaceAll(/\/+/g, '/');
   if (path === '') return '-.mount';

@@ -8,7 +8,9 @@ export type Stage = 'settling' | 'queued' | 'uploading' | 'processing' | 'publis
 /** The word for a file on its way, or for how it ended. */
 export type StageOrEnd = Stage | End | 'ignored';
 
-/** The states of each stage, as files are shown. A file that waits for another try is in the stage that it will resume. */
+/**
+ * The states of each stage, as files are shown. A file that waits for another try is in the stage that it will resume.
+ */
 export const statesIn: Readonly<Record<Stage, readonly string[]>> = {
   settling: ['settling'],
   queued: ['queued', 'creating', 'awaiting upload'],
@@ -74,8 +76,8 @@ export function stageOfState(state: string): StageOrEnd | null {
 }
 
 /**
- * Pure: counts by state in the words that people read. Counts alone do not tell which stages the files that wait for another try resume, so those
- * are counted apart.
+ * Pure: counts by state in the words that people read. Counts alone do not tell which stages the files that wait for
+ * another try resume, so those are counted apart.
  */
 export function countsAsRead(
   counts: Readonly<Record<string, number>>,

@@ -163,7 +163,10 @@ const goals: Readonly<Partial<Record<WaitCause, string>>> = {
   'unanswered creates': 'for answers to create requests',
 };
 
-/** Pure: one wait as a sentence without its full stop: `Everything waits: the service cannot be reached, since 14:02; next try at 14:07`. */
+/**
+ * Pure: one wait as a sentence without its full stop: `Everything waits: the service cannot be reached, since 14:02;
+ * next try at 14:07`.
+ */
 export function waitWords(wait: Wait, now: number): string {
   return `${subjectOf(wait)}: ${whyWords(wait, now)}`;
 }
@@ -215,7 +218,10 @@ const obstacles: ReadonlySet<WaitCause> = new Set<WaitCause>([
   'machine',
 ]);
 
-/** Pure: what a file waits for. The whole reason of an obstacle appears once on each surface; files refer to it: `waiting for the key`. */
+/**
+ * Pure: what a file waits for. The whole reason of an obstacle appears once on each surface; files refer to it:
+ * `waiting for the key`.
+ */
 export function fileWaitWords(wait: Wait, now: number): string {
   return isObstacle(wait) ? `waiting ${goalOf(wait)}` : whyWords({ ...wait, remedy: null }, now);
 }

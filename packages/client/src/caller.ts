@@ -32,7 +32,9 @@ export interface AskingOptions extends RequestOptions {
   readonly secrets?: readonly string[];
   /** Called with every failure, before the decision whether to try again. */
   readonly onFailure?: (error: unknown) => void;
-  /** How much time is left for the call, in milliseconds: a wait that would take longer is not begun. Default: enough. */
+  /**
+   * How much time is left for the call, in milliseconds: a wait that would take longer is not begun. Default: enough.
+   */
   readonly leftMs?: () => number;
 }
 

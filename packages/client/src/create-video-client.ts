@@ -21,8 +21,8 @@ import { createVideos } from './videos.ts';
  * Creates a client for the video service. It sends nothing before a method is called.
  *
  * @param options see `VideoClientOptions` for units, ranges and defaults
- * @throws {TypeError} an address is neither https nor on this machine, the key is empty or cannot be sent in a header, `ca` is not a
- *   certificate, or a number is out of its range
+ * @throws {TypeError} an address is neither https nor on this machine, the key is empty or cannot be sent in a header,
+ *   `ca` is not a certificate, or a number is out of its range
  */
 export function createVideoClient(options: VideoClientOptions): VideoClient {
   return openVideoClient(options, realSurroundings);

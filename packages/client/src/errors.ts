@@ -108,12 +108,18 @@ export class ServerError extends ServiceError {
   override readonly name = 'ServerError';
 }
 
-/** A 2xx answer that is not JSON, has another shape or is too long: often a proxy or a login page answers, not the service. */
+/**
+ * A 2xx answer that is not JSON, has another shape or is too long: often a proxy or a login page answers, not the
+ * service.
+ */
 export class UnreadableAnswerError extends ServiceError {
   override readonly name = 'UnreadableAnswerError';
 }
 
-/** 3xx. Never followed: a redirected PUT becomes an empty one that reports success, and a redirected request may give the key away. */
+/**
+ * 3xx. Never followed: a redirected PUT becomes an empty one that reports success, and a redirected request may give
+ * the key away.
+ */
 export class RedirectError extends ServiceError {
   override readonly name = 'RedirectError';
   readonly by: 'service' | 'upload address';
@@ -164,8 +170,8 @@ export class UploadConflictError extends UploadError {
 }
 
 /**
- * The upload address refused this file (any other 4xx), or no file may be sent to it: it is not https, contains a password, or leads
- * nearer to this machine than the service itself (`code` is `unsafe_upload_address`).
+ * The upload address refused this file (any other 4xx), or no file may be sent to it: it is not https, contains a
+ * password, or leads nearer to this machine than the service itself (`code` is `unsafe_upload_address`).
  */
 export class UploadRejectedError extends UploadError {
   override readonly name = 'UploadRejectedError';

@@ -39,7 +39,8 @@ export function analyticsPages(
     ask: (page) => caller.call(() => analyticsPage({ ...query, page: checkedPage(page) }), options),
     itemsOf: ({ records }) => records,
     idOf: ({ videoId }) => videoId,
-    // The specification shows no pages here: only an answer that counts more records than it has shown is one of several.
+    // The specification shows no pages here: only an answer that counts more records than it has shown is one of
+    // several.
     hasMore: ({ total }, soFar) => total !== null && total > soFar,
     limit,
   });

@@ -95,8 +95,8 @@ async function* eachOnce<Item, Page extends Counted>({
 }
 
 /**
- * Null instead of a 404 for the page after the last: api-spec section 4.1 has an empty page there, frameworks answer 404. A list that breaks
- * off in the middle must not look complete, so only if the pages before it were all of them.
+ * Null instead of a 404 for the page after the last: api-spec section 4.1 has an empty page there, frameworks answer
+ * 404. A list that breaks off in the middle must not look complete, so only if the pages before it were all of them.
  */
 async function orEnd<Page>(asked: Call<Page>, isComplete: boolean): Promise<Page | null> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Decides when a request may leave: to share an hourly allowance between parts of a program, or between programs. Every JSON request
- * passes it, repetitions included; uploads do not count against the service's limit and do not pass it.
+ * Decides when a request may leave: to share an hourly allowance between parts of a program, or between programs. Every
+ * JSON request passes it, repetitions included; uploads do not count against the service's limit and do not pass it.
  */
 export interface RequestGate {
   /**

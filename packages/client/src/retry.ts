@@ -19,8 +19,8 @@ const backoff = { firstMs: 500, mostMs: 8000 } as const;
 /**
  * Decides whether to send a failed request again, and when.
  *
- * @returns milliseconds to wait; null to give up: the error is permanent, the request must not be repeated, no attempt is left, or
- *   the service asks for a longer wait than is allowed
+ * @returns milliseconds to wait; null to give up: the error is permanent, the request must not be repeated, no attempt
+ *   is left, or the service asks for a longer wait than is allowed
  */
 export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | null {
   if (!(error instanceof ServiceError) || facts.attempt > facts.maxRetries) return null;
@@ -51,7 +51,10 @@ export function mayHaveHappened(error: unknown): boolean {
   return isPassing(error) && !(error instanceof RateLimitedError);
 }
 
-/** A service answers 409 to a key while it still carries out an earlier request with it (draft-ietf-httpapi-idempotency-key-header section 2.7). */
+/**
+ * A service answers 409 to a key while it still carries out an earlier request with it
+ * (draft-ietf-httpapi-idempotency-key-header section 2.7).
+ */
 function isUnderWay({ status }: ServiceError): boolean {
   return status === 409;
 }

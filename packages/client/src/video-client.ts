@@ -29,9 +29,14 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a request that may be repeated is tried again, 0 to 10; default: that of the client. */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client. */
+  /**
+   * The longest `Retry-After` that this call waits for, in milliseconds, 0 to 86,400,000; default: that of the client.
+   */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Called before each wait of this call, in addition to that of the client. If it throws, the error becomes a process warning. */
+  /**
+   * Called before each wait of this call, in addition to that of the client. If it throws, the error becomes a process
+   * warning.
+   */
   readonly onWait?: ((note: WaitNote) => void) | undefined;
   /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
   readonly priority?: string | undefined;
@@ -48,13 +53,17 @@ export interface CreateOptions extends RequestOptions {
 
 /** Videos and their files (api-spec section 4.1). */
 export interface Videos {
-  /** All videos that the query selects, in the order of the service, in pages. Sends nothing before it is awaited or iterated. */
+  /**
+   * All videos that the query selects, in the order of the service, in pages. Sends nothing before it is awaited or
+   * iterated.
+   */
   list(query?: VideoQuery, options?: RequestOptions): Pages<VideoListItem, VideoPage>;
   /** @throws {NotFoundError} there is no such video */
   get(id: string, options?: RequestOptions): Call<Video>;
   /**
-   * Creates a record; `send` then sends its file. Not repeated automatically, because that could create a second record, except where
-   * the service cannot have acted (nothing was sent, or it answered 429) or the client has `honoursIdempotencyKey`.
+   * Creates a record; `send` then sends its file. Not repeated automatically, because that could create a second
+   * record, except where the service cannot have acted (nothing was sent, or it answered 429) or the client has
+   * `honoursIdempotencyKey`.
    */
   create(fields: NewVideo, options?: CreateOptions): Call<CreatedVideo>;
   /** Creates a record whose file the service fetches from an address. Repeated as rarely as `create`. */
@@ -62,7 +71,8 @@ export interface Videos {
   /** @returns the changed video if the answer contains it (the specification does not show it), otherwise null */
   update(id: string, changes: VideoChanges, options?: RequestOptions): Call<Video | null>;
   /**
-   * Deletes a video with all its assets; it cannot be undone. If a repetition finds nothing, the first attempt has done it.
+   * Deletes a video with all its assets; it cannot be undone. If a repetition finds nothing, the first attempt has done
+   * it.
    * @throws {NotFoundError} there was no such video to begin with
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
@@ -73,13 +83,16 @@ export interface Videos {
    */
   upload(source: UploadSource, fields: NewVideo, options?: UploadCallOptions): Promise<UploadedVideo>;
   /**
-   * Sends the file of a record. After a PUT that failed it asks for the status of the video, and sends again, at most `maxRetries`
-   * times, only if that is `pending`: so no file arrives twice, and a lost answer is recognised. See `askAfterFailure`.
+   * Sends the file of a record. After a PUT that failed it asks for the status of the video, and sends again, at most
+   * `maxRetries` times, only if that is `pending`: so no file arrives twice, and a lost answer is recognised. See
+   * `askAfterFailure`.
    *
    * @throws {FileVanishedError | FileUnreadableError} the file is not there or cannot be read
    * @throws {FileChangedError} the file changed while it was sent, or the stream has another length
-   * @throws {AddressDeadError | UploadConflictError | UploadRejectedError | UploadServerError} the upload address refuses
-   * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no byte moved, or the connection broke, in the last attempt
+   * @throws {AddressDeadError | UploadConflictError | UploadRejectedError | UploadServerError} the upload address
+   *   refuses
+   * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no byte moved, or the connection broke, in the
+   *   last attempt
    * @throws {RedirectError} the upload address redirects, which is never followed
    * @throws {VideoFailedError} the answer was lost, and the service says that the video failed
    */
@@ -152,8 +165,8 @@ export interface VideoQuery {
 }
 
 /**
- * A list in pages. `for await` gives each item once, over all pages, until a page is empty; it does not rely on `total`, which changes
- * while pages are read.
+ * A list in pages. `for await` gives each item once, over all pages, until a page is empty; it does not rely on
+ * `total`, which changes while pages are read.
  */
 export interface Pages<T, Page> extends AsyncIterable<T> {
   /** @param page from 1 */
@@ -195,8 +208,8 @@ export interface SeekableSource {
   /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
   /**
-   * Called once per attempt; the reader is disposed of when the attempt has ended. Opens the same bytes each time, `sizeBytes` of them.
-   * For open files see `readOpenFile`.
+   * Called once per attempt; the reader is disposed of when the attempt has ended. Opens the same bytes each time,
+   * `sizeBytes` of them. For open files see `readOpenFile`.
    */
   openReader(): Promise<BodyReader>;
 }

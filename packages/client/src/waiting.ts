@@ -6,8 +6,8 @@ export interface WaitNote {
   /** In words: `get video`, `upload file`. */
   readonly operation: string;
   /**
-   * `rate limited`: the service, or its upload address, answered 429. `failed`: the last attempt failed in a way that may pass. `not ready`: the video is neither
-   * ready nor failed.
+   * `rate limited`: the service, or its upload address, answered 429. `failed`: the last attempt failed in a way that
+   * may pass. `not ready`: the video is neither ready nor failed.
    */
   readonly reason: 'rate limited' | 'failed' | 'not ready';
   /** Until the next request, in milliseconds. */

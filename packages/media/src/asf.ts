@@ -7,9 +7,9 @@ export function isAsf({ start }: MediaFile): boolean {
 }
 
 /**
- * ASF (WMV, WMA), Advanced Systems Format specification 1.20.3, sections 3.1, 3.2 and 5.1: a header object, in which the file properties
- * state the length of the file, then a data object, then indexes. A live broadcast states no lengths. Where only an index is cut, every
- * packet is there.
+ * ASF (WMV, WMA), Advanced Systems Format specification 1.20.3, sections 3.1, 3.2 and 5.1: a header object, in which
+ * the file properties state the length of the file, then a data object, then indexes. A live broadcast states no
+ * lengths. Where only an index is cut, every packet is there.
  */
 export async function asfEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const headerEnd = start.readBigUInt64LE(16);

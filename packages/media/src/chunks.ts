@@ -10,9 +10,9 @@ export function isOfChunks({ start }: MediaFile): boolean {
 }
 
 /**
- * WAV and AVI (RIFF), RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088), and AIFF (big-endian): a form of chunks with a 32-bit length each.
- * An RF64 has its lengths in the chunk `ds64`, and an AVI above 1 GB continues in forms of the type AVIX (OpenDML 1.02). A recorder writes
- * the lengths when it ends. A writer to a pipe cannot, and leaves a placeholder.
+ * WAV and AVI (RIFF), RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088), and AIFF (big-endian): a form of chunks with a
+ * 32-bit length each. An RF64 has its lengths in the chunk `ds64`, and an AVI above 1 GB continues in forms of the type
+ * AVIX (OpenDML 1.02). A recorder writes the lengths when it ends. A writer to a pipe cannot, and leaves a placeholder.
  */
 export async function chunksEnd({ readAt, size }: MediaFile): Promise<Verdict> {
   const form = await formAt(readAt, 0, size);
@@ -120,8 +120,9 @@ function soundEnd(form: Form, size: number): Verdict {
 }
 
 /**
- * Whether a length far beyond the file is no length but what writers to a pipe leave: all ones, the largest number of 31 bits, one of them less
- * a header (Amazon Polly: 0xFFFFFF9B), their last page or pages (SoX: 0x7FFFF000, GStreamer: 0x7FFF0000), or a round number (2,000,000,000).
+ * Whether a length far beyond the file is no length but what writers to a pipe leave: all ones, the largest number of
+ * 31 bits, one of them less a header (Amazon Polly: 0xFFFFFF9B), their last page or pages (SoX: 0x7FFFF000, GStreamer:
+ * 0x7FFF0000), or a round number (2,000,000,000).
  *
  * @param there bytes of the file that are there
  */
@@ -135,7 +136,10 @@ function isPlaceholder(length: number, there: number): boolean {
   return isNearLimit || isPage || isRound;
 }
 
-/** Where players stop: with the form, if its chunks fill it and one of them has media; else they read on, because it contradicts itself. */
+/**
+ * Where players stop: with the form, if its chunks fill it and one of them has media; else they read on, because it
+ * contradicts itself.
+ */
 function playersEnd(form: Form): number | null {
   const hasMedia = form.chunks.some(
     ({ id, length, content }) => length > 0 && (SAMPLES.has(id) || content.toString('latin1', 0, 4) === 'movi'),

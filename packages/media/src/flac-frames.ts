@@ -21,8 +21,8 @@ export interface Frame {
 }
 
 /**
- * The frames that begin in a piece of a file, RFC 9639, 9.1. A sound can look like the beginning of a frame: it has to have a right
- * checksum, and agree with what the file says about itself.
+ * The frames that begin in a piece of a file, RFC 9639, 9.1. A sound can look like the beginning of a frame: it has to
+ * have a right checksum, and agree with what the file says about itself.
  */
 export function framesIn(bytes: Buffer, info: StreamInfo): readonly Frame[] {
   const found: Frame[] = [];
@@ -34,8 +34,8 @@ export function framesIn(bytes: Buffer, info: StreamInfo): readonly Frame[] {
 }
 
 /**
- * Whether a frame that begins here is whole: its checksum, which is its end, is at one of the next places. Once in 65,536 places it is by
- * accident, so a frame that is cut may pass, and a whole one always does.
+ * Whether a frame that begins here is whole: its checksum, which is its end, is at one of the next places. Once in
+ * 65,536 places it is by accident, so a frame that is cut may pass, and a whole one always does.
  */
 export function isWholeFrame(bytes: Buffer): boolean {
   let crc = 0;

@@ -10,8 +10,9 @@ export async function isFlac({ readAt, start }: MediaFile): Promise<boolean> {
 }
 
 /**
- * FLAC, RFC 9639: blocks of metadata, of which the first says how many samples there are, then frames that say which samples they have.
- * Complete = one of the last frames has the last sample, and is whole. A stream of unknown length does not say.
+ * FLAC, RFC 9639: blocks of metadata, of which the first says how many samples there are, then frames that say which
+ * samples they have. Complete = one of the last frames has the last sample, and is whole. A stream of unknown length
+ * does not say.
  */
 export async function flacEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const why = await flacFlaw(readAt, size, afterTag(start));

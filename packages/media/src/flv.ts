@@ -7,8 +7,9 @@ export function isFlv({ start }: MediaFile): boolean {
 }
 
 /**
- * Flash Video, Adobe FLV specification 10.1, annex E: tags, each followed by its length. `filesize` in the first tag (`onMetaData`) is
- * the length of the whole where the writer knew it. Otherwise only a tag that breaks off shows, as in a stopped recording, which plays.
+ * Flash Video, Adobe FLV specification 10.1, annex E: tags, each followed by its length. `filesize` in the first tag
+ * (`onMetaData`) is the length of the whole where the writer knew it. Otherwise only a tag that breaks off shows, as in
+ * a stopped recording, which plays.
  */
 export async function flvEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const stated = statedSize(start);

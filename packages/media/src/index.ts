@@ -17,9 +17,9 @@ export type { ReadAt } from './media-file.ts';
 export type { Flaw, Verdict } from './verdict.ts';
 
 /**
- * The end of a media file, as the lengths and counts in its container state it. Reads a few pieces of the file, never the whole,
- * whatever is in it: at most 500 reads and 3 MiB, and 8 MiB more to find the last of thousands of fragments. Content that no container
- * here knows is sound (docs/decisions/0047).
+ * The end of a media file, as the lengths and counts in its container state it. Reads a few pieces of the file, never
+ * the whole, whatever is in it: at most 500 reads and 3 MiB, and 8 MiB more to find the last of thousands of fragments.
+ * Content that no container here knows is sound (docs/decisions/0047).
  *
  * @param size of the file in bytes
  * @throws what `readAt` throws, nothing else

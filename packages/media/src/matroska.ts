@@ -7,8 +7,8 @@ export function isMatroska({ start }: MediaFile): boolean {
 }
 
 /**
- * Matroska and WebM. RFC 8794, RFC 9559: an EBML header, then a Segment whose size is known once the writer has finished. A live recording
- * leaves the size unknown for ever, which is legal.
+ * Matroska and WebM. RFC 8794, RFC 9559: an EBML header, then a Segment whose size is known once the writer has
+ * finished. A live recording leaves the size unknown for ever, which is legal.
  */
 export async function matroskaEnd({ readAt, size }: MediaFile): Promise<Verdict> {
   let position = 0;
@@ -72,7 +72,10 @@ async function find(id: number, readAt: ReadAt, outer: Pick<Element, 'contentAt'
   return null;
 }
 
-/** Id and size take 1 to 4 and 1 to 8 bytes: one more than their first has leading zero bits. `null`: no element starts here. */
+/**
+ * Id and size take 1 to 4 and 1 to 8 bytes: one more than their first has leading zero bits. `null`: no element starts
+ * here.
+ */
 async function elementAt(readAt: ReadAt, at: number): Promise<Element | null> {
   const bytes = await readAt(at, LONGEST_HEADER);
   const idBytes = Math.clz32(bytes[0] ?? 0) - 23;

@@ -20,7 +20,10 @@ export class TooMuchError extends Error {}
 const MOST_READS = 500;
 /** 3 MiB for tables, and 8 MiB to search for the last fragment of a recording. */
 const MOST_BYTES = 11 * 1024 * 1024;
-/** Five packets of the longest kind of transport stream. Boxes and chunks that lie close together share one read of this length. */
+/**
+ * Five packets of the longest kind of transport stream. Boxes and chunks that lie close together share one read of this
+ * length.
+ */
 const START_BYTES = 1024;
 const MOST_BLOCKS = 4;
 

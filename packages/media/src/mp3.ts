@@ -9,8 +9,8 @@ export function isMp3({ start }: MediaFile): boolean {
 }
 
 /**
- * MP3: the first frame may hold an index (`Xing`, `Info`) with the length of all frames. Tools that cut or join files leave it as it
- * was, and players ignore it: a file is never held for it.
+ * MP3: the first frame may hold an index (`Xing`, `Info`) with the length of all frames. Tools that cut or join files
+ * leave it as it was, and players ignore it: a file is never held for it.
  */
 export async function mp3End({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const at = afterTag(start);

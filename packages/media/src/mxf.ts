@@ -7,9 +7,10 @@ export function isMxf({ start }: MediaFile): boolean {
 }
 
 /**
- * MXF, SMPTE ST 377-1: a row of keys, lengths and values, in partitions. The first partition says where the footer partition begins, once
- * the writer has closed the file; a writer that cannot go back leaves that open and ends with the footer and an index of all partitions.
- * Complete = there is a footer, and everything from its beginning ends inside the file.
+ * MXF, SMPTE ST 377-1: a row of keys, lengths and values, in partitions. The first partition says where the footer
+ * partition begins, once the writer has closed the file; a writer that cannot go back leaves that open and ends with
+ * the footer and an index of all partitions. Complete = there is a footer, and everything from its beginning ends
+ * inside the file.
  */
 export async function mxfEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const why = await mxfFlaw(readAt, size, start);

@@ -2,7 +2,10 @@ import type { MediaFile } from './media-file.ts';
 import { flawed, sound } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Recognises what is certainly no media file by its first bytes, as `file(1)` does: a log-in page, a source file, an archive. */
+/**
+ * Recognises what is certainly no media file by its first bytes, as `file(1)` does: a log-in page, a source file, an
+ * archive.
+ */
 export function noMedia({ start, size }: MediaFile): Verdict {
   const begins = start.toString('latin1');
   const known = signatures.find(([signature]) => begins.startsWith(signature));
@@ -33,7 +36,10 @@ const signatures: readonly (readonly [signature: string, what: string])[] = [
 /** Y4M video begins with a line of text, playlists and subtitles are text. */
 const VIDEO_IN_TEXT = 'YUV4MPEG2 ';
 
-/** Text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without structure are not judged. */
+/**
+ * Text as people and programs write it: valid UTF-8 or UTF-16 in lines, markup or JSON. A few bytes without structure
+ * are not judged.
+ */
 function textIn(start: Buffer, size: number): string | null {
   const text = decoded(start, size);
   // Text has no control characters but white space.

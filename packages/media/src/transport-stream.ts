@@ -7,9 +7,9 @@ export function isTransportStream({ start }: MediaFile): boolean {
 }
 
 /**
- * MPEG transport streams, ISO/IEC 13818-1: packets of equal length, each with the same byte at the same place. Nothing says how many
- * there are. So only a packet that breaks off tells that bytes are missing: the file ends behind the beginning of one. A stopped
- * recorder or download leaves most files like that, and they play.
+ * MPEG transport streams, ISO/IEC 13818-1: packets of equal length, each with the same byte at the same place. Nothing
+ * says how many there are. So only a packet that breaks off tells that bytes are missing: the file ends behind the
+ * beginning of one. A stopped recorder or download leaves most files like that, and they play.
  */
 export async function transportStreamEnd({ readAt, size, start }: MediaFile): Promise<Verdict> {
   const { packet, sync } = gridOf(start) ?? grids[0];
@@ -27,7 +27,9 @@ const SYNC = 0x47;
 /** Enough to be no accident. */
 const LEAST_PACKETS = 5;
 
-/** Bytes: plain packets, those with a time stamp in front (Blu-ray, AVCHD), those with error correction behind (DVB). */
+/**
+ * Bytes: plain packets, those with a time stamp in front (Blu-ray, AVCHD), those with error correction behind (DVB).
+ */
 const grids = [
   { packet: 188, sync: 0 },
   { packet: 192, sync: 4 },

@@ -23,8 +23,8 @@ export interface BarChart {
 }
 
 /**
- * Counts over time as bars, with the same numbers as a table below. The bars stretch with the page; the words around them are text of
- * the page, so that they do not.
+ * Counts over time as bars, with the same numbers as a table below. The bars stretch with the page; the words around
+ * them are text of the page, so that they do not.
  */
 export function barChart(bars: readonly Bar[], chart: BarChart): Html {
   const { label, per, unit, short = (name) => name } = chart;

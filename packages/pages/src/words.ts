@@ -1,6 +1,9 @@
 import { unsafeCharacters } from './unsafe-characters.ts';
 
-/** Text from outside, made visible and harmless: characters that could hide something appear as their numbers, `[U+202E]`. */
+/**
+ * Text from outside, made visible and harmless: characters that could hide something appear as their numbers,
+ * `[U+202E]`.
+ */
 export function visibleText(text: string): string {
   return text.replace(unsafeCharacters, numbered);
 }
@@ -9,7 +12,10 @@ function numbered(character: string): string {
   return `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/** As `visibleText`, for several lines. Line breaks and tabs stay as they are: a command that is copied must be the same. */
+/**
+ * As `visibleText`, for several lines. Line breaks and tabs stay as they are: a command that is copied must be the
+ * same.
+ */
 export function visibleLines(text: string): string {
   return text
     .split(/(\r?\n|\t)/)

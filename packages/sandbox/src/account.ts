@@ -9,7 +9,10 @@ export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'see
   return apiKey ?? `sk_sandbox_${seededToken(seed, ['api key'], 32)}`;
 }
 
-/** Creates what a new account has: its first key and, by default, the demo's channels and feeds. Existing records stay as they are. */
+/**
+ * Creates what a new account has: its first key and, by default, the demo's channels and feeds. Existing records stay
+ * as they are.
+ */
 export function openAccount(records: Records, settings: SandboxSettings, nowMs: number): void {
   records.keys.add({ value: firstKey(settings), name: 'sandbox', isReadOnly: false }, nowMs);
   if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, nowMs);

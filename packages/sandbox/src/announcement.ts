@@ -2,7 +2,10 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Where a running sandbox can be reached from its own machine: `sandbox.json` in its data folder, readable by its owner only. */
+/**
+ * Where a running sandbox can be reached from its own machine: `sandbox.json` in its data folder, readable by its owner
+ * only.
+ */
 export type Announcement = z.output<typeof announcement>;
 
 const address = z.url({ protocol: /^https?$/ });

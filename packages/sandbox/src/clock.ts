@@ -1,6 +1,6 @@
 /**
- * The one clock of the service: rate limit, processing, expiry and every time in an answer follow it. It can be stopped and
- * moved forward, never back, so that no record is in the future.
+ * The one clock of the service: rate limit, processing, expiry and every time in an answer follow it. It can be stopped
+ * and moved forward, never back, so that no record is in the future.
  */
 export class Clock {
   readonly #systemMs: () => number;
@@ -11,7 +11,8 @@ export class Clock {
   readonly #startMs: number | undefined;
 
   /**
-   * @param systemMs ms since 1970 @param latestMs of what has happened so far: if the clock would be before it, it is ahead
+   * @param systemMs ms since 1970 @param latestMs of what has happened so far: if the clock would be before it, it is
+   *   ahead
    * @param startMs where it begins to run, at the start and after a reset; default: with the system's clock
    */
   constructor(systemMs: () => number, latestMs = 0, startMs?: number) {
@@ -57,7 +58,8 @@ export class Clock {
 
   /**
    * Stops at this time. @param atMs ms since 1970
-   * @throws RangeError for a time before its own, because records would be in the future, and for one after the year 9999
+   * @throws RangeError for a time before its own, because records would be in the future, and for one after the year
+   *   9999
    */
   moveTo(atMs: number): void {
     const nowMs = this.nowMs();

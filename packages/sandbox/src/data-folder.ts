@@ -9,8 +9,8 @@ export function recordsIn(folder: string): string {
 }
 
 /**
- * Creates the folder if it does not exist. Refuses a folder with files of other programs: the sandbox deletes files that its records do
- * not know, and it would do so in folders with common names (`incoming`, `media`).
+ * Creates the folder if it does not exist. Refuses a folder with files of other programs: the sandbox deletes files
+ * that its records do not know, and it would do so in folders with common names (`incoming`, `media`).
  * @throws DataFolderError
  */
 export function makeDataFolder(folder: string): void {

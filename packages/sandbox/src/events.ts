@@ -23,8 +23,8 @@ export interface SandboxEvent {
 }
 
 /**
- * Publishes events after the records have changed. An event whose listeners must store something is emitted within the same
- * transaction. A listener throws only when it has no room to store that.
+ * Publishes events after the records have changed. An event whose listeners must store something is emitted within the
+ * same transaction. A listener throws only when it has no room to store that.
  */
 export class Events {
   readonly #listeners = new Set<(event: SandboxEvent) => void>();

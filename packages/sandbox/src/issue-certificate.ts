@@ -10,8 +10,8 @@ export interface Issued {
 }
 
 /**
- * Makes an authority and one server certificate from it, both with P-256 keys. OpenSSL's strict mode and Chromium refuse a
- * certificate that is its own authority. The authority's private key is dropped at once, so trusting the
+ * Makes an authority and one server certificate from it, both with P-256 keys. OpenSSL's strict mode and Chromium
+ * refuse a certificate that is its own authority. The authority's private key is dropped at once, so trusting the
  * authority means trusting this one certificate and nothing later.
  *
  * @param names DNS names and IP addresses that the certificate is valid for

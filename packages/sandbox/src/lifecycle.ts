@@ -33,7 +33,10 @@ export class Lifecycle {
     this.#parts = parts;
   }
 
-  /** Finishes every video that is due, and sets the timer for the next. On a full disk they stay in processing until there is room. */
+  /**
+   * Finishes every video that is due, and sets the timer for the next. On a full disk they stay in processing until
+   * there is room.
+   */
   advance(): void {
     const { processing, clock } = this.#parts;
     clearTimeout(this.#timer);

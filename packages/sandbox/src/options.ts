@@ -11,11 +11,14 @@ export interface SandboxOptions {
   /** The name or address to listen on. Default 127.0.0.1. Others than loopback need `exposed`. */
   readonly host?: string;
   /**
-   * Lets other machines use the sandbox. Plain http is otherwise for this machine alone (api-spec section 5, rule 5), because it shows keys to
-   * everybody on the way. Feeds, media and players need no key at all. Default false.
+   * Lets other machines use the sandbox. Plain http is otherwise for this machine alone (api-spec section 5, rule 5),
+   * because it shows keys to everybody on the way. Feeds, media and players need no key at all. Default false.
    */
   readonly exposed?: boolean;
-  /** The origin by which others know an exposed sandbox, like `https://sandbox:8787`. Default: what each request asks for. */
+  /**
+   * The origin by which others know an exposed sandbox, like `https://sandbox:8787`. Default: what each request asks
+   * for.
+   */
   readonly externalUrl?: string;
   /** Origins of web pages that may use the API with a key, like `http://localhost:5173`, or `*`. Default none. */
   readonly corsOrigins?: readonly string[];
@@ -44,13 +47,19 @@ export interface SandboxOptions {
   readonly importFrom?: 'loopback' | 'anywhere';
   /** Folder of media files for made and seeded videos. Default: a short clip of the package. */
   readonly samplesDir?: string;
-  /** The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the same times. Default: now. */
+  /**
+   * The time at which the service's clock begins to run, ISO 8601: with it, the same seed and the same calls give the
+   * same times. Default: now.
+   */
   readonly now?: string;
   /** The clock of the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
   /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
-  /** How the points are settled that the specification leaves open: a named set. Default `default`. See docs/sandbox-profiles.md. */
+  /**
+   * How the points are settled that the specification leaves open: a named set. Default `default`. See
+   * docs/sandbox-profiles.md.
+   */
   readonly profile?: ProfileName;
   /** Single switches, in addition to the profile. */
   readonly switches?: Partial<Switches>;

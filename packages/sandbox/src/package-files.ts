@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Files in the root of the package. This file is one level below the root of the package in the sources (src/), in
- * their build (dist/) and in the bundle of the Debian package (dist/, all in one folder); those deeper down are not, so they ask here.
+ * their build (dist/) and in the bundle of the Debian package (dist/, all in one folder); those deeper down are not, so
+ * they ask here.
  */
 export function packageFile(name: 'package.json' | 'openapi.yaml'): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url));

@@ -68,19 +68,28 @@ export interface Sandbox extends AsyncDisposable {
   readonly client: { readonly baseUrl: string; readonly apiKey: string };
   /** The requests so far, oldest first, without headers, bodies and secrets. */
   requests(): JournalEntry[];
-  /** Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. @throws Error once it is closed */
+  /**
+   * Restores the state right after the start, for the next test. Ids begin again; addresses and keys stay. @throws
+   * Error once it is closed
+   */
   reset(): Promise<void>;
-  /** Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other, and beyond the year 9999 */
+  /**
+   * Moves the service's clock forward. @param ms a whole number, 0 or more @throws RangeError for any other, and beyond
+   * the year 9999
+   */
   advance(ms: number): void;
-  /** Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, for none, and beyond the year 9999 */
+  /**
+   * Stops the service's clock at a time. @param time not before its own @throws RangeError for an earlier one, for
+   * none, and beyond the year 9999
+   */
   setClock(time: Date | string): void;
   /** Makes channels, feeds, ready videos and plays. */
   readonly make: Make;
   /** States by name. */
   readonly snapshots: Pick<NamedSnapshots, 'save' | 'restore' | 'list' | 'remove'>;
   /**
-   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as expected, TypeError
-   * for a mistake in what is expected
+   * Checks the requests so far (docs/sandbox.md, 'Verify'). @throws ExpectationError with a report if they are not as
+   * expected, TypeError for a mistake in what is expected
    */
   verify(expected: Verification): void;
   /** The stored files, in the order of the videos' creation. */

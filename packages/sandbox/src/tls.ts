@@ -19,9 +19,9 @@ export interface CertificateOptions {
 export type KeptCertificate = Certificate & { readonly caPath: string };
 
 /**
- * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is not valid
- * yet (the machine's clock was ahead), is not for this host, or does not match its key or CA. RSA certificates of earlier versions stay in
- * use until then. Only the owner can read the key.
+ * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is
+ * not valid yet (the machine's clock was ahead), is not for this host, or does not match its key or CA. RSA
+ * certificates of earlier versions stay in use until then. Only the owner can read the key.
  * @throws the error of the disk when the folder cannot be written
  */
 export async function certificateIn({ folder, hosts, nowMs }: CertificateOptions): Promise<KeptCertificate> {

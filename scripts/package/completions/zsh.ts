@@ -38,7 +38,9 @@ function leafFunction(command: CommandDocument): string {
 `;
 }
 
-/** Completes the next word of the command, or hands over to what that word names; options of its own may stand before. */
+/**
+ * Completes the next word of the command, or hands over to what that word names; options of its own may stand before.
+ */
 function groupFunction(command: CommandDocument): string {
   const described = command.commands.map((child) => quoted(`${lastWord(child)}:${child.summary}`)).join('\n      ');
   const cases = command.commands.map((child) => `    ${lastWord(child)}) ${functionName(child)} ;;`).join('\n');

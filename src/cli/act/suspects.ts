@@ -16,7 +16,9 @@ export interface SuspectsOptions {
   readonly dismiss?: readonly string[];
 }
 
-/** `dropcast suspects`: every record that dropcast may have left empty on the service; with `--dismiss`, forgets them. */
+/**
+ * `dropcast suspects`: every record that dropcast may have left empty on the service; with `--dismiss`, forgets them.
+ */
 export async function suspects(shell: Shell, { config: path, json, dismiss }: SuspectsOptions): Promise<number> {
   const config = await requireDaemonPlace(shell, path);
   if (dismiss !== undefined) {

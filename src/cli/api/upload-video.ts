@@ -148,7 +148,8 @@ async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promise<File
     return { path, sizeBytes: found.size, defaultTitle };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    // Node decodes arguments as UTF-8: a name in another encoding arrives with this replacement character and matches no file.
+    // Node decodes arguments as UTF-8: a name in another encoding arrives with this replacement character and matches
+    // no file.
     const why = name.includes('\ufffd') ? 'its name is not UTF-8; rename it' : errnoSentence(error);
     throw unsendable(name, why);
   }

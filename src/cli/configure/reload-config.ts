@@ -115,7 +115,9 @@ function refuseWhileStopping({ stopping }: Shell): void {
   if (stopping.aborted) throw new Error('dropcast is stopping');
 }
 
-/** A watched folder that is missing right now does not block other changes. A new folder that is missing is a mistake. */
+/**
+ * A watched folder that is missing right now does not block other changes. A new folder that is missing is a mistake.
+ */
 function isRefusal({ severity, passing, key }: Problem, before: Config, after: Config): boolean {
   if (severity !== 'error' || passing !== true) return severity === 'error';
   const folder = after.folders.find((each) => key.startsWith(`${each.key}.`));

@@ -49,8 +49,8 @@ export function findingFrom(level: Finding['level'], message: string, why: strin
 }
 
 /**
- * A command as it has to be typed here: with sudo for a service, and with the configuration where the usual one is another. What a
- * finding says is pasted into a shell.
+ * A command as it has to be typed here: with sudo for a service, and with the configuration where the usual one is
+ * another. What a finding says is pasted into a shell.
  *
  * @param command without the name of the program, like `ls --state failed`
  */

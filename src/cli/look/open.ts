@@ -5,7 +5,10 @@ import { requireDaemonPlace } from '../daemon-place.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast open`: opens the status page in the browser of this desktop; without one, or with `--print`, prints the link. */
+/**
+ * `dropcast open`: opens the status page in the browser of this desktop; without one, or with `--print`, prints the
+ * link.
+ */
 export async function open(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly print?: boolean },

@@ -11,8 +11,8 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * `dropcast notify test`: the daemon sends a message to every target, with its secrets and from its sandbox; without a daemon, this
- * process does. @returns exit code 1 when a target did not take it
+ * `dropcast notify test`: the daemon sends a message to every target, with its secrets and from its sandbox; without a
+ * daemon, this process does. @returns exit code 1 when a target did not take it
  */
 export async function notifyTest(
   shell: Shell,

@@ -341,7 +341,10 @@ function notes({ adoption: { files, compared, comparing }, deletions, suspects, 
   ].map((text) => ({ text }));
 }
 
-/** `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused`. Null without any path. */
+/**
+ * `100 paths = 2 settling + 1 compared + 90 known (80 done, 10 queued) + 4 sidecars + 2 ignored + 1 refused`. Null
+ * without any path.
+ */
 export function accountsLine(accounts: Accounts): string | null {
   const { seen, settling, comparing, known, sidecars, ignored, refused, unaccounted } = accounts;
   if (seen === 0 && unaccounted === 0) return null;

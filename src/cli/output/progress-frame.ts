@@ -31,8 +31,8 @@ const MIN_REASON_WIDTH = 12;
 const GAP = '  ';
 
 /**
- * The live region as lines: active files, the number of further ones, the total. One column narrower than the terminal, because some
- * terminals wrap a line that fills the last column; one row shorter, for the cursor.
+ * The live region as lines: active files, the number of further ones, the total. One column narrower than the terminal,
+ * because some terminals wrap a line that fills the last column; one row shorter, for the cursor.
  */
 export function progressFrame(input: FrameInput): readonly string[] {
   const width = Math.max(0, input.size.columns - 1);
@@ -73,8 +73,8 @@ function kindOf({ stage, isRetrying }: FileProgress): string {
 const STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', [retrying]: 'yellow' };
 
 /**
- * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. All names in a
- * frame have one width; a narrow terminal drops the least important cells first.
+ * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. All names in
+ * a frame have one width; a narrow terminal drops the least important cells first.
  */
 function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
   const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);

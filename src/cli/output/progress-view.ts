@@ -4,7 +4,10 @@ import type { RunTotals } from '../run/run-tally.ts';
 export interface Progress {
   /** Takes the state of everything. Cheap enough to call for every chunk sent. */
   update(view: ProgressView): void;
-  /** Writes a permanent line (a result), above the live region on a terminal. Keeps its colours, escapes everything else. */
+  /**
+   * Writes a permanent line (a result), above the live region on a terminal. Keeps its colours, escapes everything
+   * else.
+   */
   line(text: string): void;
   /** Draws the last state and leaves it there. Ignores later updates; later lines appear below. */
   finish(): void;

@@ -12,7 +12,9 @@ export function createProgress(options: ProgressOptions): Progress {
   return options.isTerminal && canRedraw(options) ? new LiveProgress(options) : new PlainProgress(options);
 }
 
-/** Not on a terminal that cannot move its cursor or does not know its size (0 by 0 on some consoles and in `script`). */
+/**
+ * Not on a terminal that cannot move its cursor or does not know its size (0 by 0 on some consoles and in `script`).
+ */
 function canRedraw({ stream, env = process.env }: ProgressOptions): boolean {
   return env['TERM'] !== 'dumb' && stream.columns !== 0 && stream.rows !== 0;
 }

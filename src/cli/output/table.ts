@@ -21,7 +21,8 @@ const MIN_FLEXIBLE = 8;
  * Rows under their titles, aligned as a terminal shows them. Ends with a newline.
  *
  * @param rows raw text, escaped here; missing cells are empty
- * @param options.width of the terminal, which no line exceeds as long as every column can have one; `Infinity` in a file or pipe
+ * @param options.width of the terminal, which no line exceeds as long as every column can have one; `Infinity` in a
+ *   file or pipe
  */
 export function renderTable(
   columns: readonly Column[],
@@ -61,7 +62,9 @@ function natural(rows: readonly (readonly string[])[]): readonly number[] {
   );
 }
 
-/** Shrinks the flexible columns first, starting with the widest, then all columns, so that the table fits any terminal. */
+/**
+ * Shrinks the flexible columns first, starting with the widest, then all columns, so that the table fits any terminal.
+ */
 function fit(columns: readonly Column[], widths: readonly number[], total: number): readonly number[] {
   const flexible = columns.map((column) => (column.cut ? MIN_FLEXIBLE : Infinity));
   const excess = (now: readonly number[]) => sum(now) + GAP.length * (now.length - 1) - total;

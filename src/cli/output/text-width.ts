@@ -23,8 +23,9 @@ export function cutMiddle(text: string, width: number): string {
 }
 
 /**
- * cli-truncate measures with its own, older string-width: one in 200 hostile names (a flag with a combining mark, stray Hangul) came out a
- * column too wide, and a line that wraps breaks the live region. What is too wide by our measure is cut again, shorter.
+ * cli-truncate measures with its own, older string-width: one in 200 hostile names (a flag with a combining mark, stray
+ * Hangul) came out a column too wide, and a line that wraps breaks the live region. What is too wide by our measure is
+ * cut again, shorter.
  */
 function cut(text: string, width: number, position: 'end' | 'middle'): string {
   if (width === Infinity) return text;

@@ -38,7 +38,10 @@ const MIN_SPAN_MS = 300;
 /** An estimate beyond 30 days is useless. */
 const MAX_ETA_MS = 30 * 24 * 3_600_000;
 
-/** Adds a sample and drops those that the window no longer needs. Starts over when bytes or time go back (a new attempt). */
+/**
+ * Adds a sample and drops those that the window no longer needs. Starts over when bytes or time go back (a new
+ * attempt).
+ */
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   if (!Number.isFinite(sample.bytes) || !Number.isFinite(sample.atMs)) return samples;
   const last = samples.at(-1);

@@ -16,8 +16,8 @@ import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
 /**
- * How long a stopping daemon lets uploads finish. It asks systemd for that time (systemd/lifecycle.ts); without an answer it stays below
- * the 60 s of the unit.
+ * How long a stopping daemon lets uploads finish. It asks systemd for that time (systemd/lifecycle.ts); without an
+ * answer it stays below the 60 s of the unit.
  */
 const drainMs = 45_000;
 

@@ -39,8 +39,8 @@ export async function openStatusPage(
 }
 
 /**
- * Why an installed service could not listen, and the fix, as log fields: the unit's SocketBindDeny=any causes EPERM, which nothing else
- * does (systemd.resource-control(5)).
+ * Why an installed service could not listen, and the fix, as log fields: the unit's SocketBindDeny=any causes EPERM,
+ * which nothing else does (systemd.resource-control(5)).
  *
  * @returns no field for other errors, and for a daemon that is not an installed service
  */

@@ -26,7 +26,10 @@ export class RunTally {
   #early: FileChange[] | null = [];
   #totals: RunTotals = { done: 0, failed: 0, held: 0, total: 0, sentBytes: 0, totalBytes: 0 };
 
-  /** @param since a file belongs to the run when it arrived or ended at or after this time (epoch milliseconds), or has not ended */
+  /**
+   * @param since a file belongs to the run when it arrived or ended at or after this time (epoch milliseconds), or has
+   *   not ended
+   */
   constructor(since: number) {
     this.#since = since;
   }

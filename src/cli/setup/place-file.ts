@@ -94,7 +94,10 @@ async function isNothing(path: string): Promise<boolean> {
   }
 }
 
-/** The lines in which two texts differ, as diff(1) marks them: `- ` only in the first, `+ ` only in the second. For small files. */
+/**
+ * The lines in which two texts differ, as diff(1) marks them: `- ` only in the first, `+ ` only in the second. For
+ * small files.
+ */
 export function differenceOf(before: string, after: string): readonly string[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const common = commonLengths(old, now);

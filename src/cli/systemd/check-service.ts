@@ -63,8 +63,8 @@ export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
 }
 
 /**
- * Compares the installed drop-in with what the folders need. A missing folder's needs are unknown: the groups and file systems of the
- * drop-in may be right for it.
+ * Compares the installed drop-in with what the folders need. A missing folder's needs are unknown: the groups and file
+ * systems of the drop-in may be right for it.
  *
  * @param installed its text; null when there is none
  */

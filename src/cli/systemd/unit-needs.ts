@@ -133,8 +133,8 @@ async function resolved(path: string): Promise<ResolvedPath> {
 }
 
 /**
- * Link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…). Without an exception,
- * IPAddressDeny=link-local of the unit blocks them.
+ * Link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…).
+ * Without an exception, IPAddressDeny=link-local of the unit blocks them.
  *
  * @param resolvConf text of resolv.conf(5)
  */

@@ -8,7 +8,8 @@ import { isLedgerBehind, recordOf } from '../../watch/root.ts';
  * An operator's answer about a folder whose ledger is an older copy, while no daemon runs: the next start applies it.
  *
  * @param answer.folder absolute, and watched
- * @param answer.others the other watched folders: the answer advances the ledger, and they wait for answers of their own
+ * @param answer.others the other watched folders: the answer advances the ledger, and they wait for answers of their
+ *   own
  * @param answer.isAdopted all files in it were uploaded; else those are uploaded that the ledger does not know
  * @returns false when the ledger is not older: nothing was changed
  */

@@ -36,7 +36,10 @@ export async function hostsOf(fleet: Fleet | null, ledger: FleetLedger | null): 
   return { v: 1, self: fleet.self, ...(await fleetStatusOf(fleet, ledger)) };
 }
 
-/** A host that is drained finishes what runs, starts nothing new, and leaves the rest to the others; also after a restart. */
+/**
+ * A host that is drained finishes what runs, starts nothing new, and leaves the rest to the others; also after a
+ * restart.
+ */
 export async function drain(fleet: Fleet | null, { name, by, isUndone = false }: DrainWanted): Promise<HostChanged> {
   if (fleet === null) return refused(aloneWords);
   const host = await fleet.drain(name, isUndone ? null : by);

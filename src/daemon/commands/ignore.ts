@@ -31,7 +31,10 @@ export interface IgnoreResult extends CommandResult {
 /** Looking, deleting, and looking whether it is gone. */
 const requestsPerRecord = 3;
 
-/** Files that a person does not want to be uploaded: each ends as `skipped`, and says who said so. What is being uploaded is cut. */
+/**
+ * Files that a person does not want to be uploaded: each ends as `skipped`, and says who said so. What is being
+ * uploaded is cut.
+ */
 export async function ignore(
   daemon: Daemon,
   wanted: IgnoreWanted,
@@ -118,7 +121,9 @@ function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Ac
 /** Fewer may be a coincidence. */
 const leastAlike = 2;
 
-/** The endings that several of these files have in common, and no other file of their folder that is on its way or done. */
+/**
+ * The endings that several of these files have in common, and no other file of their folder that is on its way or done.
+ */
 async function excludesOf(
   daemon: Pick<Daemon, 'config' | 'ledger'>,
   files: readonly Facts[],

@@ -6,11 +6,17 @@ const longestMs = 5_000;
 /** For further files of a folder that was waited for in vain. */
 const briefMs = 10;
 
-/** How long one command waits for rows that steps hold. The sender gives up after 30 s, however many files and folders there are. */
+/**
+ * How long one command waits for rows that steps hold. The sender gives up after 30 s, however many files and folders
+ * there are.
+ */
 export class Patience {
   readonly #inVain = new Set<string>();
 
-  /** @param work gets a signal that fires when the work took too long for a file of this folder, and ends soon afterwards */
+  /**
+   * @param work gets a signal that fires when the work took too long for a file of this folder, and ends soon
+   *   afterwards
+   */
   async during<T>(folder: string, work: (isOver: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const limitMs = this.#inVain.has(folder) ? briefMs : longestMs / (1 + this.#inVain.size);

@@ -20,7 +20,10 @@ export interface PauseResult {
   readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** Starts no new work in these folders, or none at all. Steps in progress finish, and videos on the service are followed to their end. */
+/**
+ * Starts no new work in these folders, or none at all. Steps in progress finish, and videos on the service are followed
+ * to their end.
+ */
 export async function pause(daemon: Daemon, { folders, until, by }: PauseWanted): Promise<PauseResult> {
   const known = foldersOf(daemon);
   const refused = folders.filter((folder) => !known.includes(folder)).map((name) => ({ name, why: notWatched(known) }));
@@ -53,8 +56,8 @@ export type ResumeResult =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Ends a pause of an operator, or accepts a frozen folder as it is. If a folder is both, the pause ends first: whether the directory is
- * the right one is another question.
+ * Ends a pause of an operator, or accepts a frozen folder as it is. If a folder is both, the pause ends first: whether
+ * the directory is the right one is another question.
  */
 export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Promise<ResumeResult> {
   if (folder === null) return resumeAll(daemon, by);
@@ -79,7 +82,10 @@ export async function resume(daemon: Daemon, { folder, by }: ResumeWanted): Prom
   return { ok: true, what: `${folder} is no longer paused${stillAll}${frozen}` };
 }
 
-/** Records the files of a folder whose ledger is an older copy as uploaded, and resumes the folder. @param folder absolute */
+/**
+ * Records the files of a folder whose ledger is an older copy as uploaded, and resumes the folder. @param folder
+ * absolute
+ */
 export async function adoptFolder(daemon: Daemon, folder: string): Promise<ResumeResult> {
   const watched = daemon.config().folders.map(({ path }) => path);
   const elsewhere = whyElsewhere(daemon.fleet, folder, watched);

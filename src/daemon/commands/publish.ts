@@ -19,8 +19,8 @@ export interface PublishResult {
 export interface PublishedFeed {
   readonly feed: string;
   /**
-   * `later`: it is noted, and published as soon as that is possible, also after a restart. `elsewhere`: the same, and another host of the fleet
-   * does it at once.
+   * `later`: it is noted, and published as soon as that is possible, also after a restart. `elsewhere`: the same, and
+   * another host of the fleet does it at once.
    */
   readonly is: 'published' | 'failed' | 'later' | 'elsewhere' | 'planned';
   /** Files that waited for it, and videos that are in it now; null: the service does not say. */

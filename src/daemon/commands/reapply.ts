@@ -53,7 +53,10 @@ export async function planReapply(world: ReapplyWorld, wanted: WantedFiles): Pro
   return reapplyWith(world, wanted, null);
 }
 
-/** Asks the rules again about files that they have decided about already. What changes is sent as metadata, and the feeds are published again. */
+/**
+ * Asks the rules again about files that they have decided about already. What changes is sent as metadata, and the
+ * feeds are published again.
+ */
 export async function reapply(
   daemon: Daemon,
   wanted: WantedFiles,

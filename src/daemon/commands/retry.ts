@@ -73,8 +73,8 @@ async function* filesToRetry(daemon: Daemon, wanted: RetryWanted, answers: Answe
 }
 
 /**
- * The cost of the retry until the files are done: the requests of each file, one for each feed, and the polls for all the videos
- * together. An upper bound; where videos fail once more, the reason of each takes another request.
+ * The cost of the retry until the files are done: the requests of each file, one for each feed, and the polls for all
+ * the videos together. An upper bound; where videos fail once more, the reason of each takes another request.
  */
 function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
   const sent = files.filter((facts) => !isLeftOnDisk(facts));
@@ -89,7 +89,10 @@ function requestsFor(daemon: Daemon, files: readonly Facts[]): number {
 /** One asks how its video is, or why it failed. */
 const toFinish = 1;
 const toCreate = 1;
-/** DELETE, then GET until the answer is 404, and a GET of the list: a service that answers 404 to everything has deleted nothing. */
+/**
+ * DELETE, then GET until the answer is 404, and a GET of the list: a service that answers 404 to everything has deleted
+ * nothing.
+ */
 const toDelete = 3;
 
 function requestsOf(facts: Facts): number {
@@ -117,7 +120,8 @@ function whyNot({ facts, name }: WantedFile, { force = false, channel }: RetryWa
   const refusal = channel === undefined ? null : whyNotElsewhere(facts);
   if (refusal !== null) return refusal;
   if (name === null) return whyLeft(facts, force) ?? whyNoRetry(facts);
-  // The operator knows more of a file that is named than its row does: that its video was deleted, or that a login page took it.
+  // The operator knows more of a file that is named than its row does: that its video was deleted, or that a login page
+  // took it.
   if (isDone(facts) || (stateOf(facts) === 'processing' && saysNothingArrived(facts))) return null;
   return whyNoRetry(facts) ?? whyUseless(facts, force);
 }

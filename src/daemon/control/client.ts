@@ -1,6 +1,6 @@
 /**
- * `import` of node:http reads all its exports, and so loads WebSocket and all of undici: 31 ms of CPU, measured, of the 150 ms that
- * `dropcast status` may take.
+ * `import` of node:http reads all its exports, and so loads WebSocket and all of undici: 31 ms of CPU, measured, of the
+ * 150 ms that `dropcast status` may take.
  */
 const { request } = process.getBuiltinModule('node:http');
 

@@ -174,7 +174,10 @@ interface FactsView {
 
 const mostFiles = 200;
 
-/** `GET /facts`: the rows of the newest files that need a person, as the machine sees them. Addresses that let anybody send stay here. */
+/**
+ * `GET /facts`: the rows of the newest files that need a person, as the machine sees them. Addresses that let anybody
+ * send stay here.
+ */
 async function factsInNeed({ ledger }: Pick<Daemon, 'ledger'>): Promise<FactsView> {
   const rows = await ledger.rows({ group: 'any', states: ['failed', 'held'], limit: mostFiles, newestFirst: true });
   const files = await Promise.all(

@@ -15,9 +15,10 @@ export class ControlSocketError extends Error {
 }
 
 /**
- * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user (0600) and takes every
- * command; the one next to it is for its group too (0660) and only answers questions. Each has limits of its own, so members of the group
- * cannot keep the operator out. The answers of the first may be of any size: `ls` lists a million files there.
+ * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user
+ * (0600) and takes every command; the one next to it is for its group too (0660) and only answers questions. Each has
+ * limits of its own, so members of the group cannot keep the operator out. The answers of the first may be of any size:
+ * `ls` lists a million files there.
  *
  * @throws {ControlSocketError} a socket cannot be created
  */
@@ -38,8 +39,9 @@ type Fetch = Parameters<typeof serveHttp>[0];
 const MOST_REST_MS = 1_000;
 
 /**
- * Requests are answered one at a time, so those of many members need no more memory together than the largest one. After each, the socket rests for
- * as long as the answer took: members who send requests without end leave half of the time to the rest of the daemon.
+ * Requests are answered one at a time, so those of many members need no more memory together than the largest one.
+ * After each, the socket rests for as long as the answer took: members who send requests without end leave half of the
+ * time to the rest of the daemon.
  */
 function inTurn(fetch: Fetch): Fetch {
   let rested: Promise<unknown> = Promise.resolve();
@@ -71,8 +73,8 @@ async function open(
 }
 
 /**
- * Links the state directory to the socket. `auto` is a path in `$RUNTIME_DIRECTORY`, which systemd sets for the service but not for
- * an operator's shell; the shell looks in the state directory and follows this link.
+ * Links the state directory to the socket. `auto` is a path in `$RUNTIME_DIRECTORY`, which systemd sets for the service
+ * but not for an operator's shell; the shell looks in the state directory and follows this link.
  */
 async function linkFromStateDir(stateDir: string, socketPath: string): Promise<() => Promise<void>> {
   const link = join(stateDir, basename(socketPath));

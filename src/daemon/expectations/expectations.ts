@@ -15,7 +15,9 @@ import { type Day, dayIn, dayName, momentIn, plusDays, weekday } from './zoned-t
 
 /** Files that folders expect, and whether they came. Needs no request to the service. */
 export interface Expectations extends Disposable {
-  /** Of today, or of the last expected day. Those that are not read yet, in the first moments of a day, are left out. */
+  /**
+   * Of today, or of the last expected day. Those that are not read yet, in the first moments of a day, are left out.
+   */
   list(): readonly ExpectationView[];
   /** Reads what has begun anew. The daemon does it every few seconds. */
   refresh(): Promise<void>;
@@ -257,7 +259,10 @@ export interface Period {
 /** Days between two expected ones, at most. */
 const week = 7;
 
-/** Pure: the period that this moment is in: the last one that has begun. What is expected on some day is in one nearly always. */
+/**
+ * Pure: the period that this moment is in: the last one that has begun. What is expected on some day is in one nearly
+ * always.
+ */
 export function periodAt(expectation: Omit<Expectation, 'match'>, atMs: number): Period {
   const zone = expectation.zone ?? new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
   const today = dayIn(zone, atMs);

@@ -31,15 +31,16 @@ export function dayName({ year, month, day }: Day): string {
 }
 
 /**
- * The first moment of a day at which a clock in this zone shows a time or a later one: for a time that daylight saving skips, the moment
- * of the change; for one that it repeats, the first of the two.
+ * The first moment of a day at which a clock in this zone shows a time or a later one: for a time that daylight saving
+ * skips, the moment of the change; for one that it repeats, the first of the two.
  *
  * @param minutes since midnight
  * @returns epoch milliseconds
  */
 export function momentIn(zone: string, { year, month, day }: Day, minutes: number): number {
   const wanted = Date.UTC(year, month - 1, day) + minutes * minuteMs;
-  // No offset is more than a day. The clock never goes back by more than a few hours, and then shows an earlier time than before.
+  // No offset is more than a day. The clock never goes back by more than a few hours, and then shows an earlier time
+  // than before.
   const offsets = [wanted - dayMs, wanted + dayMs].map((at) => wallClock(zone, at) - at);
   const moments = offsets.map((offset) => wanted - offset).filter((at) => wallClock(zone, at) === wanted);
   if (moments.length > 0) return Math.min(...moments);

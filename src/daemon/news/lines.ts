@@ -128,7 +128,8 @@ function shortened(text: string): string {
 const mostWaiting = 1_000;
 
 /**
- * Keeps events that report no other write. Rows that the ledger refuses, as on a full disk, wait in memory for the next one.
+ * Keeps events that report no other write. Rows that the ledger refuses, as on a full disk, wait in memory for the next
+ * one.
  *
  * @param write writes all of them, or none
  * @returns resolves when the row is written or waits; never rejects

@@ -16,7 +16,8 @@ export function shownHost({ ledger, hostName }: Pick<Config, 'ledger' | 'hostNam
 export type PastRows = RowStore<'by id'> & EventRows & HistoryRows;
 
 /**
- * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30 days.
+ * The newest lines of earlier runs: those of files from their history, all others from the lines that were kept for 30
+ * days.
  *
  * @param of.host see `shownHost`; the history of files is that of all hosts
  * @param of.now epoch milliseconds
@@ -60,8 +61,8 @@ export function whyNoCursor(text: string): string | null {
 const cursorForm = /^(\d{1,15})-(\d{1,15})$/;
 
 /**
- * All that is kept since a time, page by page. Lines of one kind are in the order in which they were written, also where the clock was set
- * back in between.
+ * All that is kept since a time, page by page. Lines of one kind are in the order in which they were written, also
+ * where the clock was set back in between.
  *
  * @param of.since epoch milliseconds
  * @param of.after the cursor of the last line that is known; empty: from the first line on

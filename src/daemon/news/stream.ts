@@ -23,7 +23,8 @@ const MOST_WAITING = 1_000;
 const quietMs = 10_000;
 
 /**
- * Streams events, one line of JSON each, for as long as the reader wants. A slow reader misses some, and one line says how many.
+ * Streams events, one line of JSON each, for as long as the reader wants. A slow reader misses some, and one line says
+ * how many.
  */
 export function followNews(news: Pick<NewsLines, 'listen'>, { first, isWanted, head, ended }: FollowOptions): Response {
   const waiting: (NewsLine | null)[] = [...first];

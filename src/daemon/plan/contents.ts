@@ -17,8 +17,8 @@ export interface Contents {
 }
 
 /**
- * Which of the new files would be skipped and which held for what is in them, by the rules of the upload: only files of equal size are
- * compared, the whole content decides, and no file is skipped for one that is held itself.
+ * Which of the new files would be skipped and which held for what is in them, by the rules of the upload: only files of
+ * equal size are compared, the whole content decides, and no file is skipped for one that is held itself.
  *
  * @param rows in the order in which they came
  * @param read null: nothing is read

@@ -14,7 +14,10 @@ import { summarize } from './summary.ts';
 import type { PlanView } from './summary.ts';
 import type { PlanWorld } from './worlds.ts';
 
-/** How far it is: files looked at, and files that are read because another one has the same size, or to compare them with a checksum. */
+/**
+ * How far it is: files looked at, and files that are read because another one has the same size, or to compare them
+ * with a checksum.
+ */
 export interface PlanProgress {
   readonly looked: number;
   readonly read: number;
@@ -30,8 +33,8 @@ export interface PlanOptions {
 }
 
 /**
- * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that are never written. Sends
- * nothing and writes nothing.
+ * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that are
+ * never written. Sends nothing and writes nothing.
  *
  * @throws when the signal fires, and what the ledger throws
  */

@@ -21,7 +21,8 @@ export interface LedgerToRead extends Ledger {
 }
 
 /**
- * Opens the ledger that the configuration names. What a store needs is loaded only where there is one to read: kysely takes 80 ms of CPU.
+ * Opens the ledger that the configuration names. What a store needs is loaded only where there is one to read: kysely
+ * takes 80 ms of CPU.
  *
  * @returns null when nothing was ever written
  * @throws {LedgerError} it cannot be used

@@ -4,8 +4,8 @@ import { isAhead } from '../../watch/root-mark.ts';
 import type { MarkCounter } from '../../watch/root-mark.ts';
 
 /**
- * The counter that the marks of the watched folders are compared with. The receipts have it too: a ledger that was restored from a backup
- * catches up from them, and is then not older than its folders.
+ * The counter that the marks of the watched folders are compared with. The receipts have it too: a ledger that was
+ * restored from a backup catches up from them, and is then not older than its folders.
  */
 export function markCounter(row: CounterRow, receipts: CounterReceipts): MarkCounter {
   let known = -1;

@@ -12,11 +12,17 @@ import type { Expectations } from '../expectations/expectations.ts';
 import type { MessageTargets } from '../message-targets.ts';
 import type { NewsLines } from '../news/lines.ts';
 
-/** What other hosts change for this one: nothing on a single host (`alone`), the fleet with `ledger: postgres://…` (`src/fleet`). */
+/**
+ * What other hosts change for this one: nothing on a single host (`alone`), the fleet with `ledger: postgres://…`
+ * (`src/fleet`).
+ */
 export interface Sharing extends Turn {
   /** Whether this host may start work: it is not drained, and no other host has its name. */
   mayTake(): boolean;
-  /** Why no file of a folder can be read on this host, as in a folder of another one; null: it can be, if the folder is there. */
+  /**
+   * Why no file of a folder can be read on this host, as in a folder of another one; null: it can be, if the folder is
+   * there.
+   */
   whyNotHere(folder: string): string | null;
   /** @returns null: no other host works on the rows */
   elsewhere(reader: Reader): Elsewhere | null;

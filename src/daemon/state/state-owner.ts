@@ -8,8 +8,8 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import { stateDirectory } from '../../ledger/state-directory.ts';
 
 /**
- * Keeps root out of the state directory of another user: a ledger, a receipt or a copy that root leaves there is one that this
- * user can no longer open, and the service would end at every start.
+ * Keeps root out of the state directory of another user: a ledger, a receipt or a copy that root leaves there is one
+ * that this user can no longer open, and the service would end at every start.
  *
  * @throws {LedgerError} that says whose it is and what to run instead
  */
@@ -27,8 +27,8 @@ export async function requireOwnState({ stateDir, file }: Pick<Config, 'stateDir
 }
 
 /**
- * Lets root be the owner of the state directory for the rest of the process, after it has read what only root may read: what it then
- * writes there is the owner's.
+ * Lets root be the owner of the state directory for the rest of the process, after it has read what only root may read:
+ * what it then writes there is the owner's.
  */
 export async function actAsOwner(stateDir: string): Promise<void> {
   const owner = isRoot() ? await statOrNull(stateDir) : null;

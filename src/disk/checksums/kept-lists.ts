@@ -17,8 +17,8 @@ interface Kept {
 export type OpenList = (path: string, index: DigestIndex) => ListReader;
 
 /**
- * Lists of checksums, each read once for all of its files, and again only when it changed: it may have 50,000 lines, and each of 50,000
- * files asks for its own.
+ * Lists of checksums, each read once for all of its files, and again only when it changed: it may have 50,000 lines,
+ * and each of 50,000 files asks for its own.
  */
 export class KeptLists {
   readonly #open: OpenList;

@@ -5,7 +5,10 @@ import { isRefusal } from '../../read-permission.ts';
 import { failureOfMachine } from '../../pipeline/file/failure.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 
-/** Thrown when a checksum file is there and cannot be read or understood: it may be about the file, and say that it is another one. */
+/**
+ * Thrown when a checksum file is there and cannot be read or understood: it may be about the file, and say that it is
+ * another one.
+ */
 export class UnreadableChecksumError extends Error {
   override readonly name = 'UnreadableChecksumError';
   /** The checksum file, or the directory that may contain it, relative to the folder. */
@@ -30,7 +33,9 @@ export function usable<T>(path: string, work: () => T): T {
   }
 }
 
-/** Why a file is not sent whose checksum cannot be read. A machine that is at its limits is no fault of that checksum. */
+/**
+ * Why a file is not sent whose checksum cannot be read. A machine that is at its limits is no fault of that checksum.
+ */
 export function checksumFailure({ message, code, cause }: UnreadableChecksumError): Failure {
   const ofMachine = code === 'EIO' ? null : failureOfMachine(cause);
   if (ofMachine !== null) return ofMachine;

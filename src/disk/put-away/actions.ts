@@ -11,8 +11,8 @@ import type { HeldDirectory } from '../held-directory.ts';
 import { freeNames, moveFile, nameLimits, removePartial } from './move-file.ts';
 import type { MovableFile } from './move-file.ts';
 
-// To add an action: its type in config/config.ts, its words in config/schema.ts, its arguments (if any) in config/assemble.ts, and its
-// case here. `actionOf` does not compile until that case exists.
+// To add an action: its type in config/config.ts, its words in config/schema.ts, its arguments (if any) in
+// config/assemble.ts, and its case here. `actionOf` does not compile until that case exists.
 
 /** Where a file is now that it was put away; null when it was deleted. */
 export type PutAwayFile = FileAt | null;
@@ -35,7 +35,8 @@ export interface PutAwayAction {
 /**
  * The action for a file whose video is ready.
  *
- * @returns a failure for an action that this version does not know (the ledger of a newer one): the file then stays where it is
+ * @returns a failure for an action that this version does not know (the ledger of a newer one): the file then stays
+ *   where it is
  */
 export function actionOf(facts: Facts): Answer<PutAwayAction> {
   const { afterReady } = facts;

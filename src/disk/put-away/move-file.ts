@@ -29,8 +29,8 @@ export class NoFreeNameError extends Error {
 }
 
 /**
- * Moves a file without ever overwriting another: links the new name, which fails if it exists, then removes the old one. Called again
- * after a crash, it finishes what was begun.
+ * Moves a file without ever overwriting another: links the new name, which fails if it exists, then removes the old
+ * one. Called again after a crash, it finishes what was begun.
  *
  * @returns its name there
  * @throws {NoFreeNameError} @throws what the system says
@@ -123,7 +123,9 @@ async function place(file: MovableFile, to: string): Promise<boolean> {
   return true;
 }
 
-/** File systems without hard links, and files of others that may not be linked (proc_sys_fs(5), protected_hardlinks). */
+/**
+ * File systems without hard links, and files of others that may not be linked (proc_sys_fs(5), protected_hardlinks).
+ */
 const linkless: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /** The new name is durable before the old one goes. */

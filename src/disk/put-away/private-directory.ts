@@ -15,8 +15,8 @@ export interface TakenFile {
 }
 
 /**
- * Thrown when a file could not be given back under its name, because another file has that now. Both are kept; `cause` is why it was to
- * be given back.
+ * Thrown when a file could not be given back under its name, because another file has that now. Both are kept; `cause`
+ * is why it was to be given back.
  */
 export class RenamedError extends Error {
   override readonly name = 'RenamedError';

@@ -88,7 +88,10 @@ function isItIn(facts: Facts, { signal }: ContentChecks) {
   };
 }
 
-/** @throws as the system does when no name may be added to or removed from the directory, or from the one it would be made in */
+/**
+ * @throws as the system does when no name may be added to or removed from the directory, or from the one it would be
+ *   made in
+ */
 async function requireWritable(facts: Pick<Facts, 'folder' | 'version'>, directory: string): Promise<void> {
   try {
     await inDirectory({ folder: facts.folder, directory }, async (held) => {
@@ -101,7 +104,10 @@ async function requireWritable(facts: Pick<Facts, 'folder' | 'version'>, directo
   }
 }
 
-/** Without room for a copy on another file system, each try would copy until that is full. One that states no size is tried. */
+/**
+ * Without room for a copy on another file system, each try would copy until that is full. One that states no size is
+ * tried.
+ */
 async function requireRoom(directory: string, { dev, size }: FileVersion): Promise<void> {
   if (String((await stat(directory, { bigint: true })).dev) === dev) return;
   const { blocks, bavail, bsize } = await statfs(directory);

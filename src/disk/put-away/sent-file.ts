@@ -69,7 +69,10 @@ export async function openSent(path: string, expected: Expected, checks: Content
   }
 }
 
-/** Whether it is the file that was accepted, as far as a look tells: its ctime also moves with a rename, chmod or hard link. */
+/**
+ * Whether it is the file that was accepted, as far as a look tells: its ctime also moves with a rename, chmod or hard
+ * link.
+ */
 export function requireSameFile(stats: BigIntStats, expected: FileVersion): void {
   if (!stats.isFile()) throw changed('it is not a regular file');
   const now = versionOf(stats);
@@ -100,7 +103,10 @@ export async function hasContent(
   }
 }
 
-/** Whether an open file has the bytes that were sent, or the address that was imported. @throws {AbortedError} the signal fired */
+/**
+ * Whether an open file has the bytes that were sent, or the address that was imported. @throws {AbortedError} the
+ * signal fired
+ */
 async function isSent(
   reader: FileReader,
   path: string,

@@ -108,7 +108,7 @@ export async function drainHost(shell: Shell, name: string, options: DrainOption
   return wait && host?.state === 'silent' ? exitCodes.failed : exitCodes.fine;
 }
 
-/** What the wait for a host needs. */
+/** The means to wait for a host. */
 export interface Waiting {
   readonly ask: Pick<AskHosts, 'list'>;
   /** Called once, and whenever the words have changed. */

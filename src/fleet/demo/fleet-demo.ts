@@ -23,7 +23,10 @@ const everyMs = 200;
 /** A slow machine needs two minutes. Then the demo reports what it has. */
 const longestMs = 300_000;
 
-/** `dropcast demo --fleet`: PostgreSQL, three members and a service on this machine; one member is killed while it uploads. */
+/**
+ * `dropcast demo --fleet`: PostgreSQL, three members and a service on this machine; one member is killed while it
+ * uploads.
+ */
 export async function fleetDemo(shell: Shell, samples: string): Promise<number> {
   shell.takeOverSignals();
   await using stack = new AsyncDisposableStack();

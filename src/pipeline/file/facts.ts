@@ -16,7 +16,10 @@ export type FileState =
 
 export type End = 'done' | 'failed' | 'held' | 'skipped' | 'vanished' | 'superseded';
 
-/** One file's life as durable facts: one ledger row. The state is derived from it, never stored by hand. Times are epoch milliseconds. */
+/**
+ * One file's life as durable facts: one ledger row. The state is derived from it, never stored by hand. Times are epoch
+ * milliseconds.
+ */
 export interface Facts {
   readonly id: string;
   /** Raised by every write. A write that expects another revision is refused. */

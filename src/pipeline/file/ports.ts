@@ -10,7 +10,9 @@ import type { EventRow, NameKind, OperatorPause } from '../events.ts';
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
-/** Thrown by `save` when the row is not the one the facts were made from: another worker wrote it. Nothing was written. */
+/**
+ * Thrown by `save` when the row is not the one the facts were made from: another worker wrote it. Nothing was written.
+ */
 export class StaleRowError extends Error {
   override readonly name = 'StaleRowError';
 }
@@ -62,7 +64,10 @@ export interface QueueStore {
   lastStarts(limit: number): Promise<readonly Queued[]>;
 }
 
-/** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
+/**
+ * Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers
+ * with leases.
+ */
 export interface Claims {
   /** Takes a file for one worker. Null: another worker holds it, or there is no such file. */
   claim(id: string): Promise<Claim | null>;
@@ -75,7 +80,10 @@ export interface Claim {
   readonly lost: AbortSignal;
   /** Proves at this moment that it is still held. False: it was lost. */
   renew(): Promise<boolean>;
-  /** An upload is under way: until the next `renew`, only proof that another worker has the file ends it, not a missing answer. */
+  /**
+   * An upload is under way: until the next `renew`, only proof that another worker has the file ends it, not a missing
+   * answer.
+   */
   sends(): void;
   /** Gives the file back. Harmless when repeated. */
   release(): Promise<void>;
@@ -103,7 +111,9 @@ export const alwaysOurs: Turn = { signal: () => never };
 
 const never = new AbortController().signal;
 
-/** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
+/**
+ * The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun.
+ */
 export interface VideoHost {
   /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
   create(facts: Facts, token: string, signal: AbortSignal): Promise<Answer<CreatedRecord>>;
@@ -314,7 +324,10 @@ export interface Listing {
   readonly isWhole: boolean;
 }
 
-/** Rows of files that were there before and wait to be compared with what the service has, and its list as far as it was read. */
+/**
+ * Rows of files that were there before and wait to be compared with what the service has, and its list as far as it was
+ * read.
+ */
 export interface AdoptionStore {
   listing(): Promise<Listing | null>;
   /** Adds a page, and notes how far the list is read, at once. */
@@ -333,15 +346,20 @@ export interface FileAt {
 
 /** The files on this machine. */
 export interface LocalFiles {
-  /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
+  /**
+   * Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its
+   * folder is away.
+   */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal, algorithm?: HashName): Promise<Answer<string>>;
   /** The digests that the sender states at this moment. A failure: there may be further ones, which cannot be read. */
   checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<Answer<readonly Checksum[]>>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
-   * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure `mustAskFirst`
-   * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now
+   * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure
+   *   `mustAskFirst`
+   * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name
+   *   now
    */
   dispose(
     facts: Facts,

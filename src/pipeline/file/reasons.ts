@@ -219,7 +219,7 @@ export function needsPerson(file: {
   return code !== null && code === namesOfWait[state];
 }
 
-/** What a file in this state needs from the operator. */
+/** The operator's task for a file in this state. */
 const namesOfWait: Readonly<Record<string, string | undefined>> = {
   retrying: unknownNameCodes.channel,
   'awaiting publish': unknownNameCodes.feed,

@@ -5,7 +5,7 @@ import type { FullMark, SeenFolders } from './ports.ts';
 export interface RowGroups {
   /** Files in this state: still in progress, or ended in this way. */
   readonly 'in state': AtMost & { readonly state: Exclude<FileState, 'retrying'> };
-  /** Another try is due by then (epoch milliseconds). The earliest deadline first. */
+  /** Another try is due by this time (epoch milliseconds). Earliest deadline first. */
   readonly retrying: AtMost & { readonly dueBy: number };
   /** Rows for people and programs. */
   readonly any: AtMost & {
@@ -29,21 +29,21 @@ export interface RowGroups {
   readonly 'to put away': AtMost & Seen;
   /** `after_ready` failed and is tried again. Newest first. */
   readonly 'waiting for disk': AtMost & Seen;
-  /** To be deleted later, and `after` is over at `now` (epoch milliseconds). The one that is due longest first. */
+  /** To be deleted later, and `after` is over at `now` (epoch milliseconds). Due longest ago first. */
   readonly expired: AtMost & { readonly now: number; readonly folders: readonly string[] };
-  /** To be deleted once the disk is as full as the mark says. The one that is done longest first, but for some. */
+  /** To be deleted once the disk is as full as the mark. Done longest ago first, after leaving out `without` rows. */
   readonly crowding: AtMost & { readonly mark: FullMark; readonly without?: number };
   /** Their video gets new metadata. */
   readonly 'to amend': AtMost;
-  /** Ended like this while their record had no bytes yet. */
+  /** Ended in one of these ways while their record had no bytes. */
   readonly abandoned: AtMost & { readonly ends: readonly End[] };
   /** Held without a route or with another checksum, or waiting for a channel that the service does not have. */
   readonly unrouted: unknown;
-  /** Stopped because the file was away or unreadable (`isOfLocalFile`); perhaps a few others. By id, after this one. */
+  /** Stopped because the file was away or unreadable (`isOfLocalFile`); perhaps a few others. By id, those after `after`. */
   readonly 'stopped by disk': AtMost & { readonly folder: string; readonly after: string };
-  /** There before the first start, to be compared with what the service has. */
+  /** Existed before the first start, and not compared with the service's videos yet. */
   readonly 'to compare': AtMost;
-  /** There before the first start, compared or not yet. */
+  /** Existed before the first start, compared or not. */
   readonly 'to adopt': unknown;
 }
 

@@ -85,7 +85,9 @@ export function isDiskFull(code: string): boolean {
   return code === failureCodes['disk full'] || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them. */
+/**
+ * Failure codes are contract (`--json`, failures.jsonl): these keep the names that the first kind of ledger gave them.
+ */
 const failureCodes: Readonly<Record<LedgerTrouble, string>> = {
   'disk full': 'SQLITE_FULL',
   'read-only': 'SQLITE_READONLY',

@@ -59,7 +59,9 @@ export interface RoundsWorld
   settings(): RoundSettings;
   /** Files sent in an hour at the present speed; null: not known. */
   filesPerHour(): number | null;
-  /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
+  /**
+   * The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either
+   */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round failed. */
   broke(round: string, error: unknown): void;

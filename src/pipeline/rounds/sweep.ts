@@ -28,7 +28,10 @@ export interface SweepWorld {
   room(): RequestRoom;
   /** The other needs for requests of this hour. */
   wanted(): Promise<Wanted>;
-  /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
+  /**
+   * The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else
+   * either
+   */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
 
@@ -217,7 +220,7 @@ export function createSweep(world: SweepWorld) {
   };
 }
 
-/** What the failures of a sweep mean for the service, and so for the videos. */
+/** The conclusion from the failures of a sweep about the service, and so about its videos. */
 interface Verdict {
   readonly isAway: boolean;
   readonly areGone: boolean;

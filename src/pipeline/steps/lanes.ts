@@ -7,7 +7,9 @@ import { Turns } from './turns.ts';
 /** Create requests are short, and the budget of the service limits them. */
 const createConcurrency = 2;
 
-/** The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders. */
+/**
+ * The last starts from which a restart rebuilds the turns: enough for a few rounds through all priorities and folders.
+ */
 export const startsRemembered = 1_000;
 
 /** How many files may be sent at the same time. */

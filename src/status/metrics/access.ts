@@ -36,8 +36,8 @@ function pageTokenPath(stateDir: string): string {
 }
 
 /**
- * Reads the token of the status page, and makes it when there is none. It stays the same after a restart, because proxies and scripts
- * have it.
+ * Reads the token of the status page, and makes it when there is none. It stays the same after a restart, because
+ * proxies and scripts have it.
  *
  * @throws {PageTokenError} the file contains no token
  * @throws what the system says

@@ -25,7 +25,9 @@ export function endOf(before: Facts | null, facts: Facts): string | null {
   return facts.end !== null && facts.end !== before?.end ? facts.end : null;
 }
 
-/** Pure: how long the service took, in milliseconds, if this change says that it has finished, well or not; else null. */
+/**
+ * Pure: how long the service took, in milliseconds, if this change says that it has finished, well or not; else null.
+ */
 export function processingOf(
   before: Facts | null,
   facts: Facts,

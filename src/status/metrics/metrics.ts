@@ -16,7 +16,8 @@ export interface Versions {
 }
 
 /**
- * Counts from the call on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file, an id or an error.
+ * Counts from the call on. Labels are fixed words, statuses, and folders and feeds of the configuration: never a file,
+ * an id or an error.
  *
  * @param versions of dropcast and of Node.js
  */

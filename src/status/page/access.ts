@@ -32,8 +32,8 @@ export function createPageAccess(token: string, now: () => number = () => perfor
     change: sessionOf(token, 'change'),
   };
   /**
-   * When codes stop working, by their digests. Each right has its own, since every member of the group may make links for looking: those
-   * push out no link for changing.
+   * When codes stop working, by their digests. Each right has its own, since every member of the group may make links
+   * for looking: those push out no link for changing.
    */
   const codes: Readonly<Record<Right, Map<string, number>>> = { look: new Map(), change: new Map() };
   return {

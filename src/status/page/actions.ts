@@ -48,8 +48,8 @@ export async function resumeFolder({ daemon }: PageWorld, { query }: Sent): Prom
 }
 
 /**
- * Does with many files what the page before has asked about, and says how that went. Its address says which. When it concerns other files
- * by now, nothing is done, and the page asks again.
+ * Does with many files what the page before has asked about, and says how that went. Its address says which. When it
+ * concerns other files by now, nothing is done, and the page asks again.
  *
  * @throws {PageError} see `manyOf`
  */

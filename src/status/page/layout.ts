@@ -74,7 +74,9 @@ export function problemPage(title: string, message: string): Html {
   );
 }
 
-/** For visitors who are not signed in: shows nothing about files. @param why in one sentence; empty for a first visit */
+/**
+ * For visitors who are not signed in: shows nothing about files. @param why in one sentence; empty for a first visit
+ */
 export function strangerPage(why = ''): Html {
   return document(
     { title: 'Not signed in', site: SITE, assets },

@@ -13,8 +13,8 @@ export interface Live extends LiveSource {
 }
 
 /**
- * Updates for the readers of the page: one listener at the daemon for all of them, and one timer for the progress of uploads, which runs
- * only while a page is open.
+ * Updates for the readers of the page: one listener at the daemon for all of them, and one timer for the progress of
+ * uploads, which runs only while a page is open.
  *
  * @param ended aborts when the page is closed
  * @param before called with each update before the readers get it

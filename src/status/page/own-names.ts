@@ -3,8 +3,8 @@ import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 
 /**
- * Whether a request names this page in its Host header: by an address, as localhost, or by one of these names. Another name leads here
- * when a foreign page makes its own name mean this machine (DNS rebinding).
+ * Whether a request names this page in its Host header: by an address, as localhost, or by one of these names. Another
+ * name leads here when a foreign page makes its own name mean this machine (DNS rebinding).
  *
  * @param names without port
  */
@@ -25,8 +25,8 @@ export function isFromElsewhere(request: HonoRequest, names: readonly string[]):
 }
 
 /**
- * Whether this page sent the form. Another port of the same machine may belong to another user, and browsers send cookies there,
- * so both the origin and what the browser says of it have to be right; one of them has to be there.
+ * Whether this page sent the form. Another port of the same machine may belong to another user, and browsers send
+ * cookies there, so both the origin and what the browser says of it have to be right; one of them has to be there.
  */
 export function isFromThisPage(request: HonoRequest): boolean {
   const origin = request.header('origin');
@@ -52,7 +52,10 @@ export async function takeWebhook(context: Context, receive: (webhook: Webhook) 
   return refusal === null ? context.body(null, 204) : context.text(refusal[1], refusal[0]);
 }
 
-/** @returns null when the webhook counts. A repeated one does, too: its first answer got lost, and the service may stop repeating it. */
+/**
+ * @returns null when the webhook counts. A repeated one does, too: its first answer got lost, and the service may stop
+ *   repeating it.
+ */
 export function refusalOf(admission: Admission): Refusal | null {
   if (admission === 'taken' || admission === 'repeated') return null;
   return admission === 'not wanted'

@@ -19,8 +19,8 @@ export interface Listen {
 const MOST_CONNECTIONS = 300;
 
 /**
- * Serves the page for people and `/status.json` for programs who prove that they may see it, says to everybody whether the daemon works
- * (`/healthz`), and accepts webhooks (`POST /webhooks`).
+ * Serves the page for people and `/status.json` for programs who prove that they may see it, says to everybody whether
+ * the daemon works (`/healthz`), and accepts webhooks (`POST /webhooks`).
  *
  * @param listen port 0 is any free port
  * @returns the port it listens on; disposal ends all streams and connections

@@ -14,8 +14,8 @@ interface Rendering {
 }
 
 /**
- * Readers of the same address ask at the same moment, when an update arrives. They share one rendering,
- * which was begun after that, and no address is rendered more than four times a second, however many look and however much happens.
+ * Readers of the same address ask at the same moment, when an update arrives. They share one rendering, which was begun
+ * after that, and no address is rendered more than four times a second, however many look and however much happens.
  */
 export class SharedViews {
   readonly #renderings = new Map<string, Rendering>();

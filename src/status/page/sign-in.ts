@@ -3,7 +3,10 @@ import { getCookie } from 'hono/cookie';
 import type { PageAccess, Right } from './access.ts';
 import { entrancePage, strangerPage } from './layout.ts';
 
-/** A proxy that sends it opens the page for looking only. It can take a right away and give none, so anybody may send it. */
+/**
+ * A proxy that sends it opens the page for looking only. It can take a right away and give none, so anybody may send
+ * it.
+ */
 const ACCESS_HEADER = 'dropcast-access';
 
 /** The right of the visitor; null for strangers. */
@@ -20,8 +23,8 @@ export function turnAway(context: Context): Response | Promise<Response> {
 }
 
 /**
- * Takes the code of a link, and leaves a cookie. Without a redirect: to the browser, a link from another site would make that a request of
- * the other site, which SameSite=Strict cookies are not sent with.
+ * Takes the code of a link, and leaves a cookie. Without a redirect: to the browser, a link from another site would
+ * make that a request of the other site, which SameSite=Strict cookies are not sent with.
  */
 export function enter(context: Context, access: PageAccess): Response | Promise<Response> {
   const code = context.req.query('code') ?? '';

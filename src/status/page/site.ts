@@ -42,9 +42,9 @@ interface Signed {
 const MOST_READERS = 100;
 
 /**
- * All addresses of the page. It refuses requests under another host name and requests of other web pages: such a page could read this
- * one through the browser of another user of this machine. Readers with the right to look see the views; a change takes a form of this
- * very page, from a session that may change.
+ * All addresses of the page. It refuses requests under another host name and requests of other web pages: such a page
+ * could read this one through the browser of another user of this machine. Readers with the right to look see the
+ * views; a change takes a form of this very page, from a session that may change.
  *
  * @param host that the server listens on
  * @param closing aborts when the server closes
@@ -77,7 +77,8 @@ export function createSite(
       'This is a bug in dropcast: please report it with the lines of its log. Uploads are not affected.',
     );
   });
-  // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
+  // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the
+  // sender.
   site.post('/webhooks', (context) => takeWebhook(context, source.receive));
   site.use(protect(() => [host, ...daemon.config().status.hosts]));
   // For everybody, so it says nothing else and costs nothing.
@@ -177,7 +178,10 @@ const TITLES = {
   500: 'Something went wrong',
 } as const;
 
-/** The headers of all answers, and the refusal of other names and other web pages. @param names of this page, without port */
+/**
+ * The headers of all answers, and the refusal of other names and other web pages. @param names of this page, without
+ * port
+ */
 function protect(names: () => readonly string[]) {
   return createMiddleware(async (context, next) => {
     for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);

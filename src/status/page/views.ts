@@ -27,7 +27,9 @@ export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/configuration', configuration],
 ];
 
-/** A file that has no row yet: why it waits. @throws {PageError} 404 when it does not settle, nor has any file its path */
+/**
+ * A file that has no row yet: why it waits. @throws {PageError} 404 when it does not settle, nor has any file its path
+ */
 export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
   const path = query.get('path') ?? '';
   const file = daemon.folders

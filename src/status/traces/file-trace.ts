@@ -8,15 +8,17 @@ type RowWritten = Extract<DropcastEvent, { type: 'file' }>;
 type Step = 'create' | 'put' | 'poll' | 'publish';
 
 /**
- * The trace of one file: a span for its way, and below it one for each attempt at a step. Times are dates: OpenTelemetry takes a
- * number from before the start of the process for one since that start.
+ * The trace of one file: a span for its way, and below it one for each attempt at a step. Times are dates:
+ * OpenTelemetry takes a number from before the start of the process for one since that start.
  */
 export class FileTrace {
   readonly #tracer: Tracer;
   readonly #file: Span;
   #step: { readonly name: Step; readonly span: Span } | null = null;
 
-  /** @param first the first that is heard of it: it may have come in before this start, or be tried again after its end */
+  /**
+   * @param first the first that is heard of it: it may have come in before this start, or be tried again after its end
+   */
   constructor(tracer: Tracer, { before, facts }: RowWritten) {
     this.#tracer = tracer;
     const isAgain = before !== null && before.end !== null;

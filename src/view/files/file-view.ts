@@ -24,9 +24,15 @@ import { shownState } from './known-states.ts';
 export interface FileView {
   readonly id: string;
   readonly state: string;
-  /** What people read of it: its stage, for a file that waits for another try the one that it will resume; or how it ended. */
+  /**
+   * What people read of it: its stage, for a file that waits for another try the one that it will resume; or how it
+   * ended.
+   */
   readonly stage: StageOrEnd;
-  /** The host of the fleet that sent it, or while it is not sent, that works on it or did so last; null on a single host. */
+  /**
+   * The host of the fleet that sent it, or while it is not sent, that works on it or did so last; null on a single
+   * host.
+   */
   readonly host: string | null;
   /** Absolute. */
   readonly path: string;
@@ -163,7 +169,9 @@ export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]
   };
 }
 
-/** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
+/**
+ * A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for.
+ */
 export function viewOf(
   daemon: LiveDaemon | null,
   facts: Facts,
@@ -364,7 +372,8 @@ function publishWords(facts: Facts, waits: readonly FeedWait[], nowMs: number): 
 }
 
 /**
- * When the local file of a finished video is deleted, for a person: `will be deleted after 2026-11-29 14:00, or when the disk is 85 % full`.
+ * When the local file of a finished video is deleted, for a person: `will be deleted after 2026-11-29 14:00, or when
+ * the disk is 85 % full`.
  *
  * @returns null when it is not to be deleted later
  */

@@ -61,7 +61,10 @@ function whenOf(daemon: LineWorld, facts: Facts, before: number, lines: readonly
   return startsInMs(filesAhead({ ...queuedOf(facts), state, before }, lines), uploads, paceOf(daemon));
 }
 
-/** Why a file waits for a lane although budget and hosts allow it, and why the time is not known; null when there is nothing to add. */
+/**
+ * Why a file waits for a lane although budget and hosts allow it, and why the time is not known; null when there is
+ * nothing to add.
+ */
 export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | undefined): string | null {
   const why = daemon.conductor.noSlot(facts);
   const { folders, uploads } = daemon.config();

@@ -3,7 +3,8 @@ import { clockTime } from '../words/clock-time.ts';
 import type { FileView } from './file-view.ts';
 
 /**
- * Pure: how far the upload of a file is, when it starts, or when its video is ready, in words; null when there is nothing to say, or `why` says it.
+ * Pure: how far the upload of a file is, when it starts, or when its video is ready, in words; null when there is
+ * nothing to say, or `why` says it.
  *
  * @param nowMs epoch milliseconds
  */

@@ -66,8 +66,8 @@ export function readQuery(query: FileQuery, now: number): ReadQuery {
 }
 
 /**
- * Words of people where all of them are: the stages, and how files ended. Where one is a state that only JSON has, all are such states. Ends are
- * the same either way, and found faster as states.
+ * Words of people where all of them are: the stages, and how files ended. Where one is a state that only JSON has, all
+ * are such states. Ends are the same either way, and found faster as states.
  */
 function readStates(text: string | undefined, problems: string[]): Pick<FileSelection, 'states' | 'stages'> {
   if (text === undefined) return {};

@@ -32,8 +32,8 @@ const ends: readonly End[] = ['failed', 'held', 'skipped', 'vanished', 'supersed
 const mostListed = 10_000;
 
 /**
- * Every record that may be empty, by name: those that no upload will fill, and create requests without an answer. A record that its file
- * still waits for is none.
+ * Every record that may be empty, by name: those that no upload will fill, and create requests without an answer. A
+ * record that its file still waits for is none.
  *
  * @param daemon null when none runs: then no request is under way
  */

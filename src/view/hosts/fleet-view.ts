@@ -33,7 +33,7 @@ export interface Draining {
   readonly by: string;
 }
 
-/** What a host reports about itself to the others. */
+/** A host's report about itself to the others. */
 export interface Doing {
   /** Uploads that it may run at the same time. */
   readonly slots: number;

@@ -76,14 +76,17 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, world: OutlookWorld): Back
   return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
 }
 
-/** The lines are kept this many times as long as reading them took: however many ask, that costs one fiftieth of a core. */
+/**
+ * The lines are kept this many times as long as reading them took: however many ask, that costs one fiftieth of a core.
+ */
 export const restFactor = 50;
 
 /** What takes less is always new. */
 const leastMs = 2;
 
 /**
- * Lines of files for estimates. With 100,000 files in line reading them takes 24 ms, most of what a status cost while they came in.
+ * Lines of files for estimates. With 100,000 files in line reading them takes 24 ms, most of what a status cost while
+ * they came in.
  *
  * @returns like `LineRows.lines`, and as they were some moments ago when there are many files in them
  */

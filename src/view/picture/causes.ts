@@ -172,7 +172,10 @@ const others: Readonly<Record<string, Words | undefined>> = {
   },
 };
 
-/** Of causes that name something (a channel, a field, what this machine says), or whose remedy depends on what was found. */
+/**
+ * Of causes that name something (a channel, a field, what this machine says), or whose remedy depends on what was
+ * found.
+ */
 function openEnded(caused: Caused): Words {
   const { cause } = caused;
   if (cause === 'flawed') return flawed(caused);

@@ -12,8 +12,9 @@ import type { DeafTargetView } from '../deaf-targets.ts';
 import type { NeedsYou } from './needs-you.ts';
 
 /**
- * Everything that is, at one moment. Status, top, page, metrics, the line of systemd and the JSON documents are projections of it. Times are
- * epoch milliseconds. Without a daemon it has what the ledger knows; everything else is null.
+ * Everything that is, at one moment. Status, top, page, metrics, the line of systemd and the JSON documents are
+ * projections of it. Times are epoch milliseconds. Without a daemon it has what the ledger knows; everything else is
+ * null.
  */
 export interface Picture {
   readonly at: number;
@@ -72,7 +73,9 @@ export interface Picture {
   readonly deaf_targets: readonly DeafTargetView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
-  /** Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is. */
+  /**
+   * Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is.
+   */
   readonly adoption: { readonly files: number; readonly compared: number; readonly comparing: Comparison | null };
   /** Local files that are to be deleted later; `next_at` is null when only a full disk makes any of them go. */
   readonly deletions: { readonly files: number; readonly next_at: number | null };

@@ -39,7 +39,9 @@ export function sentenceWithoutDaemon({ needsYou, isFleet }: { needsYou: number;
   return { level: 'stopped', text: `dropcast is not running${isFleet ? ' on this host' : ''}${more(trouble)}.` };
 }
 
-/** Pure: whether a person has to act. The level of the overview and the exit code of `dropcast status` follow from it. */
+/**
+ * Pure: whether a person has to act. The level of the overview and the exit code of `dropcast status` follow from it.
+ */
 export function needsPerson({
   needsYou,
   frozenFolders,

@@ -43,7 +43,10 @@ export const mostOfAll = 1_000;
 /** Lines of the history that are looked through for the hour before the start. */
 const mostLines = 5_000;
 
-/** Rows are kept this many times as long as reading them took: however many clients ask, reading costs one twentieth of a core. */
+/**
+ * Rows are kept this many times as long as reading them took: however many clients ask, reading costs one twentieth of
+ * a core.
+ */
 const restFactor = 20;
 const leastRestMs = 400;
 
@@ -117,8 +120,8 @@ export interface TakePicture {
 }
 
 /**
- * The ledger is read only after a row was written, and rarely while rows are written all the time. How far uploads are is in memory, and
- * always new.
+ * The ledger is read only after a row was written, and rarely while rows are written all the time. How far uploads are
+ * is in memory, and always new.
  */
 export function createPictures(
   daemon: PicturedDaemon,
@@ -367,7 +370,9 @@ function firstOf(working: readonly Facts[], held: readonly string[]): readonly F
   return working.filter(({ id }) => shown.has(id));
 }
 
-/** An upload host that takes nothing for an hour may never do so: its files need a person, and dropcast keeps trying. */
+/**
+ * An upload host that takes nothing for an hour may never do so: its files need a person, and dropcast keeps trying.
+ */
 const longRefusalMs = 3_600_000;
 
 function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {

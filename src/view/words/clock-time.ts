@@ -9,7 +9,10 @@ export function dayAndSecond(atMs: number): string {
   return `${dayAndTime(atMs)}:${twoDigits(new Date(atMs).getSeconds())}`;
 }
 
-/** A moment near now as the clock of this machine shows it: `14:20`, or `2026-11-23 14:20` on another day. Both are epoch milliseconds. */
+/**
+ * A moment near now as the clock of this machine shows it: `14:20`, or `2026-11-23 14:20` on another day. Both are
+ * epoch milliseconds.
+ */
 export function clockTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs);
   const isToday = at.toDateString() === new Date(nowMs).toDateString();

@@ -16,7 +16,10 @@ export interface EventWords {
   readonly level: NewsLevel;
   /** The message of the log: names and figures are in its fields. */
   readonly title: string;
-  /** One sentence with names and figures, but without the path of the file or folder. As it came: a name in it is escaped where it is printed. */
+  /**
+   * One sentence with names and figures, but without the path of the file or folder. As it came: a name in it is
+   * escaped where it is printed.
+   */
   readonly text: string;
 }
 

@@ -6,7 +6,10 @@ export type Obstacle = 'database' | 'key' | 'account' | 'service' | 'upload host
 
 type Stop = Pick<Pause, 'kind' | 'holds' | 'code'>;
 
-/** Pure: failures of this machine have the errno name of the system as their code; what the service refuses has a word of its own. */
+/**
+ * Pure: failures of this machine have the errno name of the system as their code; what the service refuses has a word
+ * of its own.
+ */
 export function obstacleOf({ kind, holds, code }: Stop): Obstacle {
   if (code === awayCode) return 'database';
   if (kind === 'suspended' && /^[A-Z]/.test(code)) return 'machine';

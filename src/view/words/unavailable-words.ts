@@ -1,6 +1,9 @@
 import { LedgerUnavailableError, OutcomeUnknownError } from '../../pipeline/file/store-errors.ts';
 
-/** Answer to a question that only the database can answer, while it is away. @param why a sentence without its full stop; null: not known yet */
+/**
+ * Answer to a question that only the database can answer, while it is away. @param why a sentence without its full
+ * stop; null: not known yet
+ */
 export function noAnswer(why: string | null): LedgerUnavailableError {
   const sentence = `${why ?? 'PostgreSQL does not answer at the moment'}. Repeat this once it answers`;
   return new LedgerUnavailableError('away', { sentence });

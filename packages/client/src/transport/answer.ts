@@ -60,7 +60,10 @@ export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T 
   });
 }
 
-/** Accepts any 2xx answer whose body the specification leaves open, except a web page: that comes from a proxy or a login portal. */
+/**
+ * Accepts any 2xx answer whose body the specification leaves open, except a web page: that comes from a proxy or a
+ * login portal.
+ */
 export function readNothing(answer: Answer, what: string): void {
   if (looksLikePage(answer)) readAnswer(answer, () => undefined, what);
 }
@@ -105,7 +108,10 @@ function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [me
   return [`${who} answered ${answer.status} ${code}${message === '' ? '' : `: ${message}`}`, facts];
 }
 
-/** Whether an answer leads elsewhere. 304 is an answer to conditional requests alone, and a status below 200 is none at all. */
+/**
+ * Whether an answer leads elsewhere. 304 is an answer to conditional requests alone, and a status below 200 is none at
+ * all.
+ */
 function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
@@ -174,10 +180,16 @@ const longestPreamble = 8192;
 /** Bytes that are not UTF-8, and the second bytes of UTF-16. */
 const noText = /[\0\uFFFD]+/g;
 
-/** A byte order mark (which `\s` includes), white space, comments, and an XML declaration. A comment without an end hides the rest. */
+/**
+ * A byte order mark (which `\s` includes), white space, comments, and an XML declaration. A comment without an end
+ * hides the rest.
+ */
 const preamble = /^(?:\s+|<!--[^]*?(?:-->|$)|<\?[^]*?(?:\?>|$))+/;
 
-/** The tags by which browsers recognise a web page (WHATWG MIME Sniffing, section 7.1), and `meta`, with which login portals redirect. */
+/**
+ * The tags by which browsers recognise a web page (WHATWG MIME Sniffing, section 7.1), and `meta`, with which login
+ * portals redirect.
+ */
 const pageStart =
   /^<(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta)(?=[\s/>])/i;
 

@@ -13,7 +13,10 @@ export interface NoAnswer {
   readonly isUp: boolean;
 }
 
-/** Why a request got no answer, and what to do about it, as one sentence without a full stop. Contains no more of an address than its origin. */
+/**
+ * Why a request got no answer, and what to do about it, as one sentence without a full stop. Contains no more of an
+ * address than its origin.
+ */
 export function whyNoAnswer(failed: NoAnswer): string {
   const { code, url, proxy, isUp } = failed;
   if (isUp) return whyBroken(code, url.origin);
@@ -53,7 +56,10 @@ const clock = 'check the clock of this machine with `timedatectl`';
 const untrusted =
   'its certificate is from an authority that this machine does not trust; if that is your own authority, or that of your proxy, name its file in NODE_EXTRA_CA_CERTS';
 
-/** The usual cause of each code, and what to do. Codes: errno(3), getaddrinfo(3), X509_verify_cert_error_string(3), Node's `errors`. */
+/**
+ * The usual cause of each code, and what to do. Codes: errno(3), getaddrinfo(3), X509_verify_cert_error_string(3),
+ * Node's `errors`.
+ */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'no host has this name; check the address, and the name server of this machine',
@@ -83,15 +89,20 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a connection could not be made, and what to do about it: a clause about the other side without its address, which ends with the code.
+ * Why a connection could not be made, and what to do about it: a clause about the other side without its address, which
+ * ends with the code.
  *
- * @param code errno name of the system, code of OpenSSL or Node, or `timeout`; for others the clause is 'the connection failed'
+ * @param code errno name of the system, code of OpenSSL or Node, or `timeout`; for others the clause is 'the connection
+ *   failed'
  */
 export function connectionAdvice(code: string): string {
   return `${Object.hasOwn(meanings, code) ? meanings[code] : 'the connection failed'} (${code})`;
 }
 
-/** Whether the system failed to reach the proxy, not the other side: its errors name the host or the port that they are about. */
+/**
+ * Whether the system failed to reach the proxy, not the other side: its errors name the host or the port that they are
+ * about.
+ */
 function isOfProxy(cause: unknown, url: URL, proxy: URL): boolean {
   const hostname = textOf(cause, 'hostname') ?? textOf(cause, 'address');
   const isProxyHost = hostname === proxy.hostname.replace(/^\[|\]$/g, '') && proxy.hostname !== url.hostname;

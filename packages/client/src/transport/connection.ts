@@ -16,9 +16,9 @@ import { whyNoAnswer } from './connection-words.ts';
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Agents that make a new connection for every request. A server may close a kept-alive connection just as a request is written to it:
- * 13 of 60 POSTs ended in ECONNRESET (measured), and each is a create request with an unknown outcome. At 1,000 requests an hour the
- * handshakes cost nothing.
+ * Agents that make a new connection for every request. A server may close a kept-alive connection just as a request is
+ * written to it: 13 of 60 POSTs ended in ECONNRESET (measured), and each is a create request with an unknown outcome.
+ * At 1,000 requests an hour the handshakes cost nothing.
  *
  * @param proxyEnv for https only
  * @param ca certificates (PEM) to trust in addition to those that Node trusts
@@ -37,7 +37,10 @@ export function freshConnections(
   };
 }
 
-/** `ca` replaces all certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, so they are listed too; before Node 22.15 without these. */
+/**
+ * `ca` replaces all certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, so they are listed too;
+ * before Node 22.15 without these.
+ */
 function knownCertificates(): readonly string[] {
   const { getCACertificates } = tls as { readonly getCACertificates?: typeof tls.getCACertificates };
   return getCACertificates === undefined ? tls.rootCertificates : getCACertificates('default');
@@ -56,8 +59,8 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
 export const connectTimeouts = { lookup: 10_000, connect: 10_000, secureConnect: 10_000 } as const;
 
 /**
- * Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are complete. Also knows
- * where the other side is.
+ * Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are
+ * complete. Also knows where the other side is.
  */
 export class Line {
   readonly #up = Promise.withResolvers<void>();

@@ -30,8 +30,8 @@ export interface Exchange {
 const longestAnswerBytes = 4 * 1024 * 1024;
 
 /**
- * One request, one answer, whatever its status: never repeated, never redirected, not decompressed, so that a short answer cannot
- * unfold into a long one.
+ * One request, one answer, whatever its status: never repeated, never redirected, not decompressed, so that a short
+ * answer cannot unfold into a long one.
  *
  * @throws {ConnectionError | RequestTimeoutError} no answer
  * @throws {UnreadableAnswerError} the answer is too long

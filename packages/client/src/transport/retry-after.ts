@@ -29,8 +29,8 @@ function within(ms: number): number {
 }
 
 /**
- * Reads the three forms that RFC 9110 section 5.6.7 names. `Date.parse` accepts far more (`-1` as a year), so the text must start with
- * a day name and end in GMT; C's asctime form has no zone and means GMT.
+ * Reads the three forms that RFC 9110 section 5.6.7 names. `Date.parse` accepts far more (`-1` as a year), so the text
+ * must start with a day name and end in GMT; C's asctime form has no zone and means GMT.
  */
 function parseHttpDate(text: string | undefined): number | undefined {
   const date = text?.trim() ?? '';

@@ -24,7 +24,10 @@ export function secretsOfAddress(address: string): readonly string[] {
   return [...all, ...all.map(decoded)];
 }
 
-/** Cuts every web address to its origin, an encoded one whole, and removes every bearer token: for a text whose secrets are not known. */
+/**
+ * Cuts every web address to its origin, an encoded one whole, and removes every bearer token: for a text whose secrets
+ * are not known.
+ */
 export function scrubAddresses(text: string): string {
   return text
     .replaceAll(/\b(https?:\/\/[^\s/?#"'<>,;)]*)([^\s"'<>]*)/gi, (_, head: string, rest: string) => {

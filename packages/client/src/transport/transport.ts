@@ -51,7 +51,9 @@ export interface AskOptions {
   readonly onEnd?: (ending: Ending) => void;
 }
 
-/** Carries requests to the service and to its upload addresses: one request per call, never repeated, never redirected. */
+/**
+ * Carries requests to the service and to its upload addresses: one request per call, never repeated, never redirected.
+ */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;

@@ -4,8 +4,8 @@ export const partBytes = 1024 * 1024;
 /**
  * The bytes of one upload attempt, read by position.
  *
- * `videos.send` and `videos.upload` call `read` with positions that follow one another from 0, then `confirm` once, then dispose of
- * the reader. A server that refuses `Expect: 100-continue` makes them start again at 0.
+ * `videos.send` and `videos.upload` call `read` with positions that follow one another from 0, then `confirm` once,
+ * then dispose of the reader. A server that refuses `Expect: 100-continue` makes them start again at 0.
  */
 export interface BodyReader extends AsyncDisposable {
   /** How many bytes there are, if the reader knows. When the source said another number, nothing is sent. */
@@ -20,8 +20,8 @@ export interface BodyReader extends AsyncDisposable {
    */
   read(position: number, into: Buffer, signal: AbortSignal): Promise<void>;
   /**
-   * Called after the last read, while the last part is still held back: throw if the bytes changed since they were read, and the
-   * service never gets a complete file.
+   * Called after the last read, while the last part is still held back: throw if the bytes changed since they were
+   * read, and the service never gets a complete file.
    *
    * @param sha256 of everything that was read, hex
    * @throws {FileChangedError} the source is not what was read

@@ -15,7 +15,9 @@ export function chunksOf(opened: unknown): Chunks | null {
   return isDestroyable(opened) ? ofNodeStream(opened) : ofIterable(opened);
 }
 
-/** Not by its iterator: that one's `return` waits for a read that hangs, and the source, a download perhaps, stays open. */
+/**
+ * Not by its iterator: that one's `return` waits for a read that hangs, and the source, a download perhaps, stays open.
+ */
 function ofWebStream(stream: ReadableStream<unknown>): Chunks {
   const reader = stream.getReader();
   return {

@@ -8,7 +8,9 @@ import { partsAhead } from './parts-ahead.ts';
 import { hashHere } from './running-hash.ts';
 import type { RunningHash } from './running-hash.ts';
 
-/** An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them. */
+/**
+ * An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them.
+ */
 export interface FileReader extends BodyReader {
   /** Properties of the descriptor when the reader was created. */
   readonly stats: BigIntStats;

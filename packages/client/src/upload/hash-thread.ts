@@ -7,7 +7,9 @@ import { parentPort } from 'node:worker_threads';
  * carried out in the order in which they came.
  */
 
-/** To this thread. `ring`: the number of the ring buffer that is meant; the first order for a new one brings its memory. */
+/**
+ * To this thread. `ring`: the number of the ring buffer that is meant; the first order for a new one brings its memory.
+ */
 export type Order =
   | { readonly kind: 'ring'; readonly ring: number; readonly memory: SharedArrayBuffer }
   | { readonly kind: 'begin'; readonly ring: number }

@@ -18,7 +18,10 @@ export interface HashThreadsOptions {
 /** Parts of one hash that are in memory at once: one leaves, one is hashed, one is read. */
 const partsPerRing = 3;
 
-/** Four of them fill a line of 10 Gbit/s also on a processor without instructions for SHA-256 (0.78 GB/s each, measured). */
+/**
+ * Four of them fill a line of 10 Gbit/s also on a processor without instructions for SHA-256 (0.78 GB/s each,
+ * measured).
+ */
 const mostThreads = 4;
 
 /**

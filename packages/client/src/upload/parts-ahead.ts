@@ -9,8 +9,8 @@ export interface PartsOptions {
 }
 
 /**
- * The bytes of a source in order, part by part, each being hashed: as many parts are read ahead as the memory of the hash holds. The
- * last part is a whole one (`partBytes`), the one before it may be shorter.
+ * The bytes of a source in order, part by part, each being hashed: as many parts are read ahead as the memory of the
+ * hash holds. The last part is a whole one (`partBytes`), the one before it may be shorter.
  *
  * A part is valid until the next is asked for. When a caller stops early, a read that is under way ends first.
  *

@@ -61,18 +61,23 @@ export interface UploadWorld {
 
 const defaultAnswerTimeoutMs = 600_000;
 
-/** How long a server may take to say `100 Continue` before the body leaves without it (RFC 9110 section 10.1.1 asks for a limit). */
+/**
+ * How long a server may take to say `100 Continue` before the body leaves without it (RFC 9110 section 10.1.1 asks for
+ * a limit).
+ */
 const continueMs = 1000;
 
 /**
- * Sends a body to its upload address with one PUT, exactly `sizeBytes` bytes. Never repeated and never redirected, except that a
- * server that refuses `Expect` with 417 before a byte of the body has left gets the same request without it, as RFC 9110 asks.
+ * Sends a body to its upload address with one PUT, exactly `sizeBytes` bytes. Never repeated and never redirected,
+ * except that a server that refuses `Expect` with 417 before a byte of the body has left gets the same request without
+ * it, as RFC 9110 asks.
  *
  * @throws {UploadRejectedError} the address is not one that may be sent to (upload-targets.ts), or it refuses the file
- * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left: the other side
- *   has no complete body
+ * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left:
+ *   the other side has no complete body
  * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
- * @throws {UnreadableAnswerError} a web page reports success: a login portal or a proxy may have answered in place of the host
+ * @throws {UnreadableAnswerError} a web page reports success: a login portal or a proxy may have answered in place of
+ *   the host
  * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
  * @throws {AbortedError} the signal fired
  * @throws whatever the reader or `beforeLastPart` throws
@@ -125,7 +130,10 @@ async function sendAsAccepted(
   });
 }
 
-/** One PUT. The body waits until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
+/**
+ * One PUT. The body waits until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to
+ * EPIPE.
+ */
 async function send(
   { reader, sizeBytes }: Body,
   target: UploadTarget,

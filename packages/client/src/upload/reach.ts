@@ -8,8 +8,8 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 export type Reach = 'public' | 'private' | 'loopback' | 'forbidden';
 
 /**
- * @param address IPv4 in four decimal parts or IPv6, also with a zone or in brackets. IPv4 inside of IPv6 (mapped RFC 4291, NAT64
- *   RFC 6052, 6to4 RFC 3056) counts as the IPv4 address that it leads to.
+ * @param address IPv4 in four decimal parts or IPv6, also with a zone or in brackets. IPv4 inside of IPv6 (mapped RFC
+ *   4291, NAT64 RFC 6052, 6to4 RFC 3056) counts as the IPv4 address that it leads to.
  * @returns `forbidden` for anything else
  */
 export function reachOf(address: string): Reach {

@@ -6,8 +6,8 @@ import { untilAborted } from '../until-aborted.ts';
 import type { StreamSource } from '../video-client.ts';
 
 /**
- * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server refuses `Expect`
- * after bytes have left: a stream cannot be read twice.
+ * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server
+ * refuses `Expect` after bytes have left: a stream cannot be read twice.
  */
 export class StreamReader implements BodyReader {
   readonly #source: StreamSource;

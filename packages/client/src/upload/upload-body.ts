@@ -15,7 +15,10 @@ export interface UploadBodyOptions {
   /** Ends every wait of the body. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
-  /** For files; default: a thread for large ones. Another reader's bytes are hashed here, because they cannot be read again. */
+  /**
+   * For files; default: a thread for large ones. Another reader's bytes are hashed here, because they cannot be read
+   * again.
+   */
   readonly beginHash?: BeginHash | undefined;
   /** Called with the number of bytes that the kernel has taken, and awaited. */
   onProgress(sentBytes: number): Promise<void>;
@@ -26,8 +29,8 @@ export interface UploadBodyOptions {
 }
 
 /**
- * Bytes handed to the socket at once. The next slice follows when the kernel has taken this one, so this sets the slowest line that
- * still shows progress: 256 KiB within a stall timeout of 60 s is 4 KB/s.
+ * Bytes handed to the socket at once. The next slice follows when the kernel has taken this one, so this sets the
+ * slowest line that still shows progress: 256 KiB within a stall timeout of 60 s is 4 KB/s.
  */
 const sliceBytes = 256 * 1024;
 
@@ -35,8 +38,8 @@ const sliceBytes = 256 * 1024;
 const limitedSliceBytes = 32 * 1024;
 
 /**
- * The body of one PUT: the bytes in order, hashed on the way. The last part is held back until the reader has confirmed that nothing
- * changed and the caller has committed the hash, so that a changed file never arrives complete.
+ * The body of one PUT: the bytes in order, hashed on the way. The last part is held back until the reader has confirmed
+ * that nothing changed and the caller has committed the hash, so that a changed file never arrives complete.
  */
 export class UploadBody implements AsyncIterable<Buffer> {
   readonly #options: UploadBodyOptions;

@@ -14,7 +14,9 @@ export type Resolve = (hostname: string, options: LookupOptions) => Promise<read
 /** An upload address that may be sent to. */
 export interface UploadTarget {
   readonly url: URL;
-  /** For the connection: resolves the name and judges its addresses in one step, so that no second answer can differ. */
+  /**
+   * For the connection: resolves the name and judges its addresses in one step, so that no second answer can differ.
+   */
   readonly lookup?: LookupFunction;
   /** Why `lookup` refused, if it did. */
   refusal(): ServiceError | null;
@@ -36,20 +38,22 @@ export interface UploadTargets {
 }
 
 /**
- * An upload address comes from outside and makes this machine connect to it: it must not become a way into the network behind this
- * machine (server-side request forgery). It must be https, or http if `baseUrl` itself names this machine, hold no password, and not lead
- * nearer to this machine than the service: a service on the internet may not name an address of the private network or of this machine.
- * An origin that a person named is exempt.
+ * An upload address comes from outside and makes this machine connect to it: it must not become a way into the network
+ * behind this machine (server-side request forgery). It must be https, or http if `baseUrl` itself names this machine,
+ * hold no password, and not lead nearer to this machine than the service: a service on the internet may not name an
+ * address of the private network or of this machine. An origin that a person named is exempt.
  *
- * The location of the service is never looked up, because its own name server would answer. A literal address in `baseUrl` gives it;
- * otherwise it is the farthest place at which TLS has proved the service since this was created. Behind a proxy that place is unknown and
- * counts as public.
+ * The location of the service is never looked up, because its own name server would answer. A literal address in
+ * `baseUrl` gives it; otherwise it is the farthest place at which TLS has proved the service since this was created.
+ * Behind a proxy that place is unknown and counts as public.
  *
- * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged here.
+ * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged
+ * here.
  *
  * @param named origins of the configuration: that of the service, and `sendKeyTo`
  * @param resolve default: the system's resolver
- * @param ownAddresses of this machine, asked once for each upload because they change: a public one leads to this machine too
+ * @param ownAddresses of this machine, asked once for each upload because they change: a public one leads to this
+ *   machine too
  */
 export function createUploadTargets(options: {
   readonly baseUrl: string;

@@ -24,8 +24,9 @@ const defaultToleranceMs = 300_000;
 /**
  * Verifies that a webhook comes from the service, and reads it. The same message may arrive twice, with the same `id`.
  *
- * assumed: api-spec section 6 leaves the scheme open; this is that of Standard Webhooks (standardwebhooks.com): `webhook-signature` is
- * `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there are several while a secret is being replaced.
+ * assumed: api-spec section 6 leaves the scheme open; this is that of Standard Webhooks (standardwebhooks.com):
+ * `webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there are several while a secret
+ * is being replaced.
  *
  * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_timestamp`, `too_old`, `too_new`,
  *   `wrong_signature` or `unreadable_event`

@@ -16,7 +16,9 @@ export interface Channel {
   readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
 }
 
-/** A channel in the list (api-spec section 4.2). A text that the service leaves out against its specification is empty. */
+/**
+ * A channel in the list (api-spec section 4.2). A text that the service leaves out against its specification is empty.
+ */
 export interface ChannelListItem extends Channel {
   readonly name: string;
   readonly slug: string;

@@ -4,8 +4,8 @@ import { wholeWords } from '../transport/answer-body.ts';
 import { orMissing } from './or-missing.ts';
 import { textWithin } from './text-within.ts';
 
-// Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong type counts as
-// missing. Every length has a limit.
+// Fields as the service sends them, read as tolerantly as api-spec.md leaves them open: an optional field of a wrong
+// type counts as missing. Every length has a limit.
 
 const mostTags = 1000;
 /** Characters of an address. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */

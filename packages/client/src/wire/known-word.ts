@@ -9,8 +9,9 @@ export type OpenWord<Word extends string> = Word | (string & {});
 const longestWord = 100;
 
 /**
- * A word of the service. White space around it does not count, and a word that is known is known in any letters: `Ready` taken for
- * another word than `ready` would be waited for without end. A word that is not known is kept as it was sent.
+ * A word of the service. White space around it does not count, and a word that is known is known in any letters:
+ * `Ready` taken for another word than `ready` would be waited for without end. A word that is not known is kept as it
+ * was sent.
  */
 export function oneOf<Word extends string>(...known: readonly Word[]): z.ZodMiniType<OpenWord<Word>> {
   const spelling = new Map(known.map((word) => [word.toLowerCase(), word]));

@@ -4,8 +4,8 @@ import type * as z from 'zod/mini';
 export type Reader<T> = (json: unknown) => T | undefined;
 
 /**
- * Entries of a list. The specification allows 100 a page, but shows no pages for channels, feeds and analytics: there one answer has all.
- * Ten thousand that are all wrong take a second without a JIT compiler (`--jitless`), measured.
+ * Entries of a list. The specification allows 100 a page, but shows no pages for channels, feeds and analytics: there
+ * one answer has all. Ten thousand that are all wrong take a second without a JIT compiler (`--jitless`), measured.
  */
 const mostEntries = 10_000;
 
@@ -21,7 +21,9 @@ export interface Entries<T> {
   readonly unreadable: number;
 }
 
-/** Reads a list, bare or in `data`, without its unreadable entries: one odd record must not hide a hundred good ones. */
+/**
+ * Reads a list, bare or in `data`, without its unreadable entries: one odd record must not hide a hundred good ones.
+ */
 export function many<T>(schema: z.ZodMiniType<T>): Reader<readonly T[]> {
   const read = counted(schema);
   return (json) => read(json)?.entries;

@@ -39,7 +39,8 @@ export interface VideoFields {
 }
 
 /**
- * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be repeated then
+ * @param idempotencyKey for a service that makes one record for all requests with the same `Idempotency-Key`: it may be
+ *   repeated then
  * @throws {TypeError} no header can carry the key, or nothing would arrive of it
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
@@ -164,8 +165,8 @@ export interface AnalyticsQuery extends Period {
 }
 
 /**
- * assumed: the channel filter is called `channel_id` as elsewhere, and later pages are asked for as those of videos are. The first page is
- * asked for without saying so: a service that does not page this list may refuse the parameter.
+ * assumed: the channel filter is called `channel_id` as elsewhere, and later pages are asked for as those of videos
+ * are. The first page is asked for without saying so: a service that does not page this list may refuse the parameter.
  */
 export function analyticsPage({ channelId, from, to, page }: AnalyticsQuery): ApiRequest<AnalyticsPage> {
   return {
@@ -197,7 +198,10 @@ function patching<T>(operation: string, path: string, read: Reader<T>): ApiReque
   return { operation, method: 'PATCH', path, isRepeatable: true, read: readIt };
 }
 
-/** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint; half a surrogate pair cannot be encoded. */
+/**
+ * An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint;
+ * half a surrogate pair cannot be encoded.
+ */
 function pathOf(collection: string, id: string): string {
   requireId(id);
   return `${collection}/${encodeURIComponent(id)}`;

@@ -20,7 +20,10 @@ export interface CreatedVideo {
   readonly status: VideoStatus;
 }
 
-/** A video. The specification does not show which fields a single one has, so only id and status are certain; times are ISO 8601, as sent. */
+/**
+ * A video. The specification does not show which fields a single one has, so only id and status are certain; times are
+ * ISO 8601, as sent.
+ */
 export interface Video {
   readonly id: string;
   readonly status: VideoStatus;
@@ -41,8 +44,9 @@ export interface Video {
 }
 
 /**
- * A video in a list, with what lists carry (api-spec section 2.1). Description, channel and tags are not among it: they are missing here,
- * which does not mean that the video has none; `get` tells. A text that the service leaves out against its specification is empty.
+ * A video in a list, with what lists carry (api-spec section 2.1). Description, channel and tags are not among it: they
+ * are missing here, which does not mean that the video has none; `get` tells. A text that the service leaves out
+ * against its specification is empty.
  */
 export interface VideoListItem extends Video {
   readonly title: string;

@@ -3,7 +3,10 @@ import type { ReadAt } from '../media-file.ts';
 /** ISO/IEC 14496-12, 4.2. */
 export interface Box {
   readonly type: string;
-  /** Where its header begins, where its content does, and where it ends by what it says. In bytes from the beginning of the file. */
+  /**
+   * Where its header begins, where its content does, and where it ends by what it says. In bytes from the beginning of
+   * the file.
+   */
   readonly at: number;
   readonly contentAt: number;
   readonly end: bigint;

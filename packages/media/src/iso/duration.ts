@@ -44,7 +44,10 @@ async function contentOf(readAt: ReadAt, boxes: readonly Box[], wanted: string):
   return box === undefined ? Buffer.alloc(0) : readAt(box.contentAt, Math.min(Number(box.end) - box.contentAt, 32));
 }
 
-/** From the beginning of the first fragment to the end of the last, or from the beginning of a movie that has samples of its own. */
+/**
+ * From the beginning of the first fragment to the end of the last, or from the beginning of a movie that has samples of
+ * its own.
+ */
 export async function fragmentSeconds(
   readAt: ReadAt,
   movie: Box,

@@ -30,10 +30,11 @@ export async function isIsoMedia({ readAt, size, start }: MediaFile): Promise<bo
 const MOST_UNKNOWN_BOXES = 8;
 
 /**
- * MP4 and QuickTime. ISO/IEC 14496-12, 4.2: a row of boxes, each with a 32-bit length and a type; length 1 means that a 64-bit length follows, length 0
- * that the box ends with the file. Complete = every box ends inside the file, one of them is `moov`, and the last samples that it and the last
- * fragment know of are in the file. Behind a whole `moov` and a whole `mdat` some tools leave bytes that are no box (half a tag, the trailer
- * of a camera); players skip them. A segment of a stream, which has no `moov`, is not judged.
+ * MP4 and QuickTime. ISO/IEC 14496-12, 4.2: a row of boxes, each with a 32-bit length and a type; length 1 means that a
+ * 64-bit length follows, length 0 that the box ends with the file. Complete = every box ends inside the file, one of
+ * them is `moov`, and the last samples that it and the last fragment know of are in the file. Behind a whole `moov` and
+ * a whole `mdat` some tools leave bytes that are no box (half a tag, the trailer of a camera); players skip them. A
+ * segment of a stream, which has no `moov`, is not judged.
  */
 export async function isoMediaEnd(file: MediaFile): Promise<Verdict> {
   if (SEGMENT_BOXES.has(file.start.toString('latin1', 4, 8))) return sound();
@@ -70,7 +71,10 @@ async function flawIn({ readAt, size }: MediaFile, movie: Box, { fragments }: La
   return fragment.hasData || isBefore(samples, fragment.box) ? null : UNWRITTEN_FRAGMENT;
 }
 
-/** Whether only the length of the last `mdat` is wrong: it leads out of the file, but every sample that is listed is in the file. */
+/**
+ * Whether only the length of the last `mdat` is wrong: it leads out of the file, but every sample that is listed is in
+ * the file.
+ */
 async function isOnlyTooLong({ readAt, size }: MediaFile, { cut, movie, fragments }: Layout): Promise<boolean> {
   if (cut === null || !MEDIA_DATA.has(cut.box.type) || movie === null) return false;
   const tracks = await tracksOf(readAt, movie);

@@ -3,8 +3,8 @@ import type { Box } from './boxes.ts';
 import type { MediaFile } from '../media-file.ts';
 
 /**
- * Where the last fragment of a long recording begins, ISO/IEC 14496-12: by the table at the end of the file (`mfra`, 8.8.9), by an index
- * in front (`sidx`, 8.16.3), or by its first bytes in the last 8 MiB.
+ * Where the last fragment of a long recording begins, ISO/IEC 14496-12: by the table at the end of the file (`mfra`,
+ * 8.8.9), by an index in front (`sidx`, 8.16.3), or by its first bytes in the last 8 MiB.
  *
  * @param index in front of the first fragment
  * @returns in bytes; `null` if it is not found

@@ -49,8 +49,8 @@ const MOST_OTHER_READS = 400;
 const MOST_LAST_READS = 16;
 
 /**
- * Walks over the boxes. Long recordings have thousands of fragments: after some of them, the walk continues at the last one, if that
- * can be found.
+ * Walks over the boxes. Long recordings have thousands of fragments: after some of them, the walk continues at the last
+ * one, if that can be found.
  */
 export async function layoutOf(file: MediaFile): Promise<Layout> {
   const { readAt, size } = file;

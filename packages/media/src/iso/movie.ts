@@ -100,7 +100,10 @@ async function lastChunk(
 }
 
 interface ChunkSizes {
-  /** None if all samples have one size, which old files give in units of their own, or if the tables are too long to read. */
+  /**
+   * None if all samples have one size, which old files give in units of their own, or if the tables are too long to
+   * read.
+   */
   readonly sizes: readonly number[];
   /** The one size; 0: they have different ones. */
   readonly each: number;

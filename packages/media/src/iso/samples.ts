@@ -30,7 +30,10 @@ export function lastFrame(at: number, sizes: readonly number[]): Frame | null {
   return frame;
 }
 
-/** Whether bytes are missing at the end, or zeros stand where the last frame belongs, in space that a copy reserved before. */
+/**
+ * Whether bytes are missing at the end, or zeros stand where the last frame belongs, in space that a copy reserved
+ * before.
+ */
 export async function sampleFlaw(readAt: ReadAt, size: number, tracks: readonly Samples[]): Promise<string | null> {
   const end = tracks.reduce((latest, track) => Math.max(latest, track.end), 0);
   const missing = missingBytes(end, size);

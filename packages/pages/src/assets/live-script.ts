@@ -1,6 +1,6 @@
 /**
- * Keeps an open view up to date; the page works without it. It fetches the same address again and changes only what differs, so that
- * focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
+ * Keeps an open view up to date; the page works without it. It fetches the same address again and changes only what
+ * differs, so that focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
  */
 export const LIVE_SCRIPT = String.raw`(() => {
 'use strict';
@@ -135,7 +135,8 @@ function becomeChildren(parent, freshNodes) {
   }
 }
 
-// The existing node to update: the next one if alike, else the one with the same key. Nodes without a key have no identity.
+// The existing node to update: the next one if alike, else the one with the same key. Nodes without a key have no
+// identity.
 function partnerOf(fresh, next) {
   if (next !== null && isAlike(next, fresh)) return next;
   if (keyOf(fresh) === '') return null;

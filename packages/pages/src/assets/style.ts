@@ -1,4 +1,7 @@
-/** The look of all pages. Fonts of the system, nothing from elsewhere; both colour schemes with a contrast of at least 4.5 to 1. */
+/**
+ * The look of all pages. Fonts of the system, nothing from elsewhere; both colour schemes with a contrast of at least
+ * 4.5 to 1.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;

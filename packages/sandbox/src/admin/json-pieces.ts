@@ -120,7 +120,9 @@ class PieceReader {
   }
 }
 
-/** The text of one value. It finds the value's end by strings and brackets alone; `JSON.parse` then finds every mistake. */
+/**
+ * The text of one value. It finds the value's end by strings and brackets alone; `JSON.parse` then finds every mistake.
+ */
 class RawValue {
   #text = '';
   #depth = 0;

@@ -16,7 +16,9 @@ export interface AdminAddress {
 /** No sandbox could be reached, or it refused the request; the message says which. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
-  /** The code of the sandbox's error; 'unreachable' without an answer, 'not a sandbox' for an answer of something else. */
+  /**
+   * The code of the sandbox's error; 'unreachable' without an answer, 'not a sandbox' for an answer of something else.
+   */
   readonly code: string;
 
   /** @param code of the sandbox's answer, `unreachable` or `not a sandbox` @param message for the user */

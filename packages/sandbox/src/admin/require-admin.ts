@@ -31,9 +31,10 @@ export function isAdmin(context: Context, { adminToken, links }: Guarded): boole
 }
 
 /**
- * `GET …?token=TOKEN` → a cookie, and a redirect to the same address without the token, which must not stay in a history or a screenshot.
- * The cookie ends with the browser. It is `Lax`: with `Strict` a browser would leave it out after a click on a page of another site, such as
- * a test report or a terminal in the browser, and even after this redirect. @throws ApiError 401 for a wrong token
+ * `GET …?token=TOKEN` → a cookie, and a redirect to the same address without the token, which must not stay in a
+ * history or a screenshot. The cookie ends with the browser. It is `Lax`: with `Strict` a browser would leave it out
+ * after a click on a page of another site, such as a test report or a terminal in the browser, and even after this
+ * redirect. @throws ApiError 401 for a wrong token
  */
 export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
   return async (context, next) => {
@@ -59,7 +60,9 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
 /** Methods that change nothing. */
 export const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's. */
+/**
+ * With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's.
+ */
 function cookieName(origin: string): string {
   return `dropcast_sandbox_${new URL(origin).port}`;
 }

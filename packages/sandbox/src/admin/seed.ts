@@ -36,7 +36,8 @@ const upTo = (max: number) =>
 const amounts = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
 
 /**
- * Each file takes the path of an upload, so a damaged sample becomes a failed video. Stops early when the client disconnects.
+ * Each file takes the path of an upload, so a damaged sample becomes a failed video. Stops early when the client
+ * disconnects.
  * @throws ApiError 409 when a reset or an import intervenes
  */
 async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {

@@ -5,7 +5,8 @@ import { SCHEMA_VERSION } from '../store/database.ts';
 import type { Row } from '../store/columns.ts';
 import { columnNames } from '../store/tables.ts';
 
-// A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in base64, by video id.
+// A snapshot is one JSON document: these fields, `tables` with the rows of every table, and `media` with the files in
+// base64, by video id.
 
 /** Leaves room for further counting: SQLite throws on reading numbers above 2^53. */
 const MAX_COUNT = 2 ** 52;
@@ -36,8 +37,8 @@ export function checkedField<T>(value: unknown, schema: z.ZodType<T>, place: str
 }
 
 /**
- * Checks rows for what the database itself does not: that they have the columns of this sandbox's table, and that no value would break
- * a later reader. @returns a check for a table's row, which throws ApiError 422
+ * Checks rows for what the database itself does not: that they have the columns of this sandbox's table, and that no
+ * value would break a later reader. @returns a check for a table's row, which throws ApiError 422
  */
 export function rowCheck(database: DatabaseSync, table: string): (row: unknown, place: string) => Row {
   const columns = columnNames(database, table);
@@ -99,7 +100,10 @@ const isWhole = upTo(Number.MAX_SAFE_INTEGER);
 const isCount = upTo(MAX_COUNT);
 const isName = matching(/^[\w-]{1,100}$/);
 
-/** Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first match counts. */
+/**
+ * Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first
+ * match counts.
+ */
 const rules: readonly Rule[] = [
   { columns: /^due_at_ms$/, is: isWhole, what: 'a time in milliseconds' },
   { columns: /_at_ms$/, is: upTo(Date.UTC(9999, 11, 31)), what: 'a time in milliseconds before the year 9999' },

@@ -152,7 +152,10 @@ function formOf(field: JsonPath[number] | undefined): string {
   return field === undefined || field === 'tables' || field === 'media' ? 'must be an object' : 'is unknown';
 }
 
-/** Does what may fail because of the document. @throws ApiError 422 for that, and the error itself when the disk is the reason */
+/**
+ * Does what may fail because of the document. @throws ApiError 422 for that, and the error itself when the disk is the
+ * reason
+ */
 export function fitOrRefuse<T>(work: () => T): T {
   try {
     return work();

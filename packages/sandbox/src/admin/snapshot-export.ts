@@ -20,10 +20,11 @@ export interface ExportParts {
 }
 
 /**
- * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for 800,000 plays;
- * `backup` of node:sqlite would not block at all, but fails as soon as something is written), then read from the copy as the client
- * consumes them. A cancelled stream leaves nothing behind.
- * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the copy
+ * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for
+ * 800,000 plays; `backup` of node:sqlite would not block at all, but fails as soon as something is written), then read
+ * from the copy as the client consumes them. A cancelled stream leaves nothing behind.
+ * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the
+ *   copy
  */
 export async function exportStream(parts: ExportParts, isWithMedia: boolean): Promise<ReadableStream> {
   parts.lifecycle.advance();

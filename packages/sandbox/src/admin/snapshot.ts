@@ -17,7 +17,10 @@ export interface SnapshotParts extends ExportParts {
   readonly events: Events;
 }
 
-/** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
+/**
+ * All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks
+ * are in it.
+ */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
   return [
     {

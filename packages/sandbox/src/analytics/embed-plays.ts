@@ -16,7 +16,10 @@ export interface EmbedPlaysParts {
 /** Why a play was not opened. */
 export type PlayRefusal = 'no such video' | 'not ready';
 
-/** The plays of embed pages. A page opens a play when the video begins to run, and reports from time to time how far it came. */
+/**
+ * The plays of embed pages. A page opens a play when the video begins to run, and reports from time to time how far it
+ * came.
+ */
 export class EmbedPlays {
   readonly #parts: EmbedPlaysParts;
   readonly #uptimeMs: () => number;
@@ -53,7 +56,10 @@ export class EmbedPlays {
     return true;
   }
 
-  /** By the clock that advanced further: the service's may be stopped while a player runs, or moved forward while none does. */
+  /**
+   * By the clock that advanced further: the service's may be stopped while a player runs, or moved forward while none
+   * does.
+   */
   #elapsedMs(playId: string, startedAtMs: number): number {
     const openedAtMs = this.#openedAtMs.get(playId);
     const reallyMs = openedAtMs === undefined ? 0 : this.#uptimeMs() - openedAtMs;

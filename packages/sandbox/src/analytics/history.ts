@@ -17,9 +17,9 @@ export interface HistoryParts {
 }
 
 /**
- * Generates plausible plays of the ready videos: many after publication and fewer from day to day,
- * less on weekends and none at night, few viewers who watch much and many who leave early. The same seed, videos and day make
- * the same plays; a second call on the same day adds only what has come due since. Requests are answered between two videos: a
+ * Generates plausible plays of the ready videos: many after publication and fewer from day to day, less on weekends and
+ * none at night, few viewers who watch much and many who leave early. The same seed, videos and day make the same
+ * plays; a second call on the same day adds only what has come due since. Requests are answered between two videos: a
  * year of 1,000 videos is 600,000 plays. @returns how many plays were added
  */
 export async function seedHistory(parts: HistoryParts): Promise<number> {
@@ -63,8 +63,8 @@ function* playsOf(video: Video, parts: HistoryParts): Generator<Play> {
 }
 
 /**
- * A video of today would have no history at all, and that is what most videos of a sandbox are: it is taken as published
- * on a day in the first half of the time. A video that really is older keeps its day.
+ * A video of today would have no history at all, and that is what most videos of a sandbox are: it is taken as
+ * published on a day in the first half of the time. A video that really is older keeps its day.
  */
 function publicationDay(video: Video, { seed, nowMs, days }: HistoryParts): number {
   const today = Math.floor(nowMs / DAY_MS);

@@ -4,7 +4,10 @@ export interface Period {
   readonly to: string;
 }
 
-/** From the first millisecond of the first day to the last of the last: `fromMs` included, `beforeMs` not; ms since 1970. */
+/**
+ * From the first millisecond of the first day to the last of the last: `fromMs` included, `beforeMs` not; ms since
+ * 1970.
+ */
 export interface Span {
   readonly fromMs: number;
   readonly beforeMs: number;

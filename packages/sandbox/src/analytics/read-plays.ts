@@ -27,8 +27,9 @@ export interface MediaRead extends Client {
 
 /**
  * Plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
- * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts from
- * its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes count again.
+ * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts
+ * from its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes
+ * count again.
  */
 export class ReadPlays {
   readonly #parts: ReadPlaysParts;
@@ -78,7 +79,10 @@ interface ReadWindow {
   ranges: readonly ByteRange[];
 }
 
-/** Beyond the limit only what joins known ranges is added, so that a client that reads every other byte cannot fill the memory. */
+/**
+ * Beyond the limit only what joins known ranges is added, so that a client that reads every other byte cannot fill the
+ * memory.
+ */
 function addTo(window: ReadWindow, range: ByteRange): void {
   const ranges = withRange(window.ranges, range);
   if (ranges.length <= MAX_RANGES) window.ranges = ranges;
@@ -92,8 +96,8 @@ export interface Client {
 }
 
 /**
- * Identifies a program without a cookie by its address and user agent, as podcast measurement does. assumed: the specification counts
- * unique viewers (section 2.5) without defining them. Only a hash is stored.
+ * Identifies a program without a cookie by its address and user agent, as podcast measurement does. assumed: the
+ * specification counts unique viewers (section 2.5) without defining them. Only a hash is stored.
  */
 export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): string {
   return `client_${seededToken(seed, ['viewer', remoteAddress, userAgent], 20)}`;

@@ -20,8 +20,8 @@ export function embedProgress(report: PlayerReport, elapsedMs: number, durationS
 }
 
 /**
- * Reports come from a browser, so nothing in them is believed beyond what was possible. assumed: at double speed at most,
- * counted from the start of the play, and ten times through the video at most (a player that loops).
+ * Reports come from a browser, so nothing in them is believed beyond what was possible. assumed: at double speed at
+ * most, counted from the start of the play, and ten times through the video at most (a player that loops).
  */
 function creditedS(claimedS: number, elapsedMs: number, durationS: number | null): number {
   const possibleS = (elapsedMs / 1000) * MAX_RATE + SLACK_S;
@@ -34,8 +34,8 @@ const SLACK_S = 1;
 const MAX_RUNS = 10;
 
 /**
- * The play that reads of the file make. By the IAB's podcast measurement guidelines a download counts when it holds the first
- * minute, or the whole file if that is shorter. Seconds are estimated at the average bit rate.
+ * The play that reads of the file make. By the IAB's podcast measurement guidelines a download counts when it holds the
+ * first minute, or the whole file if that is shorter. Seconds are estimated at the average bit rate.
  *
  * @param bytes distinct ones of the file
  */

@@ -29,8 +29,8 @@ export interface FinishedRead extends SentBytes {
 }
 
 /**
- * Media, thumbnails and artwork below /cdn/, on the plain Node request, so that large files are sent without web streams.
- * assumed: every new request for a deleted video gets 404 at once; reads in progress complete.
+ * Media, thumbnails and artwork below /cdn/, on the plain Node request, so that large files are sent without web
+ * streams. assumed: every new request for a deleted video gets 404 at once; reads in progress complete.
  */
 export function createCdnListener(parts: CdnParts): RawListener {
   return async (request, response) => {

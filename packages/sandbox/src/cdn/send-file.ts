@@ -10,7 +10,9 @@ export interface FileToSend {
   readonly etag?: string;
 }
 
-/** The part of the file that was sent, as this side sees it: some 100 kB may be in transit when a client disconnects. */
+/**
+ * The part of the file that was sent, as this side sees it: some 100 kB may be in transit when a client disconnects.
+ */
 export interface SentBytes {
   /** The position of the first byte. */
   readonly start: number;
@@ -20,8 +22,8 @@ export interface SentBytes {
 }
 
 /**
- * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC 9110
- * section 14.2 allows), If-Range, ETag and the conditions on it.
+ * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC
+ * 9110 section 14.2 allows), If-Range, ETag and the conditions on it.
  * @returns the sent bytes when the response has ended; undefined without content (HEAD, 304)
  * @throws ApiError for a missing file (404), a range outside the file (416) and a failed condition (412)
  */

@@ -7,9 +7,10 @@ setInterval(async () => {
 `;
 
 /**
- * Runs on the embed page. It counts the seconds that really played, from the steps between `timeupdate` events without seeks, and
- * reports them. An answer 404 or 410 means that the play no longer exists: with its video, then the page shows that; or alone, as after
- * a reset, then the next start is a new play. It neither reads nor stores anything about the viewer.
+ * Runs on the embed page. It counts the seconds that really played, from the steps between `timeupdate` events without
+ * seeks, and reports them. An answer 404 or 410 means that the play no longer exists: with its video, then the page
+ * shows that; or alone, as after a reset, then the next start is a new play. It neither reads nor stores anything about
+ * the viewer.
  */
 export const PLAYER_SCRIPT = String.raw`(() => {
 'use strict';

@@ -10,8 +10,8 @@ export interface PlayerSettings {
 }
 
 /**
- * assumed: the inner structure of default_player_settings is not shown (api-spec section 2.2). The player knows `autoplay`,
- * `muted`, `loop` and `controls` (true or false) and `accent_color` (`#rrggbb`); it ignores other settings.
+ * assumed: the inner structure of default_player_settings is not shown (api-spec section 2.2). The player knows
+ * `autoplay`, `muted`, `loop` and `controls` (true or false) and `accent_color` (`#rrggbb`); it ignores other settings.
  */
 export function playerSettings(stored: Readonly<Record<string, unknown>>): PlayerSettings {
   const { accent_color: accentColor, ...switches } = knownSettings.parse(stored);

@@ -27,8 +27,9 @@ function otherMethod(allow: string): Handler {
 }
 
 /**
- * POST /embed/:id/plays: the player has begun. assumed: every page that plays is one view, a reload another, running again
- * in the same page none. Only JSON is accepted, so that pages of other sites cannot create plays without a CORS preflight.
+ * POST /embed/:id/plays: the player has begun. assumed: every page that plays is one view, a reload another, running
+ * again in the same page none. Only JSON is accepted, so that pages of other sites cannot create plays without a CORS
+ * preflight.
  */
 function openPlay(plays: EmbedPlays, seed: number): Handler {
   return async (context) => {

@@ -11,8 +11,8 @@ import { giveCookie } from './viewer-cookie.ts';
 export type EmbedParts = Pick<Services, 'settings' | 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
 
 /**
- * GET /embed/:id: the player, in a frame on any site. A deleted video is not found from the same moment on (api-spec section
- * 3). assumed: 404 then, and 200 with a notice while a video is not ready or has failed.
+ * GET /embed/:id: the player, in a frame on any site. A deleted video is not found from the same moment on (api-spec
+ * section 3). assumed: 404 then, and 200 with a notice while a video is not ready or has failed.
  */
 export function showPage(parts: EmbedParts): Handler {
   return (context) => {

@@ -42,7 +42,10 @@ const PROXY_PAGE = `<html>
 </html>
 `;
 
-/** A date comes with a `Date` header: both follow the sandbox's clock, so only their difference is meaningful (RFC 9110 section 10.2.3). */
+/**
+ * A date comes with a `Date` header: both follow the sandbox's clock, so only their difference is meaningful (RFC 9110
+ * section 10.2.3).
+ */
 function waitHeaders(fault: FaultOf<'rate_limited'>, nowMs: number): Readonly<Record<string, string>> {
   switch (fault.retry_after) {
     case 'seconds':

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Sits between the connection and the reader of the request's body, and passes only as many bytes as allowed.
- * While it holds some back, the connection is not read, so the client notices. Must be made before the first byte
- * arrives, that is, in the same turn as the 'request' event. It sits on `push` and `_read`, the two ends at which Node's
- * HTTP parser and a reader meet: a separate stream would not be an IncomingMessage.
+ * Sits between the connection and the reader of the request's body, and passes only as many bytes as allowed. While it
+ * holds some back, the connection is not read, so the client notices. Must be made before the first byte arrives, that
+ * is, in the same turn as the 'request' event. It sits on `push` and `_read`, the two ends at which Node's HTTP parser
+ * and a reader meet: a separate stream would not be an IncomingMessage.
  */
 export class BodyValve {
   readonly #request: IncomingMessage;
@@ -40,7 +40,10 @@ export class BodyValve {
     this.#flow();
   }
 
-  /** Reads ahead without passing any byte. @returns the whole body; undefined if it is longer than `mostBytes` or interrupted */
+  /**
+   * Reads ahead without passing any byte. @returns the whole body; undefined if it is longer than `mostBytes` or
+   * interrupted
+   */
   async peek(mostBytes: number): Promise<Buffer | undefined> {
     this.#isReadAhead = true;
     const hasArrived = () => this.#hasEnded || this.#request.destroyed || this.#heldBytes() > mostBytes;

@@ -16,7 +16,10 @@ export function loseAnswer({ request }: Exchange): void {
   request.socket.destroy();
 }
 
-/** Sends the head and `after_bytes` of the body, then stalls or resets the connection (a reset may discard what the client has not read yet). */
+/**
+ * Sends the head and `after_bytes` of the body, then stalls or resets the connection (a reset may discard what the
+ * client has not read yet).
+ */
 export async function answerPartly(
   { request, response }: Exchange,
   { status, headers, body }: HeldAnswer,
@@ -65,7 +68,10 @@ export function resetBody(
   valve.allow(afterBytes);
 }
 
-/** Resets the connection, as a crashed host or a middlebox does. Under TLS Node offers no reset, so the connection just closes. */
+/**
+ * Resets the connection, as a crashed host or a middlebox does. Under TLS Node offers no reset, so the connection just
+ * closes.
+ */
 export function reset({ socket }: IncomingMessage): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();

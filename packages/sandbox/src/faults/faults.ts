@@ -25,8 +25,8 @@ export interface Fault {
 }
 
 /**
- * The active faults. Rules are tried in the order in which they were added. The first that hits takes the call, and later rules do not
- * see it, so several one-shot rules hit one call each. A restart clears them.
+ * The active faults. Rules are tried in the order in which they were added. The first that hits takes the call, and
+ * later rules do not see it, so several one-shot rules hit one call each. A restart clears them.
  */
 export class Faults {
   readonly #parts: FaultParts;

@@ -8,8 +8,8 @@ export interface HeldAnswer {
 }
 
 /**
- * Redirects what the handler writes into memory. Resolves with the complete answer, or undefined if the connection closes first;
- * from then on the response works normally again, with status and headers set.
+ * Redirects what the handler writes into memory. Resolves with the complete answer, or undefined if the connection
+ * closes first; from then on the response works normally again, with status and headers set.
  */
 export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undefined> {
   const chunks: Buffer[] = [];

@@ -7,9 +7,9 @@ import { clipped, lineOf, dayOf, wholeSeconds, zonedTime } from './text.ts';
 export const SHORT_FORM_MAX_S = 15 * 60;
 
 /**
- * A CTV feed in the format of Roku's Direct Publisher. Roku has retired it, but other platforms still import it, because it carries the
- * addresses of the streams. Both lists are always present, so an empty feed is valid too. The format knows no pages: the document has
- * the newest 1,000.
+ * A CTV feed in the format of Roku's Direct Publisher. Roku has retired it, but other platforms still import it,
+ * because it carries the addresses of the streams. Both lists are always present, so an empty feed is valid too. The
+ * format knows no pages: the document has the newest 1,000.
  */
 export function ctvDocument(content: FeedContent): string {
   const isShort = (item: FeedItem) => secondsOf(item) <= SHORT_FORM_MAX_S;
@@ -37,7 +37,9 @@ export function secondsOf(item: FeedItem): number {
   return wholeSeconds(item.media.durationS) ?? 1;
 }
 
-/** `shortDescription` ≤ 200 characters always, `longDescription` ≤ 500 only where it says more: it must be different. */
+/**
+ * `shortDescription` ≤ 200 characters always, `longDescription` ≤ 500 only where it says more: it must be different.
+ */
 export function descriptionsOf(item: FeedItem): { short: string; long: string | undefined } {
   const whole = lineOf(descriptionOf(item));
   const short = clipped(whole, 200);
@@ -75,7 +77,9 @@ function contentOf(item: FeedItem, { links }: FeedContent) {
   };
 }
 
-/** By the shorter side, so that an upright picture counts as its sideways twin. HD is the least that the form can say. */
+/**
+ * By the shorter side, so that an upright picture counts as its sideways twin. HD is the least that the form can say.
+ */
 function qualityOf({ media }: FeedItem): 'HD' | 'FHD' | 'UHD' {
   const lines = Math.min(media.width ?? 0, media.height ?? 0);
   if (lines >= 2160) return 'UHD';

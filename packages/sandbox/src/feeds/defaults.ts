@@ -1,6 +1,6 @@
 /**
- * Values that feeds require but the API has no field for (api-spec sections 2.2 and 2.3). All assumed: a valid podcast or CTV feed
- * needs them, and `PATCH /channels/:id` cannot set them.
+ * Values that feeds require but the API has no field for (api-spec sections 2.2 and 2.3). All assumed: a valid podcast
+ * or CTV feed needs them, and `PATCH /channels/:id` cannot set them.
  */
 export const LANGUAGE = 'en';
 export const COUNTRY = 'us';

@@ -25,12 +25,18 @@ export interface Asked {
   readonly profile?: 'roku-search' | undefined;
 }
 
-/** One page of the feed as served: texts of its last publish, current addresses. A feed that was never published is valid and empty. */
+/**
+ * One page of the feed as served: texts of its last publish, current addresses. A feed that was never published is
+ * valid and empty.
+ */
 export function feedDocument(parts: DocumentParts, feed: Feed, asked: Asked = {}): FeedDocument {
   return WRITERS[feed.type](contentOf(parts, feed, asked), asked);
 }
 
-/** The most items in a document: what MRSS readers take; for the others a few MB. Only these are read from the store at a time. */
+/**
+ * The most items in a document: what MRSS readers take; for the others a few MB. Only these are read from the store at
+ * a time.
+ */
 const PAGE_ITEMS: Readonly<Record<Feed['type'], number>> = { mrss: MRSS_PAGE_ITEMS, podcast: 1000, ctv: 1000 };
 
 const RSS = 'application/rss+xml; charset=utf-8';

@@ -10,7 +10,10 @@ import { element, textElement, type XmlElement } from './xml.ts';
 export const ITUNES = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
 export const PODCAST = 'https://podcastindex.org/namespace/1.0';
 
-/** A podcast feed: RSS 2.0 with everything that PSP-1 requires and recommends, and the medium, as its episodes are videos. */
+/**
+ * A podcast feed: RSS 2.0 with everything that PSP-1 requires and recommends, and the medium, as its episodes are
+ * videos.
+ */
 export function podcastDocument(content: FeedContent): string {
   const items = content.items.map((item) => itemElement(item, content));
   const author = clipped(plainOf(channelTitleOf(content)), PSP_LIMITS.titleCharacters);
@@ -51,8 +54,8 @@ function artwork({ channelId, links }: FeedContent): XmlElement {
 const ENCLOSURE_TYPES: Readonly<Record<string, string>> = { 'audio/mp4': 'audio/x-m4a' };
 
 /**
- * The identity of a podcast in the podcast namespace: a UUID version 5 (RFC 9562 section 5.5) of its feed address without scheme
- * and trailing slashes. It is given once; a feed that moves keeps the one it has.
+ * The identity of a podcast in the podcast namespace: a UUID version 5 (RFC 9562 section 5.5) of its feed address
+ * without scheme and trailing slashes. It is given once; a feed that moves keeps the one it has.
  */
 export function podcastGuid(feedUrl: string): string {
   const seed = feedUrl.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, '');

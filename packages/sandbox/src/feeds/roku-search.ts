@@ -5,8 +5,9 @@ import { COUNTRY, GENRE, LANGUAGE, RATING } from './defaults.ts';
 import { clipped, dayOf, zonedTime } from './text.ts';
 
 /**
- * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`), this follows the
- * schema. `nextPageUrl` leads to the next page, as Roku requires above 20 MB, of which a page is far below.
+ * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`),
+ * this follows the schema. `nextPageUrl` leads to the next page, as Roku requires above 20 MB, of which a page is far
+ * below.
  */
 export function rokuSearchDocument(content: FeedContent): string {
   return JSON.stringify(

@@ -9,8 +9,8 @@ import type { Services } from '../services.ts';
 import { feedDocument, type Asked } from './document.ts';
 
 /**
- * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or date of its copy
- * gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
+ * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or
+ * date of its copy gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
  */
 export function createFeedRoutes({ records, links, clock }: Pick<Services, 'records' | 'links' | 'clock'>): Hono {
   const routes = new Hono();

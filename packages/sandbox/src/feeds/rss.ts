@@ -51,7 +51,10 @@ function atomLink(rel: string, href: string): XmlElement {
   return element('atom:link', { href, rel, type: 'application/rss+xml' });
 }
 
-/** The elements of every RSS 2.0 item. The guid is the video's id, not an address, because addresses change with the port. */
+/**
+ * The elements of every RSS 2.0 item. The guid is the video's id, not an address, because addresses change with the
+ * port.
+ */
 export function itemElements(item: FeedItem, { links }: FeedContent, limits: RssLimits): XmlElement[] {
   return [
     textElement('guid', item.videoId, { isPermaLink: false }),
@@ -62,7 +65,10 @@ export function itemElements(item: FeedItem, { links }: FeedContent, limits: Rss
   ];
 }
 
-/** The file itself: with its extension in the address, and its exact length, which is never 0 as empty files are never ready. */
+/**
+ * The file itself: with its extension in the address, and its exact length, which is never 0 as empty files are never
+ * ready.
+ */
 export function enclosure(item: FeedItem, { links }: FeedContent, mediaType = item.media.mediaType): XmlElement {
   return element('enclosure', { url: mediaUrlOf(item, links), length: item.media.sizeBytes, type: mediaType });
 }

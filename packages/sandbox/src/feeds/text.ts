@@ -1,4 +1,6 @@
-/** What XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+/**
+ * What XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF.
+ */
 export const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 export function withoutIllegalCharacters(text: string): string {
@@ -23,9 +25,9 @@ export function lineOf(text: string): string {
 }
 
 /**
- * Plain text for an element that holds no HTML by definition, such as titles and the description of a channel. Readers still take a text
- * with an end tag for HTML, and the W3C's validator warns of it: in such a text a blank follows each `<` of a tag, as in `< b>`, so that
- * everybody shows it as it was written.
+ * Plain text for an element that holds no HTML by definition, such as titles and the description of a channel. Readers
+ * still take a text with an end tag for HTML, and the W3C's validator warns of it: in such a text a blank follows each
+ * `<` of a tag, as in `< b>`, so that everybody shows it as it was written.
  */
 export function plainOf(text: string): string {
   const plain = trimmedLines(text);
@@ -53,8 +55,8 @@ export function clippedBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * Plain text as HTML of at most so many bytes in UTF-8. The description of an item in RSS 2.0 is HTML by definition: `<b>` in a client's
- * plain text would be bold there, and `<script>` worse, if it were escaped for XML alone.
+ * Plain text as HTML of at most so many bytes in UTF-8. The description of an item in RSS 2.0 is HTML by definition:
+ * `<b>` in a client's plain text would be bold there, and `<script>` worse, if it were escaped for XML alone.
  */
 export function htmlOf(text: string, maxBytes: number): string {
   const whole = trimmedLines(text).replaceAll(/[&<>"\n]/g, asHtml);

@@ -1,6 +1,8 @@
 import { presentable } from './text.ts';
 
-/** An element that is to be written. Its content is either text or elements, never both: a feed has no mixed content. */
+/**
+ * An element that is to be written. Its content is either text or elements, never both: a feed has no mixed content.
+ */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: XmlAttributes;
@@ -25,8 +27,8 @@ export function element(
 }
 
 /**
- * An XML 1.0 document in UTF-8. Elements start on their own lines, but texts get no white space around them: readers that do not
- * trim would show it (a generator that indented its CDATA produced titles with a leading line break).
+ * An XML 1.0 document in UTF-8. Elements start on their own lines, but texts get no white space around them: readers
+ * that do not trim would show it (a generator that indented its CDATA produced titles with a leading line break).
  */
 export function xmlDocument(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${written(root, '')}\n`;
@@ -48,9 +50,10 @@ function writtenAttributes(attributes: XmlAttributes): string {
 }
 
 /**
- * `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` by their numbers: so the RSS Profile of the RSS
- * Advisory Board tells a plain text with `&lt;` in it from HTML that was escaped, and the W3C's validator asks for it. CR too, because a
- * reader would make it LF (XML 1.0 section 2.11), and LF, because that validator looks for those numbers in the first line of a text.
+ * `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4). `&` and `<` by their numbers: so the RSS
+ * Profile of the RSS Advisory Board tells a plain text with `&lt;` in it from HTML that was escaped, and the W3C's
+ * validator asks for it. CR too, because a reader would make it LF (XML 1.0 section 2.11), and LF, because that
+ * validator looks for those numbers in the first line of a text.
  */
 function escapedText(text: string): string {
   return presentable(text)

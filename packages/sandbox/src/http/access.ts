@@ -5,8 +5,8 @@ import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a client without a key learns nothing about paths,
- * and every authenticated request counts, failed ones included.
+ * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a client without a key learns
+ * nothing about paths, and every authenticated request counts, failed ones included.
  */
 export function requireAccess(
   services: Pick<Services, 'records' | 'requestWindow' | 'clock' | 'journal'>,
@@ -36,7 +36,9 @@ function requireKey(key: Grant | undefined): Grant {
   throw new ApiError('unauthorized', 'The API key is missing, invalid or revoked.', { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8). */
+/**
+ * assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8).
+ */
 function requirePermission({ isReadOnly }: Grant, method: string): void {
   if (!isReadOnly || READING.has(method)) return;
   throw new ApiError('forbidden', 'This API key is read-only.');

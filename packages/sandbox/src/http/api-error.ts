@@ -11,7 +11,9 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param code also determines the status @param message a whole sentence for the client @param headers of the answer */
+  /**
+   * @param code also determines the status @param message a whole sentence for the client @param headers of the answer
+   */
   constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.code = code;

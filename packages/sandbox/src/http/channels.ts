@@ -12,7 +12,9 @@ export function listChannels({ records: { channels } }: Pick<Services, 'records'
   return (context) => context.json({ data: channels.list().map(channelListItem) } satisfies ChannelList);
 }
 
-/** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
+/**
+ * PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole.
+ */
 export function updateChannel({
   records: { channels },
   events,

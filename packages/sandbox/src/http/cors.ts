@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isUploadPath } from './operations.ts';
 
 /**
- * Lets pages of other origins do what they may (https://fetch.spec.whatwg.org/#http-cors-protocol): all may send a file to an upload
- * address, as with every service that browsers upload to, because the address is the permission. The API is for those of `corsOrigins`
- * alone: a key does not belong in a page that others load. Here and not in a route, so that a page can read refusals and faults too.
- * Nothing here allows cookies. Feeds and media have headers of their own.
+ * Lets pages of other origins do what they may (https://fetch.spec.whatwg.org/#http-cors-protocol): all may send a file
+ * to an upload address, as with every service that browsers upload to, because the address is the permission. The API
+ * is for those of `corsOrigins` alone: a key does not belong in a page that others load. Here and not in a route, so
+ * that a page can read refusals and faults too. Nothing here allows cookies. Feeds and media have headers of their own.
  *
  * @param corsOrigins like `http://localhost:5173`; `*` allows every origin
  * @returns whether the request was a preflight and is answered. It needs no key: browsers send none with it

@@ -24,8 +24,9 @@ function isOfApi({ url }: Request): boolean {
 }
 
 /**
- * The same request, whose body is noted as it is read. Not a clone: of the two bodies of a cloned request one can be cancelled
- * only together with the other (Streams Standard, ReadableStreamTee), so a refused upload would wait for its listener.
+ * The same request, whose body is noted as it is read. Not a clone: of the two bodies of a cloned request one can be
+ * cancelled only together with the other (Streams Standard, ReadableStreamTee), so a refused upload would wait for its
+ * listener.
  */
 function withBodyNoted(request: Request, body: ReadableStream<Uint8Array>, read: Uint8Array[]): Request {
   const noting = new TransformStream<Uint8Array, Uint8Array>({

@@ -32,7 +32,10 @@ export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): 
   return checked(parsedJson(bytes), schema, { where: 'body' });
 }
 
-/** For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send one. */
+/**
+ * For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send
+ * one.
+ */
 export async function noBody(request: Request, unknown: Unknown = 'refuse'): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return;
@@ -40,7 +43,10 @@ export async function noBody(request: Request, unknown: Unknown = 'refuse'): Pro
   checked(parsedJson(bytes), z.strictObject({}), { where: 'body', unknown });
 }
 
-/** Reads and checks the query. @throws ApiError 422 for repeated parameters too, and for unknown ones unless they are ignored */
+/**
+ * Reads and checks the query. @throws ApiError 422 for repeated parameters too, and for unknown ones unless they are
+ * ignored
+ */
 export function query<T extends object>(request: Request, schema: z.ZodType<T>, unknown: Unknown = 'refuse'): T {
   const parameters = new URL(request.url).searchParams;
   const names = [...parameters.keys()];
@@ -131,7 +137,10 @@ function checked<T>(
   throw new ApiError('invalid_request', mistakesAsText(result.error, where));
 }
 
-/** The length checks of zod also run on what is no text, and fail on an object whose `length` has a `toString` that is none. */
+/**
+ * The length checks of zod also run on what is no text, and fail on an object whose `length` has a `toString` that is
+ * none.
+ */
 function parsed<T>(value: unknown, schema: z.ZodType<T>, where: string): z.ZodSafeParseResult<T> {
   try {
     return schema.safeParse(value);

@@ -22,8 +22,9 @@ export interface JournalParts {
 }
 
 /**
- * Requests and their answers, in order of arrival, without secrets. Bounded twice: of more than 100,000 entries the oldest are dropped, and
- * when headers and bodies take more than about 32 MiB, those of the oldest are. Requests to the admin side and the page are not recorded.
+ * Requests and their answers, in order of arrival, without secrets. Bounded twice: of more than 100,000 entries the
+ * oldest are dropped, and when headers and bodies take more than about 32 MiB, those of the oldest are. Requests to the
+ * admin side and the page are not recorded.
  */
 export class Journal {
   readonly #parts: JournalParts;

@@ -29,7 +29,8 @@ export class Links {
 
   /**
    * Does the work with the links of a client that reaches the service by another host and port, as other containers do.
-   * @param host a Host header that was checked; with that of the service's own origin its scheme stays, that of a proxy in front for example
+   * @param host a Host header that was checked; with that of the service's own origin its scheme stays, that of a proxy
+   *   in front for example
    * @param scheme of the port that the request came to
    */
   seenBy<T>(host: string, scheme: 'http' | 'https', work: () => T): T {

@@ -5,8 +5,8 @@ import type { TLSSocket } from 'node:tls';
 import { ApiError } from './api-error.ts';
 
 /**
- * Answers a client that speaks plain http to an https port, where Node would only drop the connection (api-spec section 5, rule 5).
- * assumed: 400; a redirect would teach clients to send the key in clear first.
+ * Answers a client that speaks plain http to an https port, where Node would only drop the connection (api-spec section
+ * 5, rule 5). assumed: 400; a redirect would teach clients to send the key in clear first.
  */
 export function refusePlainHttp(server: Server): void {
   const sockets = new Map<string, Socket>();

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address
- * (RFC 9112 section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` is `v` (RFC 3986 section 6.2.2).
+ * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address (RFC
+ * 9112 section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` is `v` (RFC 3986 section 6.2.2).
  * @param isOwnHost of a name or address without a port; see `ownHosts` @returns whether it is for this service
  */
 export function straightenTarget(request: IncomingMessage, isOwnHost: (host: string) => boolean): boolean {

@@ -31,7 +31,10 @@ export interface PortParts {
 /** Answers the request itself, or calls `proceed`. */
 export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
-/** Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client sends its body only after 100 Continue. */
+/**
+ * Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client sends its body only after 100
+ * Continue.
+ */
 export type RawListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -86,7 +89,10 @@ export function serve(server: Server, parts: PortParts): void {
   server.on('clientError', answerBrokenRequest);
 }
 
-/** Also those that Node's `closeAllConnections` does not know: clients that have connected to an https port and sent nothing yet. */
+/**
+ * Also those that Node's `closeAllConnections` does not know: clients that have connected to an https port and sent
+ * nothing yet.
+ */
 function connectionsOf(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -28,7 +28,10 @@ function partsOf(services: Services): [paths: string[], load: () => Promise<Hono
   ];
 }
 
-/** GET /openapi.yaml: the contract of this very version, for OpenAPI tools. Needs no key, because it reveals nothing of the account. */
+/**
+ * GET /openapi.yaml: the contract of this very version, for OpenAPI tools. Needs no key, because it reveals nothing of
+ * the account.
+ */
 function createContractRoutes(): Hono {
   const routes = new Hono();
   routes.get('/openapi.yaml', async (context) =>

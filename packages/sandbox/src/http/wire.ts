@@ -19,7 +19,10 @@ export function videoListItem(video: Video, links: Links): wire.VideoListItem {
   };
 }
 
-/** assumed: a single video has all fields of api-spec section 2.1 but upload_url, null where not set, and its error if it failed. */
+/**
+ * assumed: a single video has all fields of api-spec section 2.1 but upload_url, null where not set, and its error if
+ * it failed.
+ */
 export function wholeVideo(video: Video, links: Links): wire.Video {
   return {
     ...videoListItem(video, links),

@@ -21,7 +21,9 @@ export interface Judged {
   readonly isAboutFiles: boolean;
 }
 
-/** Every matcher: first those of the expectations themselves, then those in references, in the order of `referencesIn`. */
+/**
+ * Every matcher: first those of the expectations themselves, then those in references, in the order of `referencesIn`.
+ */
 export function matchersOf({ expectations }: Expectations): Matcher[] {
   const referred = expectations.flatMap((expectation) => referencesIn(expectation).map(([, reference]) => reference));
   return [

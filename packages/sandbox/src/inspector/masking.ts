@@ -1,11 +1,14 @@
 /**
- * Hides secrets in what is shown of requests and answers: tokens of upload addresses, API keys, secrets of webhooks, and whatever a field
- * or parameter says is one. A masked JSON text is still JSON.
+ * Hides secrets in what is shown of requests and answers: tokens of upload addresses, API keys, secrets of webhooks,
+ * and whatever a field or parameter says is one. A masked JSON text is still JSON.
  */
 export class Masking {
   readonly #known: readonly string[];
 
-  /** @param known secrets of this sandbox in clear. Shorter ones than six characters hide nothing: any text contains them. */
+  /**
+   * @param known secrets of this sandbox in clear. Shorter ones than six characters hide nothing: any text contains
+   *   them.
+   */
   constructor(known: readonly string[]) {
     this.#known = known.flatMap((secret) => [secret, encodeURIComponent(secret)]).filter(({ length }) => length >= 6);
   }

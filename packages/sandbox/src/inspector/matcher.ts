@@ -98,8 +98,9 @@ export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
 );
 
 /**
- * Pure: how the request differs from what the matcher wants, one sentence without its full stop for each difference. Empty if it fits.
- * A request under way has no status yet, so it differs from a matcher with one, and likewise for what else only its answer tells.
+ * Pure: how the request differs from what the matcher wants, one sentence without its full stop for each difference.
+ * Empty if it fits. A request under way has no status yet, so it differs from a matcher with one, and likewise for what
+ * else only its answer tells.
  */
 export function differencesFrom(wanted: Matcher, request: InspectedRequest): string[] {
   return [

@@ -1,4 +1,7 @@
-/** Pure: whether a JSON value is nested at most so deep. Level by level and not by recursion: a million brackets must not overflow the stack. */
+/**
+ * Pure: whether a JSON value is nested at most so deep. Level by level and not by recursion: a million brackets must
+ * not overflow the stack.
+ */
 export function isShallow(value: unknown, maxDepth: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -61,7 +61,8 @@ function mistakesInField(name: string, value: unknown, path: readonly (string | 
 }
 
 /**
- * Pure: how the value differs from the pattern, one sentence without its full stop for each difference. Empty if it fits.
+ * Pure: how the value differs from the pattern, one sentence without its full stop for each difference. Empty if it
+ * fits.
  * @param value of JSON; undefined where there is none @param place what the sentences call it, `body.title`
  */
 export function differencesOf(pattern: Pattern, value: unknown, place: string): string[] {

@@ -51,7 +51,10 @@ export class RecordedBody {
   }
 }
 
-/** Whether a body of this type is worth reading. Without a type it may be: the API refuses such bodies, and one wants to see why. */
+/**
+ * Whether a body of this type is worth reading. Without a type it may be: the API refuses such bodies, and one wants to
+ * see why.
+ */
 export function isTextType(contentType: string | undefined, contentEncoding: string | undefined): boolean {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') return false;
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';

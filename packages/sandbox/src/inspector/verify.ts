@@ -51,7 +51,10 @@ export function missingRequests({ after }: Verification, extent: Extent): string
 
 const MOST_WITH_MISSES = 10_000;
 
-/** As `verified`, for a program's own object. @throws ExpectationError, ApiError, TypeError that names each mistake and its place */
+/**
+ * As `verified`, for a program's own object. @throws ExpectationError, ApiError, TypeError that names each mistake and
+ * its place
+ */
 export function verify(given: Verification, journal: Pick<Journal, 'inspected'> & Extent): void {
   const { data, error } = verification.safeParse(given);
   if (error) throw new TypeError(mistakesAsText(error, 'expectations'));

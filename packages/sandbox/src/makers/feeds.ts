@@ -10,7 +10,10 @@ export type NewFeed = z.input<typeof newFeed>;
 
 type Parts = Pick<Services, 'records' | 'links' | 'events'>;
 
-/** Makes a feed of a channel; it is empty until it is published. @throws ApiError 409 for an id that there is, 422 for wrong fields */
+/**
+ * Makes a feed of a channel; it is empty until it is published. @throws ApiError 409 for an id that there is, 422 for
+ * wrong fields
+ */
 export function makeFeed(fields: z.output<typeof newFeed>, { records: { feeds, channels }, links, events }: Parts) {
   const id = fields.id ?? `feed_${slugOf(fields.name)}`;
   if (feeds.find(id)) throw new ApiError('conflict', `There is a feed ${id} already: give this one another id.`);

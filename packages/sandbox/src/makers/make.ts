@@ -7,9 +7,9 @@ import { makePlays, newPlays, type NewPlay } from './plays.ts';
 import { makeVideo, newReadyVideo, type NewReadyVideo } from './videos.ts';
 
 /**
- * Makes what a test needs, at once and exactly. The names of the fields are those of the API. What is made is returned as the API gives it.
- * Each throws a TypeError for fields that are wrong, and an error with `code` for what cannot be made: an id that there is, a channel that
- * there is not.
+ * Makes what a test needs, at once and exactly. The names of the fields are those of the API. What is made is returned
+ * as the API gives it. Each throws a TypeError for fields that are wrong, and an error with `code` for what cannot be
+ * made: an id that there is, a channel that there is not.
  */
 export interface Make {
   /** @returns the channel. Its id and slug come from its name unless they are given */

@@ -24,7 +24,10 @@ export class NamedSnapshots {
     this.#parts = parts;
   }
 
-  /** Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB of files */
+  /**
+   * Saves records and files under the name, in the place of an earlier one. @throws ApiError 409 for more than 64 MiB
+   * of files
+   */
   async save(name: string): Promise<NamedSnapshot> {
     const path = this.#pathOf(name);
     const stream = await exportStream(this.#parts, true);

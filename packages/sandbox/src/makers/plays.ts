@@ -10,7 +10,9 @@ export type NewPlay = z.input<typeof newPlay>;
 
 type Parts = Pick<Services, 'records' | 'clock' | 'events' | 'settings'>;
 
-/** Adds plays, all or none. @throws ApiError 422 for a video that there is not, and a time in the future of the clock */
+/**
+ * Adds plays, all or none. @throws ApiError 422 for a video that there is not, and a time in the future of the clock
+ */
 export function makePlays(plays: readonly z.output<typeof newPlay>[], parts: Parts): { readonly plays: number } {
   const { records, clock, events } = parts;
   const nowMs = clock.nowMs();

@@ -19,7 +19,8 @@ type Parts = Pick<
 >;
 
 /**
- * Makes a video that is ready at once, or failed, with a real small file behind it: a sample, or the clip of the package.
+ * Makes a video that is ready at once, or failed, with a real small file behind it: a sample, or the clip of the
+ * package.
  * @param era in which it was asked for
  * @throws ApiError 409 when a reset intervenes, 422 for wrong fields
  */

@@ -3,8 +3,8 @@ import type { Drawing, Rgb } from './png.ts';
 import { THUMBNAIL_SIZE } from './still.ts';
 
 /**
- * The picture of a video without a still: a symmetric pattern in a colour, both drawn from the id, so that every run makes the same and
- * every video has another. It is named too, so that not even equal patterns would be equal files.
+ * The picture of a video without a still: a symmetric pattern in a colour, both drawn from the id, so that every run
+ * makes the same and every video has another. It is named too, so that not even equal patterns would be equal files.
  */
 export function thumbnailDrawing(videoId: string): Drawing {
   const { width, height } = THUMBNAIL_SIZE;
@@ -13,8 +13,8 @@ export function thumbnailDrawing(videoId: string): Drawing {
 }
 
 /**
- * The artwork of a channel, made like that, with a margin. Podcast directories want a square of 1400 to 3000 pixels, RGB without
- * transparency.
+ * The artwork of a channel, made like that, with a margin. Podcast directories want a square of 1400 to 3000 pixels,
+ * RGB without transparency.
  */
 export function artworkDrawing(channelId: string): Drawing {
   const pattern = patternOf(channelId, { columns: 5, rows: 5 });

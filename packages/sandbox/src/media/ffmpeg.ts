@@ -52,7 +52,8 @@ const TIMEOUT_MS = 20_000;
 function argumentsOf({ input, inputPath, output, outputPath }: FfmpegRun): string[] {
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y'];
   const bounded = ['-timelimit', String(TIMEOUT_MS / 1000), '-max_alloc', MAX_BLOCK_BYTES, '-max_pixels', MAX_PIXELS];
-  // A file may name others, also in the network: a playlist, a reference in a MOV. `file:` keeps a path from being an address.
+  // A file may name others, also in the network: a playlist, a reference in a MOV. `file:` keeps a path from being an
+  // address.
   const confined = ['-protocol_whitelist', 'file', '-threads', '1', ...input, '-i', `file:${inputPath}`];
   return [...quiet, ...bounded, ...confined, ...output, `file:${outputPath}`];
 }

@@ -36,8 +36,8 @@ function format(container: Format['container'], fileExtension: string, mediaType
   return { container, mediaType, fileExtension };
 }
 
-// Media types: RFC 4337 (MP4), RFC 3839 (3GP), RFC 9559 section 27.3 (Matroska), RFC 3003 (MP3), RFC 3555 (MPEG), RFC 4539 (MXF),
-// RFC 9639 (FLAC), RFC 5334 (Ogg); the others are the ones in common use.
+// Media types: RFC 4337 (MP4), RFC 3839 (3GP), RFC 9559 section 27.3 (Matroska), RFC 3003 (MP3), RFC 3555 (MPEG), RFC
+// 4539 (MXF), RFC 9639 (FLAC), RFC 5334 (Ogg); the others are the ones in common use.
 const MP4: Formats = [format('mp4', 'mp4', 'video/mp4'), format('mp4', 'm4a', 'audio/mp4')];
 const QUICKTIME: Formats = [format('mp4', 'mov', 'video/quicktime')];
 const THREE_GP: Formats = [format('mp4', '3gp', 'video/3gpp'), format('mp4', '3gp', 'audio/3gpp')];

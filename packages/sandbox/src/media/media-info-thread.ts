@@ -38,7 +38,8 @@ async function reportOf(path: string): Promise<MediaReport> {
     const { size } = fstatSync(file);
     const readAt: ReadAt = async (position, length) => Buffer.from(read(file, length, position));
     const { end: stated, flaw } = await endOf(readAt, size);
-    // Behind a whole container some tools leave stray bytes, which MediaInfo would take for the beginning of a box, chunk or packet.
+    // Behind a whole container some tools leave stray bytes, which MediaInfo would take for the beginning of a box,
+    // chunk or packet.
     const end = stated ?? size;
     let readBytes = 0;
     const result = await mediaInfo.analyzeData(end, (wantedBytes, offset) => {

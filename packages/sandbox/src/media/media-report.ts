@@ -13,7 +13,8 @@ export interface MediaReport {
 }
 
 /**
- * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play what is there.
+ * Interprets the report. Truncated FLAC, Ogg, FLV, ASF, ADTS and MP3 pass as complete, because players play what is
+ * there.
  */
 export function verdictOf({ tracks, head, flaw, durationS: statedS }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
@@ -74,7 +75,10 @@ function missingBytes(general: Track): string {
   return missing > 0 ? `The file is cut off: ${missing} of its ${expected} bytes are missing.` : 'The file is cut off.';
 }
 
-/** Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams are more accurate. */
+/**
+ * Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams are more
+ * accurate.
+ */
 function durationS(tracks: readonly Track[], container: MediaFacts['container']): number | null {
   const whole = positive(trackOf(tracks, 'General')?.Duration);
   if (whole !== null && container !== 'mpeg-ts') return whole;

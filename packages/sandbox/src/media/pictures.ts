@@ -16,8 +16,8 @@ export interface Picture {
 }
 
 /**
- * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the
- * thumbnail is a frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is a placeholder: drawn, and
+ * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the thumbnail is a
+ * frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is a placeholder: drawn, and
  * another for each video.
  */
 export class Pictures implements Disposable {

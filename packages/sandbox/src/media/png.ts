@@ -36,7 +36,10 @@ const COLOR_TYPE_RGB = 2;
 const NONE = 0;
 const UP = 2;
 
-/** Each line begins with its filter. In a row of cells all lines but the first are that line: nothing but zeros to compress. */
+/**
+ * Each line begins with its filter. In a row of cells all lines but the first are that line: nothing but zeros to
+ * compress.
+ */
 function scanlines({ columns, rows, cellPixels, colorAt }: Drawing): Buffer {
   const lineBytes = 1 + columns * cellPixels * 3;
   const bytes = Buffer.alloc(rows * cellPixels * lineBytes);

@@ -8,14 +8,14 @@ import type { ThreadAnswer } from './media-info-thread.ts';
 import { damaged, type Probe } from './verdict.ts';
 
 /**
- * Decides whether an uploaded file is a complete media file, and why not, from what MediaInfo says of its streams and what `@dropcast/media`
- * says of its end. Neither decodes anything; MediaInfo reads 256 MB at most. They run in a thread that loads MediaInfo (2.6 MB of WASM, some 80 ms)
- * for the first file; then a file takes 2 to 30 ms. Files are probed one after the other. A thread that dies or exceeds the time limit
- * is replaced, and its file counts as damaged.
+ * Decides whether an uploaded file is a complete media file, and why not, from what MediaInfo says of its streams and
+ * what `@dropcast/media` says of its end. Neither decodes anything; MediaInfo reads 256 MB at most. They run in a
+ * thread that loads MediaInfo (2.6 MB of WASM, some 80 ms) for the first file; then a file takes 2 to 30 ms. Files are
+ * probed one after the other. A thread that dies or exceeds the time limit is replaced, and its file counts as damaged.
  *
- * Truncations that go unnoticed, of 200 at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF; at
- * most 4 of MPEG-PS, MP3, MPEG-TS, M2TS and MXF (behind a whole pack, frame or packet, or in the padding at the end); nearly all
- * of FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
+ * Truncations that go unnoticed, of 200 at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF;
+ * at most 4 of MPEG-PS, MP3, MPEG-TS, M2TS and MXF (behind a whole pack, frame or packet, or in the padding at the
+ * end); nearly all of FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
  */
 export class Prober implements AsyncDisposable {
   readonly #timeoutMs: number;

@@ -6,8 +6,9 @@ import type { Container } from './verdict.ts';
 export const THUMBNAIL_SIZE = { width: 1280, height: 720 };
 
 /**
- * The attempts at a still of the media file, best first: a typical frame of the second after a tenth of the video, which most
- * intros are over by, else one of the beginning. The cover of a sound file is a video stream of one frame to ffmpeg.
+ * The attempts at a still of the media file, best first: a typical frame of the second after a tenth of the video,
+ * which most intros are over by, else one of the beginning. The cover of a sound file is a video stream of one frame to
+ * ffmpeg.
  */
 export function stillAttempts(media: VideoMedia, inputPath: string, outputPath: string): FfmpegRun[] {
   const startsS = media.videoCodec === null || media.durationS === null ? [0] : [media.durationS / 10, 0];

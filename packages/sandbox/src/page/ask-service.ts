@@ -18,8 +18,8 @@ export interface Question {
 export type AskService = (question: Question) => Promise<unknown>;
 
 /**
- * Lets the page change things through the operations of the API and the admin side, as every other client does, but without key
- * and limit. It stays within the process, so faults do not hit it and the journal does not record it.
+ * Lets the page change things through the operations of the API and the admin side, as every other client does, but
+ * without key and limit. It stays within the process, so faults do not hit it and the journal does not record it.
  */
 export function askService(services: Services): AskService {
   const service = new Hono().route('/', createApi(services)).route('/', createAdminRoutes(services));

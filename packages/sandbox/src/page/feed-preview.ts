@@ -12,7 +12,9 @@ export interface PreviewItem {
   readonly media: string;
 }
 
-/** The items as a feed reader shows them. @returns nothing for a document that is not well-formed; the verdict says why */
+/**
+ * The items as a feed reader shows them. @returns nothing for a document that is not well-formed; the verdict says why
+ */
 export function previewOf(document: string, type: FeedType): PreviewItem[] {
   return type === 'ctv' ? ctvItems(document) : rssItems(document);
 }

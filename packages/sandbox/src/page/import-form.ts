@@ -5,7 +5,10 @@ import type { AskService } from './ask-service.ts';
 /** The limit of the admin side, plus the rest of the form. */
 export const MOST_IMPORT_BYTES = 257 * 1024 * 1024;
 
-/** Imports the file of a form, through the admin side, which checks it. @throws ApiError 400 without a file, and what the admin side refuses */
+/**
+ * Imports the file of a form, through the admin side, which checks it. @throws ApiError 400 without a file, and what
+ * the admin side refuses
+ */
 export async function importFile(context: Context, ask: AskService): Promise<void> {
   const file = await fileIn(context);
   await ask({ method: 'POST', path: '/_sandbox/import', content: await file.text() });

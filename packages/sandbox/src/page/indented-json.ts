@@ -1,6 +1,6 @@
 /**
- * Pure: the JSON text with line breaks and indentation, and otherwise as it came. `JSON.parse` would lose the digits of large numbers, all but the
- * last of repeated fields, and how characters are escaped.
+ * Pure: the JSON text with line breaks and indentation, and otherwise as it came. `JSON.parse` would lose the digits of
+ * large numbers, all but the last of repeated fields, and how characters are escaped.
  * @param json valid
  */
 export function indentedJson(json: string): string {

@@ -27,8 +27,8 @@ import { webhooks } from './views/webhooks.ts';
 import { enterByLink, isAdmin } from '../admin/require-admin.ts';
 
 /**
- * The web page: `/`, and everything else below `/_page`, so that it uses no path of the service. Rendered on the server, it works
- * without scripts; with them it updates live.
+ * The web page: `/`, and everything else below `/_page`, so that it uses no path of the service. Rendered on the
+ * server, it works without scripts; with them it updates live.
  */
 export function createPageRoutes(services: Services): Hono {
   const page = new Hono();

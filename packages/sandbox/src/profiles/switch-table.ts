@@ -11,8 +11,8 @@ export interface OpenPoint {
 }
 
 /**
- * Every open point that the sandbox can settle in another way: the one list behind `--set`, the admin side and docs/sandbox-profiles.md.
- * Sections are those of api-spec.md.
+ * Every open point that the sandbox can settle in another way: the one list behind `--set`, the admin side and
+ * docs/sandbox-profiles.md. Sections are those of api-spec.md.
  */
 export const openPoints = {
   unknown_fields: {

@@ -66,8 +66,9 @@ function openPrepared(path: string, beforeCreation?: () => void): DatabaseSync {
 }
 
 /**
- * In memory up to 16 MB, and what is more in a file that SQLite has already deleted (https://sqlite.org/inmemorydb.html). With 100,000 videos
- * it takes 80 MB less than in memory alone, and an import over them 160 MB less.
+ * In memory up to 16 MB, and what is more in a file that SQLite has already deleted
+ * (https://sqlite.org/inmemorydb.html). With 100,000 videos it takes 80 MB less than in memory alone, and an import
+ * over them 160 MB less.
  */
 function openUnnamed(): DatabaseSync {
   const database = new DatabaseSync('');
@@ -75,7 +76,10 @@ function openUnnamed(): DatabaseSync {
   return database;
 }
 
-/** Writes the database to a new file. Meanwhile its cache is small: SQLite gives the copy one of the same size, which would be 16 MB more. */
+/**
+ * Writes the database to a new file. Meanwhile its cache is small: SQLite gives the copy one of the same size, which
+ * would be 16 MB more.
+ */
 export function copyDatabase(database: DatabaseSync, path: string): void {
   const cacheSize = Number(database.prepare('PRAGMA cache_size').get()?.cache_size);
   database.exec('PRAGMA cache_size = -2048');
@@ -87,8 +91,8 @@ export function copyDatabase(database: DatabaseSync, path: string): void {
 }
 
 /**
- * Creates a file with the same tables, for rows on their way into the records. Nothing in it survives a crash, references are not checked,
- * and it has no index but those that keep values unique.
+ * Creates a file with the same tables, for rows on their way into the records. Nothing in it survives a crash,
+ * references are not checked, and it has no index but those that keep values unique.
  */
 export function createDraft(path: string): DatabaseSync {
   const draft = new DatabaseSync(path, { enableForeignKeyConstraints: false });
@@ -113,7 +117,10 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Which files belong to the records. SQLite leaves this number in the head of the database to the application, and transactions change it. */
+/**
+ * Which files belong to the records. SQLite leaves this number in the head of the database to the application, and
+ * transactions change it.
+ */
 export function readEra(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
 }
@@ -124,7 +131,8 @@ export function writeEra(database: DatabaseSync, era: number): void {
 }
 
 function prepareSchema(database: DatabaseSync, path: string, beforeCreation?: () => void): void {
-  // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in needs.
+  // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in
+  // needs.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   inTransaction(database, () => {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
@@ -161,10 +169,10 @@ function ofAnotherProgram(path: string): DataFolderError {
 /** Version of the records below; raised when they change their form. */
 export const SCHEMA_VERSION = 2;
 
-// A video has the result of the probe (duration_s or failure_*) from the moment its bytes are stored;
-// status says whether it is public. The indexes have the order of the list, so that SQLite finds a page deep
-// in it without reading the rows before it. A feed keeps the texts of its last publish (of the channel and of each item):
-// only a publish changes them.
+// A video has the result of the probe (duration_s or failure_*) from the moment its bytes are stored; status says
+// whether it is public. The indexes have the order of the list, so that SQLite finds a page deep in it without reading
+// the rows before it. A feed keeps the texts of its last publish (of the channel and of each item): only a publish
+// changes them.
 const SCHEMA = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,

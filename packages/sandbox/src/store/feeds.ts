@@ -27,7 +27,9 @@ export interface Publication {
   readonly podcastGuid: string;
 }
 
-/** A video in a feed, with the words of the last publish. Its bytes never change, so they are not noted a second time. */
+/**
+ * A video in a feed, with the words of the last publish. Its bytes never change, so they are not noted a second time.
+ */
 export interface FeedItem {
   readonly videoId: string;
   readonly title: string;
@@ -92,7 +94,10 @@ export class FeedStore {
     return number(row ?? {}, 'total');
   }
 
-  /** Newest first. Those before it are skipped without their videos, so that a late page costs little more than the first. */
+  /**
+   * Newest first. Those before it are skipped without their videos, so that a late page costs little more than the
+   * first.
+   */
   items(id: string, { limit, offset }: { limit: number; offset: number }): FeedItem[] {
     const rows = this.#database
       .prepare(
@@ -143,8 +148,9 @@ function takeVideos(type: FeedType): string {
 }
 
 /**
- * Which ready videos a feed takes. assumed, after what its readers play: an MRSS feed everything with pictures or sound; a podcast
- * the types of enclosures that PSP-1 names, and QuickTime, which Apple takes too; CTV the pictures of known length in a container that Roku's `videoType` can name.
+ * Which ready videos a feed takes. assumed, after what its readers play: an MRSS feed everything with pictures or
+ * sound; a podcast the types of enclosures that PSP-1 names, and QuickTime, which Apple takes too; CTV the pictures of
+ * known length in a container that Roku's `videoType` can name.
  */
 const ELIGIBLE: Readonly<Record<FeedType, string>> = {
   mrss: '(video_codec IS NOT NULL OR audio_codec IS NOT NULL)',

@@ -8,7 +8,9 @@ export interface ApiKey {
   readonly name: string;
   /** Its first characters, to recognise it. */
   readonly hint: string;
-  /** assumed: such a key may read, and gets `forbidden` for everything else (api-spec section 5, rule 8 leaves it open). */
+  /**
+   * assumed: such a key may read, and gets `forbidden` for everything else (api-spec section 5, rule 8 leaves it open).
+   */
   readonly isReadOnly: boolean;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;

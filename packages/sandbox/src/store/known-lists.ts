@@ -20,9 +20,9 @@ const MOST_LISTS = 50;
 const MOST_PLACES = 2_000;
 
 /**
- * The length of each list of videos and where the pages that were read ended, until a video is added, removed or moved. SQLite
- * walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other take the same time
- * each. Triggers in the database report every change.
+ * The length of each list of videos and where the pages that were read ended, until a video is added, removed or moved.
+ * SQLite walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other
+ * take the same time each. Triggers in the database report every change.
  */
 export class KnownLists {
   readonly #database: DatabaseSync;

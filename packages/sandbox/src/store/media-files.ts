@@ -15,7 +15,10 @@ export class MediaFiles {
   readonly #dataDir: string;
   #era: number;
 
-  /** Touches nothing until `open`. @param dataDir the data folder, which exists @param era that counts, as the records say */
+  /**
+   * Touches nothing until `open`. @param dataDir the data folder, which exists @param era that counts, as the records
+   * say
+   */
   constructor(dataDir: string, era = 0) {
     this.incoming = join(dataDir, 'incoming');
     this.#dataDir = dataDir;
@@ -27,7 +30,10 @@ export class MediaFiles {
     return this.#era;
   }
 
-  /** Creates the folders, and removes what an earlier process left: unfinished files, those without a record, and other eras. */
+  /**
+   * Creates the folders, and removes what an earlier process left: unfinished files, those without a record, and other
+   * eras.
+   */
   async open(isKnown: (videoId: string) => boolean): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
     await mkdir(this.incoming, { recursive: true, mode: 0o700 });

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { DataFolderError } from './database.ts';
 import { isMediaFolder } from './media-files.ts';
 
-/** For a data folder whose records are new: they would know none of its files, which would be deleted. @throws DataFolderError */
+/**
+ * For a data folder whose records are new: they would know none of its files, which would be deleted. @throws
+ * DataFolderError
+ */
 export function requireNothingOfOthers(folder: string): void {
   const taken = readdirSync(folder).find((name) => isMediaFolder(name) && hasContent(join(folder, name)));
   if (taken === undefined) return;

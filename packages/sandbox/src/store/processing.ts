@@ -13,7 +13,10 @@ export class ProcessingStore {
     this.#database = database;
   }
 
-  /** pending → processing until `dueAtMs`, with the result of the probe; a length that the video has already stays. @returns false unless it was pending */
+  /**
+   * pending → processing until `dueAtMs`, with the result of the probe; a length that the video has already stays.
+   * @returns false unless it was pending
+   */
   startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
     const result = this.#database
       .prepare(

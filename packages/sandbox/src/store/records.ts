@@ -13,7 +13,10 @@ import { WebhookStore } from './webhooks.ts';
 
 export type Records = ReturnType<typeof openRecords>;
 
-/** All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws DataFolderError */
+/**
+ * All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws
+ * DataFolderError
+ */
 export function openRecords(path: string) {
   const database = openDatabase(path, () => requireNothingOfOthers(dirname(path)));
   return {

@@ -32,7 +32,10 @@ export function takeTables(database: DatabaseSync, from: string, sequences: Sequ
   for (const [table, last] of Object.entries(sequences)) remember.run(table, last);
 }
 
-/** @returns a function that adds one row with all columns of the table. It throws the error of SQLite for a value that a column cannot have */
+/**
+ * @returns a function that adds one row with all columns of the table. It throws the error of SQLite for a value that a
+ *   column cannot have
+ */
 export function rowInsert(database: DatabaseSync, table: string): (row: Row) => void {
   const columns = columnNames(database, table);
   const insert = database.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
@@ -55,8 +58,8 @@ export function columnNames(database: DatabaseSync, table: string): string[] {
 }
 
 /**
- * The latest time in the records, ms since 1970; 0 for none. The clock must not start before it: after a restart, a clock that had been
- * moved forward would leave requests in the future, and the rate limit would count them for days.
+ * The latest time in the records, ms since 1970; 0 for none. The clock must not start before it: after a restart, a
+ * clock that had been moved forward would leave requests in the future, and the rate limit would count them for days.
  */
 export function latestTimeIn(database: DatabaseSync): number {
   const latest = TIMES.map(([table, column]) => `SELECT MAX(${column}) AS at_ms FROM ${table}`).join(' UNION ALL ');

@@ -4,7 +4,10 @@ import type { DatabaseSync } from 'node:sqlite';
 /** Whether an upload address is usable: 'void' = its video was deleted, 'unknown' = the service never issued it. */
 export type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
 
-/** One upload address per video, with only the hash of its token. It outlives the video, to say 'gone' and not 'unknown'. */
+/**
+ * One upload address per video, with only the hash of its token. It outlives the video, to say 'gone' and not
+ * 'unknown'.
+ */
 export class UploadAddressStore {
   readonly #database: DatabaseSync;
 

@@ -71,7 +71,9 @@ export class WebhookStore {
     return this.#database.prepare('DELETE FROM webhooks WHERE id = ?').run(id).changes > 0;
   }
 
-  /** Adds a delivery that is due now, and deletes the oldest of the webhook beyond `MOST_KEPT`, even undelivered ones. */
+  /**
+   * Adds a delivery that is due now, and deletes the oldest of the webhook beyond `MOST_KEPT`, even undelivered ones.
+   */
   addDelivery(
     { webhookId, event, body, createdAtMs }: Pick<Delivery, 'webhookId' | 'event' | 'body' | 'createdAtMs'>,
     idOf: (number: number) => string,

@@ -11,7 +11,8 @@ export interface TestHooks {
  * A sandbox for the tests of one file: reset after each, closed after the last.
  *
  * @param hooks of the runner, so that the package depends on none
- * @param options as of `startSandbox`; `processingMs` is 0 unless it is given, so that no test waits for a video to be ready
+ * @param options as of `startSandbox`; `processingMs` is 0 unless it is given, so that no test waits for a video to be
+ *   ready
  * @throws as `startSandbox`
  */
 export async function useSandbox({ afterEach, afterAll }: TestHooks, options: SandboxOptions = {}): Promise<Sandbox> {

@@ -18,7 +18,10 @@ export interface AcceptanceParts {
 /** Result for an arrived file: accepted, or too late because the video is complete or deleted. */
 export type AcceptResult = 'accepted' | 'already complete' | 'video deleted';
 
-/** Takes arrived files: probes each, stores it as the file of its video, and starts the processing. Of several files the first wins. */
+/**
+ * Takes arrived files: probes each, stores it as the file of its video, and starts the processing. Of several files the
+ * first wins.
+ */
 export class Acceptance {
   readonly #parts: AcceptanceParts;
   readonly #accepting = new Map<string, Promise<AcceptResult>>();
@@ -58,7 +61,9 @@ export class Acceptance {
     }
   }
 
-  /** Starts a new era with this work, which replaces records and files. No file is being moved into place while it runs. */
+  /**
+   * Starts a new era with this work, which replaces records and files. No file is being moved into place while it runs.
+   */
   async startNewEra<T>(work: () => T): Promise<T> {
     while (this.#accepting.size > 0) await Promise.allSettled(this.#accepting.values());
     const result = work();

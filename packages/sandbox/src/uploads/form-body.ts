@@ -1,5 +1,6 @@
 /**
- * A file inside a form, as `curl -F` and browsers with FormData send it: by the type of the body, whatever it says of its parts.
+ * A file inside a form, as `curl -F` and browsers with FormData send it: by the type of the body, whatever it says of
+ * its parts.
  * @param contentType of the request
  */
 export function isFormType(contentType: string | undefined): boolean {

@@ -66,7 +66,10 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   answerJson(response, 200, JSON.stringify(receipt));
 }
 
-/** Checks everything that does not need the body. assumed: the specification shows none of these errors. @throws ApiError */
+/**
+ * Checks everything that does not need the body. assumed: the specification shows none of these errors. @throws
+ * ApiError
+ */
 function admittedVideo(
   request: IncomingMessage,
   { records: { addresses, videos }, nowMs, switchboard }: UploadParts,

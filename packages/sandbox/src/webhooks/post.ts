@@ -21,7 +21,9 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-/** One attempt: any 2xx in time is a delivery (assumed), a redirect is not followed. @throws only when the signal fires */
+/**
+ * One attempt: any 2xx in time is a delivery (assumed), a redirect is not followed. @throws only when the signal fires
+ */
 export async function post(delivery: Delivery, webhook: Webhook, options: PostOptions): Promise<Outcome> {
   const url = new URL(webhook.url);
   if (!mayReach(url, options.reach))

@@ -24,8 +24,9 @@ export interface WebhookParts {
 }
 
 /**
- * Delivers events to registered webhooks (api-spec section 6 leaves all of it open). assumed: at least once, per webhook in order and
- * one at a time, so that a failing webhook delays only its own events. Deliveries live in the records, and are due by the sandbox's clock.
+ * Delivers events to registered webhooks (api-spec section 6 leaves all of it open). assumed: at least once, per
+ * webhook in order and one at a time, so that a failing webhook delays only its own events. Deliveries live in the
+ * records, and are due by the sandbox's clock.
  */
 export class Webhooks {
   readonly #parts: WebhookParts;

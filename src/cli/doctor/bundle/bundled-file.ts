@@ -15,8 +15,8 @@ export interface BundledFile {
 const mostHistory = 200;
 
 /**
- * A row without anything that identifies a film or lets anybody send to its address. What is there stays there, so that the machine
- * decides as it did.
+ * A row without anything that identifies a film or lets anybody send to its address. What is there stays there, so that
+ * the machine decides as it did.
  */
 export function maskedFile({ facts, history }: BundledFile, mask: Mask): BundledFile {
   const note = (text: string | null): string | null => (text === null ? null : mask.text(text));

@@ -9,8 +9,8 @@ import { TaggedValue } from '../../../config/raw-tree.ts';
 import type { Patient } from '../patient.ts';
 
 /**
- * Every value that must not appear in a report: those of the configuration, also of one that is wrong, what its tags lead to, and the
- * tokens of the page and of the metrics.
+ * Every value that must not appear in a report: those of the configuration, also of one that is wrong, what its tags
+ * lead to, and the tokens of the page and of the metrics.
  *
  * @param text of the configuration; empty where it cannot be read
  */

@@ -10,8 +10,8 @@ const nameInText =
   /[^\s"'=,;:()[\]{}<>/\\]+(?=\.(?:mp4|mov|m4v|mkv|webm|avi|mpg|mpeg|ts|m2ts|mxf|mp3|m4a|wav|flac|yaml|yml|url|webloc|done|md5|sha256)\b)/giu;
 
 /**
- * Replaces file names by others that tell nothing: the same name always by the same one, within one bundle. Folders stay folders and
- * extensions stay, so that `clip.yaml` is still the sidecar of `clip.mp4`.
+ * Replaces file names by others that tell nothing: the same name always by the same one, within one bundle. Folders
+ * stay folders and extensions stay, so that `clip.yaml` is still the sidecar of `clip.mp4`.
  */
 export class Pseudonyms {
   readonly #salt = randomBytes(16);

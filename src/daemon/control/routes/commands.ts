@@ -17,7 +17,8 @@ interface Planned {
 }
 
 /**
- * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`, `/resume`, `/adopt`.
+ * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`,
+ * `/resume`, `/adopt`.
  *
  * @param readBody the body of a request, or the answer that refuses it
  */

@@ -10,7 +10,10 @@ export interface TestClipEnded {
 /** The reason in the row of a test clip, which explains where its video is. */
 const why = 'a test clip: its video and its file were deleted on purpose';
 
-/** `POST /test-clip/ended`: the command that dropped a test clip has deleted its video and file. The row says so, and needs no one. */
+/**
+ * `POST /test-clip/ended`: the command that dropped a test clip has deleted its video and file. The row says so, and
+ * needs no one.
+ */
 export async function endTestClip(
   { rows, conductor }: Pick<Daemon, 'rows' | 'conductor'>,
   { id }: { readonly id: string },

@@ -21,7 +21,10 @@ export function settlingAddress(path: string): string {
   return `/files/settling${addressOf({ path })}`;
 }
 
-/** Channels that files can be sent to: those of the service, or as long as it has not said, those of the rules and of files. */
+/**
+ * Channels that files can be sent to: those of the service, or as long as it has not said, those of the rules and of
+ * files.
+ */
 export async function channelsToChoose({ conductor, config, ledger }: Daemon): Promise<readonly string[]> {
   const { names } = conductor;
   const known = names.known();

@@ -7,7 +7,10 @@ import { fileAddress, filesAddress } from './address.ts';
 import { type BulkResult, bulkCommands } from './bulk-commands.ts';
 import type { Outcome } from './outcomes.ts';
 
-/** The result of a command on many files, as parameters of the address that the browser goes to: counts and endings, no names. */
+/**
+ * The result of a command on many files, as parameters of the address that the browser goes to: counts and endings, no
+ * names.
+ */
 type NoticeWords = Readonly<Partial<Record<(typeof words)[number], string | undefined>>>;
 
 const words = ['did', 'to_files', 'left', 'ending'] as const;

@@ -10,7 +10,10 @@ export interface Outcome {
   readonly refused: readonly Refused[];
 }
 
-/** Remembers what the last commands did: names of files do not belong into addresses. In memory; without it the page has the counts. */
+/**
+ * Remembers what the last commands did: names of files do not belong into addresses. In memory; without it the page has
+ * the counts.
+ */
 export interface Outcomes {
   /** @returns the word by which it is found */
   keep(result: BulkResult, pathOf: (id: string) => Promise<string | null>): Promise<string>;

@@ -78,7 +78,10 @@ function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
   </nav>`;
 }
 
-/** A table with ticks below a bar that stays in view: a command for those that are ticked, or for all that match. Leads to a page that says what it costs. */
+/**
+ * A table with ticks below a bar that stays in view: a command for those that are ticked, or for all that match. Leads
+ * to a page that says what it costs.
+ */
 function manyForm(query: FileQuery, total: number, rows: Html): Html {
   return html`<form method="get" action="/files/many" class="many" data-key="many">
     ${hiddenWords(query)}

@@ -206,7 +206,10 @@ const BADGES: Readonly<Record<ExpectationView['state'], BadgeKind>> = {
   recovered: 'good',
 };
 
-/** Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line below says why. */
+/**
+ * Where all files are on their way. Each stage leads to its files; the one where they wait most is marked, and the line
+ * below says why.
+ */
 function stageStrip({ stages, retrying }: Picture, now: number): Html {
   return html`<nav class="stages" aria-label="Stages" data-key="stages">
       <ol>

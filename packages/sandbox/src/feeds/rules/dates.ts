@@ -1,6 +1,6 @@
 /**
- * Whether a text is a date of RFC 822 with a year of four digits, as RSS 2.0 wants it, that exists: `UTC+0` and names of places are not
- * zones, and 31 January 2026 is no Monday.
+ * Whether a text is a date of RFC 822 with a year of four digits, as RSS 2.0 wants it, that exists: `UTC+0` and names
+ * of places are not zones, and 31 January 2026 is no Monday.
  */
 export function isRssDate(text: string): boolean {
   const [, whenLocal = '', zone = ''] = FORM.exec(text) ?? [];

@@ -2,7 +2,8 @@ import type { ReadElement } from '../xml-reader.ts';
 import { finding, isWebAddress, type Finding } from './finding.ts';
 
 /**
- * The rules of the `atom:link`s of a channel: RSS Advisory Board's best practices for `self`, RFC 5005 section 3 for the pages.
+ * The rules of the `atom:link`s of a channel: RSS Advisory Board's best practices for `self`, RFC 5005 section 3 for
+ * the pages.
  * @param url from which the document was read
  */
 export function* linkFindings(channel: ReadElement, url?: string): Generator<Finding> {

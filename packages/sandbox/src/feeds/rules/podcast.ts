@@ -3,7 +3,10 @@ import { finding, isCount, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 import { channelOf, childOf, itemsOf, namespaceFindings, repeatedElements, requireText, textOf } from './rss.ts';
 
-/** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's lists of categories and of enclosures. */
+/**
+ * The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's lists of categories and of
+ * enclosures.
+ */
 export function* podcastFindings(rss: ReadElement): Generator<Finding> {
   yield* namespaceFindings(rss, 'itunes', ITUNES);
   yield* namespaceFindings(rss, 'podcast', PODCAST);

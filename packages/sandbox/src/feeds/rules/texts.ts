@@ -43,8 +43,9 @@ const PLAIN = new Set([
 ]);
 
 /**
- * `ContainsHTML` there: an end tag always, an entity or the start of a tag unless the document writes a character by its hexadecimal
- * number. That is how a plain text with `&lt;b>` in it differs from HTML that was escaped (RSS Profile of the RSS Advisory Board).
+ * `ContainsHTML` there: an end tag always, an entity or the start of a tag unless the document writes a character by
+ * its hexadecimal number. That is how a plain text with `&lt;b>` in it differs from HTML that was escaped (RSS Profile
+ * of the RSS Advisory Board).
  */
 function* markupFindings({ name, text, source }: ReadElement, label?: string): Generator<Finding> {
   const tag = [...text.matchAll(/<\/(\w+)>/g)].find(([, element = '']) => HTML_ELEMENTS.has(element.toLowerCase()));

@@ -9,7 +9,10 @@ import { reportOf } from '../../inspector/report.ts';
 import { missingRequests, verified } from '../../inspector/verify.ts';
 import type { View } from '../layout.ts';
 
-/** A check of the requests so far. With GET: it changes nothing, its address can be kept, and the answer follows the requests. */
+/**
+ * A check of the requests so far. With GET: it changes nothing, its address can be kept, and the answer follows the
+ * requests.
+ */
 export function verify(journal: Journal): (context: Context) => View {
   return (context) => {
     const { document } = query(context.req.raw, asked);
