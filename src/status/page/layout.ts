@@ -19,8 +19,8 @@ const SECTIONS = [
 ] as const;
 
 /** A view with what surrounds it. */
-export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Promise<Html> {
-  const { kind, words, path } = healthOf(await daemon.picture());
+export async function viewPage(view: View, { daemon, picture, mayChange }: PageWorld): Promise<Html> {
+  const { kind, words, path } = healthOf(await picture());
   return frame(view, {
     site: SITE,
     assets,

@@ -37,7 +37,7 @@ export function createLive(
     ];
     const clock = setInterval(() => {
       // The page reloads a picture that was older than the last event: the next event may be long in coming.
-      if (daemon.conductor.uploads().length > 0 || daemon.picture.isBehind()) tell('progress');
+      if (daemon.conductor.uploads().length > 0 || daemon.picture.wasBehind()) tell('progress');
     }, PROGRESS_MS).unref();
     return () => {
       clearInterval(clock);

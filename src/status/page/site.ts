@@ -8,6 +8,7 @@ import { statusView } from '../../view/picture/documents.ts';
 import { limitedBody } from '../../http/limited-body.ts';
 import { showsToken } from '../metrics/access.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { LivePicture } from '../../view/picture/picture.ts';
 import type { PageAccess, Right } from './access.ts';
 import { actions } from './actions.ts';
 import { assets } from './assets.ts';
@@ -58,12 +59,16 @@ export function createSite(
   const { daemon, access, metrics } = source;
   const shared = new SharedViews();
   const outcomes = createOutcomes();
-  const worldFor = (context: Context<Signed>): PageWorld => ({
-    daemon,
-    outcomes,
-    now: Date.now(),
-    mayChange: context.get('right') === 'change',
-  });
+  const worldFor = (context: Context<Signed>): PageWorld => {
+    let picture: Promise<LivePicture> | null = null;
+    return {
+      daemon,
+      picture: () => (picture ??= daemon.picture()),
+      outcomes,
+      now: Date.now(),
+      mayChange: context.get('right') === 'change',
+    };
+  };
   const live = createLive(daemon, closing, () => shared.somethingHappened());
   const site = new Hono<Signed>();
   site.onError((error, context) => {

@@ -1,11 +1,14 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Outcomes } from './files/outcomes.ts';
+import type { LivePicture } from '../../view/picture/picture.ts';
 import type { DropcastEvent } from '../../pipeline/events.ts';
 
 /** The content of a view, and its reader. */
 export interface PageWorld {
   readonly daemon: Daemon;
+  /** The one picture that all parts of this page show. */
+  picture(): Promise<LivePicture>;
   /** Epoch milliseconds. */
   readonly now: number;
   /** Whether the reader may change things. Other readers see no button. */

@@ -115,8 +115,8 @@ export interface TakePicture {
    * @param how.listed rows that need a person, and paths of each folder, at most
    */
   (how?: { readonly isFresh?: boolean; readonly listed?: number }): Promise<LivePicture>;
-  /** Whether the last picture was out of date, and the next one is not. */
-  isBehind(): boolean;
+  /** Whether a picture taken since the last call was out of date, and one taken now is not. */
+  wasBehind(): boolean;
 }
 
 /**
@@ -135,7 +135,7 @@ export function createPictures(
   let written = 0;
   let readBefore: Promise<void> | null = null;
   let kept: { readonly key: string; readonly until: number; readonly rows: RowsRead } | null = null;
-  let wasOld = false;
+  let behindUntil: number | null = null;
   events.listen((event) => {
     if (event.type === 'file' || event.type === 'elsewhere') written += 1;
     passed.told(event);
@@ -148,10 +148,9 @@ export function createPictures(
     // Noted from before: what is written while rows are read is read the next time.
     const key = `${written} ${daemon.rows.held().join()}`;
     if (!isFresh && kept !== null && (kept.key === key || startedAt < kept.until)) {
-      wasOld = kept.key !== key;
+      if (kept.key !== key) behindUntil ??= kept.until;
       return kept.rows;
     }
-    wasOld = false;
     const rows = await readRows(ledger, daemon, listed);
     const tookMs = clock.elapsed() - startedAt;
     kept = { key, rows, until: startedAt + Math.max(leastRestMs, restFactor * tookMs) };
@@ -181,8 +180,12 @@ export function createPictures(
       fleet: daemon.fleet === null ? null : await fleetStatusOf(daemon.fleet, ledger),
     });
   };
-  const isBehind = (): boolean => wasOld && clock.elapsed() >= (kept?.until ?? 0);
-  return Object.assign(take, { isBehind });
+  const wasBehind = (): boolean => {
+    if (behindUntil === null || clock.elapsed() < behindUntil) return false;
+    behindUntil = null;
+    return true;
+  };
+  return Object.assign(take, { wasBehind });
 }
 
 /** The picture while no daemon runs. @param how.listed rows that need a person, at most */

@@ -8,7 +8,7 @@ export function idleDaemon(picture: Partial<LivePicture> = {}, hosts: readonly s
   const now = { files: [someNowFile({ path: '/inbox/<script>alert(1)</script>.mp4' })], more: 0 };
   return {
     config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
-    picture: Object.assign(async () => somePicture({ now, ...picture }), { isBehind: () => false }),
+    picture: Object.assign(async () => somePicture({ now, ...picture }), { wasBehind: () => false }),
     waits: () => [],
     events: silent,
     news: silent,

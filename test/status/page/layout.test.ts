@@ -14,7 +14,9 @@ test.each([
   ['expected', 'good', 'All is well'],
 ])('with a delivery that is %s, the header does not contradict the overview', async (state, kind, words) => {
   const daemon = idleDaemon({ expectations: [{ state } as ExpectationView] });
-  const page = String(await viewPage(view, { daemon, mayChange: false } as unknown as PageWorld));
+  const page = String(
+    await viewPage(view, { picture: daemon.picture, daemon, mayChange: false } as unknown as PageWorld),
+  );
   expect(/id="health" href="\/">\s*<span class="badge (\w+)">.*?<\/svg>\s*([^<]*?)\s*</s.exec(page)?.slice(1)).toEqual([
     kind,
     words,

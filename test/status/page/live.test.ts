@@ -12,10 +12,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function some(uploads = 0, isBehind = () => false) {
+function some(uploads = 0, wasBehind = () => false) {
   const events = createEventStream(silentLogger);
   const news = createNewsLines({ now: () => 0 }, (error) => expect.unreachable(String(error)));
-  const picture = { isBehind };
+  const picture = { wasBehind };
   const daemon = {
     events,
     news,
@@ -80,11 +80,11 @@ test('when the last reader leaves, nothing listens any more, and the next one he
 
 // The last of many events was in no overview for 30 s: it was asked for while a read of before was kept.
 test('readers reload once more when they were shown a picture that is out of date', () => {
-  let isBehind = true;
-  const { heard, listen } = some(0, () => isBehind);
+  let wasBehind = true;
+  const { heard, listen } = some(0, () => wasBehind);
   listen();
   vi.advanceTimersByTime(500);
-  isBehind = false;
+  wasBehind = false;
   vi.advanceTimersByTime(5_000);
   expect(heard).toEqual(['progress']);
 });

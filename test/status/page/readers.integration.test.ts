@@ -36,7 +36,7 @@ async function somePage() {
         renderings += 1;
         return idle.picture();
       },
-      { isBehind: () => false },
+      { wasBehind: () => false },
     ),
   } as Daemon;
   const page = await serveStatusPage(

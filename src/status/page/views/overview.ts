@@ -32,8 +32,8 @@ import { needsYouPanel } from './overview/needs-you.ts';
 import { nowPanel } from './overview/now.ts';
 
 /** One sentence on the whole; then where files are, what needs a person, and what happens now. */
-export async function overview({ daemon, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
-  const view = await daemon.picture();
+export async function overview({ daemon, picture, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
+  const view = await picture();
   const channels = mayChange && isAskedFor(view) ? await channelsToChoose(daemon) : mayChange ? [] : null;
   return {
     title: 'Overview',

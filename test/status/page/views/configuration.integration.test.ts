@@ -30,6 +30,7 @@ async function read(path?: string, text = TEXT): Promise<string> {
   const daemon = { config: () => config, ledger: { movedBy: async () => [] } } as unknown as Daemon;
   const world: PageWorld = {
     daemon,
+    picture: daemon.picture,
     now: Date.UTC(2026, 10, 22),
     mayChange: false,
     outcomes: createOutcomes(),

@@ -40,6 +40,7 @@ function show(query: Record<string, string> = {}, lines = all) {
   const daemon = { news, config: () => ({ folders }) } as unknown as Daemon;
   const world = {
     daemon,
+    picture: daemon.picture,
     now,
     mayChange: false,
     outcomes: createOutcomes(),

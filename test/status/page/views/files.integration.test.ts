@@ -31,8 +31,10 @@ afterAll(async () => {
 });
 
 function worldOf(mayChange = false): PageWorld {
+  const daemon = daemonWith(ledger);
   return {
-    daemon: daemonWith(ledger),
+    daemon,
+    picture: daemon.picture,
     now,
     mayChange,
     outcomes: createOutcomes(),

@@ -20,6 +20,7 @@ function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause
   const daemon = { folders: { status: () => all }, pauses } as unknown as Daemon;
   const world: PageWorld = {
     daemon,
+    picture: daemon.picture,
     now,
     mayChange,
     outcomes: createOutcomes(),

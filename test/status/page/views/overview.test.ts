@@ -9,7 +9,12 @@ import { someHost } from '../../../fleet/fake-fleet.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
 async function shown(picture: LivePicture, mayChange = true): Promise<string> {
-  const world = { daemon: idleDaemon(picture), now: noon, mayChange } as unknown as PageWorld;
+  const world = {
+    daemon: idleDaemon(picture),
+    picture: async () => picture,
+    now: noon,
+    mayChange,
+  } as unknown as PageWorld;
   return (await (await overview(world)).body).toString();
 }
 
