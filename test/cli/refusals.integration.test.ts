@@ -5,6 +5,7 @@ import { createProgram, usageExitCode } from '../../src/cli/program.ts';
 import { CommandError } from '../../src/cli/shell.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { fakeShell } from './api/fake-shell.ts';
+import { configText } from '../support/configuration.ts';
 
 /** Command lines that are complete, of the commands that take a configuration and talk to a daemon or its ledger. */
 const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
@@ -33,15 +34,12 @@ const lines: Readonly<Record<string, { readonly withoutDaemon: number }>> = {
   hosts: { withoutDaemon: 0 },
 };
 
-const good = `service: { base_url: http://127.0.0.1:9/v1, api_key: sk_1 }
-state_dir: st
-folders: [{ path: in, rules: [{ match: "**", channel: ch }] }]
-`;
+const good = configText({ service: { api_key: 'sk_1' }, folders: [{ path: 'in' }] });
 
 /** What came of it: the exit code, and what is on stdout. */
 async function run(line: string, text: string | null): Promise<{ code: number; out: string; said: string }> {
   await using scratch = await scratchDirectory();
-  for (const name of ['in', 'st']) mkdirSync(scratch.file(name));
+  for (const name of ['in', 'state']) mkdirSync(scratch.file(name));
   if (text !== null) writeFileSync(scratch.file('dropcast.yaml'), text, { mode: 0o600 });
   const shell = fakeShell({ cwd: scratch.path });
   let code = 0;
@@ -74,9 +72,9 @@ test.each(Object.keys(lines))('`%s` without a configuration ends with 78', async
 test.each(Object.keys(lines))(
   '`%s` with a broken configuration ends with 78, and names file, line and column',
   async (line) => {
-    const ended = await run(line, `${good}misspelt: 1\n`);
+    const ended = await run(line, `misspelt: 1\n${good}`);
     expect(ended.code, ended.said).toBe(78);
-    expect(ended.said + ended.out).toMatch(/dropcast\.yaml:4:1|"line":4,"column":1/);
+    expect(ended.said + ended.out).toMatch(/dropcast\.yaml:1:1|"line":1,"column":1/);
     expectForPrograms(ended);
   },
 );

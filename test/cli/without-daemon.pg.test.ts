@@ -26,19 +26,12 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { fakeShell } from './api/fake-shell.ts';
 import type { FakeShell } from './api/fake-shell.ts';
+import { writeConfig } from '../support/configuration.ts';
 
 /** A host on which no daemon runs. */
 async function writeHost(scratch: ScratchDirectory, url: string): Promise<void> {
   await mkdir(scratch.file('nas'));
-  await scratch.write(
-    'dropcast.yaml',
-    `service: { base_url: https://video.example.com/v1, api_key: !env KEY }
-state_dir: state
-host_name: ingest1
-ledger: ${url}
-folders:
-  - { path: nas, share: nas1, rules: [{ match: "**", channel: c }] }\n`,
-  );
+  await writeConfig(scratch, { host_name: 'ingest1', ledger: url, folders: [{ path: 'nas', share: 'nas1' }] });
 }
 
 type Commands = Readonly<Record<string, (shell: FakeShell, config: string) => Promise<unknown>>>;

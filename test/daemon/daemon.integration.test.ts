@@ -2,50 +2,30 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
-import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
 import { needs } from '../support/needs.ts';
+import { loadedConfig, type Settings } from '../support/configuration.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
-interface Settings {
-  readonly service?: string;
-  readonly channel?: string;
-  readonly folders?: string;
+function configOf(scratch: ScratchDirectory, host: VideoHost, { service, ...others }: Settings = {}): Promise<Config> {
+  return loadedConfig(scratch, {
+    service: { base_url: host.baseUrl, api_key: host.key, ...service },
+    folders: [{ rescan: '1s' }],
+    ...others,
+  });
 }
 
-/** The configuration as a person would have written it. */
-async function configOf(
-  scratch: Scratch,
-  host: Pick<VideoHost, 'baseUrl' | 'key'>,
-  { service, channel = 'ch_main', folders }: Settings = {},
-): Promise<Config> {
-  await writeFile(
-    scratch.config,
-    `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key}${service ?? ''} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 100ms }
-folders:
-  - { path: ${scratch.file('inbox')}, settle: 200ms, rescan: 1s, rules: [{ match: "**", channel: ${channel} }] }${folders ?? ''}
-status: { listen: off }
-`,
-    { mode: 0o600 },
-  );
-  const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error('the configuration is wrong');
-  return config;
-}
+const onlyTo = (channel: string): Settings => ({ folders: [{ rescan: '1s', rules: [{ match: '**', channel }] }] });
 
-async function makeInbox(): Promise<Scratch> {
-  const scratch = await makeScratch(() => '');
+async function makeInbox(): Promise<ScratchDirectory> {
+  const scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox/news'), { recursive: true });
   return scratch;
 }
@@ -89,9 +69,8 @@ test('a folder that a reload puts inside another takes over what is in it', asyn
   await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
   await writeFile(scratch.file('inbox/news/before.mpg'), 'taken by the outer one');
   await allDone(daemon, 1);
-  const inner = `
-  - { path: ${scratch.file('inbox/news')}, settle: 200ms, rules: [{ match: "**", channel: ch_news }] }`;
-  await daemon.reload(await configOf(scratch, host, { folders: inner }));
+  const inner = { path: 'inbox/news', rules: [{ match: '**', channel: 'ch_news' }] };
+  await daemon.reload(await configOf(scratch, host, { folders: [{ rescan: '1s' }, inner] }));
   await writeFile(scratch.file('inbox/news/after.mpg'), 'taken by the inner one');
   await allDone(daemon, 2);
   await daemon.folders.rescan();
@@ -114,7 +93,7 @@ test('a start is refused for a channel that the service does not have, unless fi
     },
   });
   await using scratch = await makeInbox();
-  const wrong = await configOf(scratch, host, { channel: 'ch_mian' });
+  const wrong = await configOf(scratch, host, onlyTo('ch_mian'));
   await expect(startDaemon(wrong, silentLogger)).rejects.toThrow(
     'folders[0].rules[0].channel: the service has no channel "ch_mian", did you mean "ch_main"? It has ch_main',
   );
@@ -132,7 +111,7 @@ test('a start is refused for a channel that the service does not have, unless fi
   await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
   expect(daemon.conductor.names.unknown()).toMatchObject([{ kind: 'channel', name: 'ch_main' }]);
   channels.push('ch_other');
-  await daemon.reload(await configOf(scratch, host, { channel: 'ch_other' }));
+  await daemon.reload(await configOf(scratch, host, onlyTo('ch_other')));
   await allDone(daemon, 2);
   expect(new Set((await rows(daemon)).map(({ plan }) => plan?.channel))).toEqual(new Set(['ch_main', 'ch_other']));
 });
@@ -157,7 +136,7 @@ test('a file whose record is being asked for while the rules change goes where t
   await writeFile(scratch.file('inbox/one.mpg'), 'its channel is deleted meanwhile');
   await asked.promise;
   channels.shift();
-  await daemon.reload(await configOf(scratch, host, { channel: 'ch_other' }));
+  await daemon.reload(await configOf(scratch, host, onlyTo('ch_other')));
   await until('the folder is watched by the new rules', async () => !daemon.folders.isSettling());
   isReloaded.resolve();
   await allDone(daemon, 1);
@@ -171,7 +150,7 @@ test('a reload that lets another origin see the key takes effect at once', async
   await writeFile(scratch.file('inbox/one.mpg'), 'sent without the key');
   await allDone(daemon, 1);
   expect(host.leaks).toEqual([]);
-  const service = `, send_key_to: ["${host.uploadOrigin}"]`;
+  const service = { send_key_to: [host.uploadOrigin] };
   await daemon.reload(await configOf(scratch, host, { service }));
   await writeFile(scratch.file('inbox/two.mpg'), 'sent with the key');
   await allDone(daemon, 2);
@@ -223,8 +202,7 @@ test(
 test('an upload says how fast it is, and a file behind it when it starts', async () => {
   await using scratch = await makeInbox();
   await using host = await startVideoHost();
-  const folders = '\nuploads: { concurrency: 1, bandwidth: 20kB/s }';
-  const config = await configOf(scratch, host, { folders });
+  const config = await configOf(scratch, host, { uploads: { concurrency: 1, bandwidth: '20kB/s' } });
   for (const name of ['one.mp4', 'two.mp4'])
     await writeFile(scratch.file(`inbox/${name}`), Buffer.alloc(100_000, name));
   await using daemon = await startDaemon(config, silentLogger);

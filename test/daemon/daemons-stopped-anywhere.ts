@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 
-import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { loadedConfig } from '../support/configuration.ts';
 
 // A program of its own: it stops a daemon in each kind of wait, and has then nothing left to stay for.
 
@@ -46,16 +46,7 @@ for (const [moment, { serve, isThere }] of Object.entries(moments)) {
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox'));
   for (const name of ['a', 'b', 'c', 'd']) await scratch.write(`inbox/${name}.mpg`, `some bytes of ${name}`);
-  const text = `
-service: { base_url: "${service.origin}/v1", api_key: key_0123456789 }
-state_dir: ${scratch.file('state')}
-folders: [{ path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ch_main }] }]
-status: { listen: off }
-`;
-  await writeFile(scratch.file('dropcast.yaml'), text, { mode: 0o600 });
-  const given = { cwd: scratch.path, env: {}, home: scratch.path };
-  const { config } = await loadConfig(scratch.file('dropcast.yaml'), given);
-  if (config === null) throw new Error('the configuration is wrong');
+  const config = await loadedConfig(scratch, { service: { base_url: `${service.origin}/v1` } });
   const daemon = await startDaemon(config, silentLogger);
   await until(moment, () => isThere(daemon));
   await daemon.stop(AbortSignal.abort());

@@ -1,6 +1,5 @@
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
 import { healthOf } from '../../src/daemon/health.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
@@ -9,16 +8,17 @@ import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { serveStatusPage } from '../../src/status/page/serve.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
 import { idleDaemon } from '../status/page/idle-daemon.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
+import { loadedConfig } from '../support/configuration.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** A service that rings at a daemon which would otherwise ask only once an hour. */
 async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
   const service = stack.use(await runSandbox(options));
-  const scratch = stack.use(await makeScratch(() => ''));
+  const scratch = stack.use(await scratchDirectory());
   await mkdir(scratch.file('inbox'));
   let daemon: Daemon | undefined;
   const page = stack.use(
@@ -35,18 +35,11 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
   const url = `http://127.0.0.1:${page.port}/webhooks`;
   const { id, secret } = (await admin(service, 'POST /webhooks', { url })).body.data;
   const { baseUrl, apiKey } = service.sandbox;
-  await writeFile(
-    scratch.config,
-    `
-service: { base_url: "${baseUrl}", api_key: ${apiKey}, webhook_secret: ${secret} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 1h }
-folders: [{ path: ${scratch.file('inbox')}, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }]
-`,
-    { mode: 0o600 },
-  );
-  const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  daemon = stack.use(await startDaemon(required(config), silentLogger));
+  const config = await loadedConfig(scratch, {
+    service: { base_url: baseUrl, api_key: apiKey, webhook_secret: secret },
+    poll: { interval: '1h' },
+  });
+  daemon = stack.use(await startDaemon(config, silentLogger));
   const drop = (name: string) => copyFile(new URL(`../media/${name}`, import.meta.url), scratch.file('inbox', name));
   const outcomes = async () =>
     (await admin(service, `GET /webhooks/${id}/deliveries`)).body.data.map((each: { status: number }) => each.status);

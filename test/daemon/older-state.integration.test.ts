@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
-import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { until } from '../support/until.ts';
+import { loadedConfig } from '../support/configuration.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 /*
  * Every combination of the files in the state directory and the mark of the folder. `before.mpg` was uploaded before the older
@@ -68,29 +67,18 @@ function outcomeOf({ ledger, receipts, mark }: (typeof cells)[number]): Outcome 
 }
 
 let host: VideoHost;
-let scratch: Scratch;
+let scratch: ScratchDirectory;
 let config: Config;
 let mark: string;
 
 beforeAll(async () => {
   host = await startVideoHost();
-  scratch = await makeScratch(() => '');
+  scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox'));
-  await writeFile(
-    scratch.config,
-    `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 100ms }
-folders:
-  - { path: ${scratch.file('inbox')}, settle: 200ms, rescan: 1s, rules: [{ match: "**", channel: ch_main }] }
-status: { listen: off }
-`,
-    { mode: 0o600 },
-  );
-  const loaded = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (loaded.config === null) throw new Error('the configuration is wrong');
-  config = loaded.config;
+  config = await loadedConfig(scratch, {
+    service: { base_url: host.baseUrl, api_key: host.key },
+    folders: [{ rescan: '1s' }],
+  });
   for (const [name, kept] of [
     ['before.mpg', 'an older copy'],
     ['since.mpg', 'current'],

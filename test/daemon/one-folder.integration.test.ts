@@ -1,40 +1,37 @@
 import { copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
 import { inspectFolders } from '../../src/daemon/inspect-folders.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
-import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { until } from '../support/until.ts';
+import { loadedConfig } from '../support/configuration.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 /** A configuration with a state directory of its own and some of the folders. */
-async function configOf(scratch: Scratch, host: VideoHost, state: string, folders: readonly string[]): Promise<Config> {
-  const file = scratch.file(`${state}.yaml`);
-  const text = `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${scratch.file(state)}
-poll: { interval: 100ms }
-publish: { quiet: 0s, at_most: 1s }
-folders:
-${folders.map((name) => `  - { path: ${scratch.file(name)}, settle: 200ms, rescan: 1s, rules: [{ match: "**", channel: ch_main }] }`).join('\n')}
-status: { listen: off }
-`;
-  await writeFile(file, text, { mode: 0o600 });
-  const { config } = await loadConfig(file, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error('the configuration is wrong');
-  return config;
+function configOf(
+  scratch: ScratchDirectory,
+  host: VideoHost,
+  state: string,
+  folders: readonly string[],
+): Promise<Config> {
+  const settings = {
+    service: { base_url: host.baseUrl, api_key: host.key },
+    state_dir: state,
+    publish: { quiet: '0s', at_most: '1s' },
+    folders: folders.map((path) => ({ path, rescan: '1s' })),
+  };
+  return loadedConfig(scratch, settings, `${state}.yaml`);
 }
 
-async function makeFolders(...names: readonly string[]): Promise<Scratch> {
-  const scratch = await makeScratch(() => '');
+async function makeFolders(...names: readonly string[]): Promise<ScratchDirectory> {
+  const scratch = await scratchDirectory();
   for (const name of names) await mkdir(scratch.file(name), { recursive: true });
   return scratch;
 }

@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { planText } from '../../src/cli/configure/reload-plan-text.ts';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { planReapply } from '../../src/daemon/commands/reapply.ts';
 import { planReload } from '../../src/daemon/rules/plan-reload.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
@@ -10,23 +9,20 @@ import type { Rule } from '../../src/routing/plan.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
 import { failure, ready, someFacts, somePlan } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { loadedConfig } from '../support/configuration.ts';
 
 test('a reload is planned: what it changes, what new rules would cost for what was sent, and which folders', async () => {
   await using scratch = await scratchDirectory();
   for (const folder of ['in', 'old', 'new']) await mkdir(scratch.file(folder));
-  const environment = { cwd: scratch.path, env: { KEY: 'k' }, home: scratch.path };
-  const configOf = async (folders: string): Promise<Config> => {
-    const text = `service: { base_url: "http://127.0.0.1:9/v1", api_key: !env KEY }\nstate_dir: state\nfolders:\n${folders}`;
-    await writeFile(scratch.file('dropcast.yaml'), text);
-    const { config, problems } = await loadConfig(scratch.file('dropcast.yaml'), environment);
-    return config ?? expect.fail(JSON.stringify(problems));
-  };
-  const before = await configOf(`
-  - { path: in, rules: [{ match: "*.mp4", channel: ch_main, title: "{name}" }] }
-  - { path: old, rules: [{ match: "**", channel: ch_main }] }`);
-  const after = await configOf(`
-  - { path: in, rules: [{ match: "a*", channel: ch_a, title: "New {name}" }, { match: "d*", channel: ch_d, title: "New {name}" }, { match: "*.mov", channel: ch_main }] }
-  - { path: new, rules: [{ match: "**", channel: ch_main }] }`);
+  const before = await loadedConfig(scratch, {
+    folders: [{ path: 'in', rules: [{ match: '*.mp4', channel: 'ch_main', title: '{name}' }] }, { path: 'old' }],
+  });
+  const rules = [
+    { match: 'a*', channel: 'ch_a', title: 'New {name}' },
+    { match: 'd*', channel: 'ch_d', title: 'New {name}' },
+    { match: '*.mov', channel: 'ch_main' },
+  ];
+  const after = await loadedConfig(scratch, { folders: [{ path: 'in', rules }, { path: 'new' }] });
   const folder = scratch.file('in');
   const plan = { ...somePlan, channel: 'ch_main', tags: [], publish: [] };
   const held = { plan: null, end: 'held', why: 'no rule matches', endedAt: 1 } as const;

@@ -8,6 +8,7 @@ import { callDaemon } from '../../src/daemon/control/client.ts';
 import type { StatusView } from '../../src/view/picture/documents.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
+import { tagged, writeConfig } from '../support/configuration.ts';
 
 export interface Preloaded {
   /** The checkout whose daemon runs, from its sources. */
@@ -34,14 +35,26 @@ export async function startPreloaded({ root, preload, env, logLevel }: Preloaded
   const scratch = stack.use(await scratchDirectory());
   const sandbox = stack.use(await startSandbox({ processingMs: { min: 1, max: 2 } }));
   await mkdir(scratch.file('inbox'));
-  const config = configuration(scratch.path, sandbox.baseUrl, logLevel);
-  await writeFile(scratch.file('dropcast.yaml'), config, { mode: 0o600 });
+  const config = await writeConfig(scratch, {
+    service: { base_url: sandbox.baseUrl, api_key: tagged('!env', 'DROPCAST_API_KEY') },
+    poll: { interval: '1s' },
+    publish: { quiet: '100ms' },
+    folders: [
+      {
+        settle: '300ms',
+        after_ready: { move: 'done' },
+        rules: [{ match: '**', channel: 'ch_news', title: '{title}', publish: ['feed_news'] }],
+      },
+    ],
+    status: { socket: 'control.sock' },
+    log: { level: logLevel, format: 'json' },
+  });
   const daemon = spawn(process.execPath, ['--import', preload, 'src/main.ts', 'run'], {
     cwd: root,
     env: {
       ...process.env,
       ...env,
-      DROPCAST_CONFIG: scratch.file('dropcast.yaml'),
+      DROPCAST_CONFIG: config,
       DROPCAST_API_KEY: sandbox.apiKey,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -74,20 +87,4 @@ async function videoFor(name: string): Promise<Buffer> {
   const header = Buffer.from('\0\0\0\0free');
   header.writeUInt32BE(header.length + Buffer.byteLength(name));
   return Buffer.concat([await readFile(new URL('../media/clip.mp4', import.meta.url)), header, Buffer.from(name)]);
-}
-
-function configuration(path: string, baseUrl: string, logLevel: string): string {
-  return `
-service: { base_url: "${baseUrl}", api_key: !env DROPCAST_API_KEY }
-state_dir: ${path}/state
-poll: { interval: 1s }
-publish: { quiet: 100ms }
-folders:
-  - path: ${path}/inbox
-    settle: 300ms
-    after_ready: { move: done }
-    rules: [{ match: "**", channel: ch_news, title: "{title}", publish: [feed_news] }]
-status: { listen: off, socket: ${path}/control.sock }
-log: { level: ${logLevel}, format: json }
-`;
 }

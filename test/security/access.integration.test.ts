@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
 import { readSocketPath } from '../../src/config/paths.ts';
 import { serveControl } from '../../src/daemon/control/server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
@@ -14,6 +13,7 @@ import type { StatusPage } from '../../src/status/page/serve.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { loadedConfig } from '../support/configuration.ts';
 
 const token = 'the-token-of-this-daemon';
 const SERVICE = { uid: 4343, gid: 4343 };
@@ -68,16 +68,8 @@ beforeEach(() => {
 });
 
 async function someDaemon(scratch: ScratchDirectory): Promise<Daemon> {
-  const file = scratch.file('dropcast.yaml');
-  const text = `service: { base_url: "http://127.0.0.1:9/v1", api_key: a-key }
-state_dir: ${scratch.file('state')}
-folders: [{ path: ${scratch.file('inbox')}, rules: [{ match: "**", channel: c }] }]
-`;
   await mkdir(scratch.file('inbox'));
-  await writeFile(file, text, { mode: 0o600 });
-  const { config } = await loadConfig(file, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error('the configuration of this test is wrong');
-  return startDaemon(config, silentLogger);
+  return startDaemon(await loadedConfig(scratch), silentLogger);
 }
 
 function countingLists(daemon: Daemon): Daemon {

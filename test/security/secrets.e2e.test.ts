@@ -2,18 +2,21 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { dropcast, makeScratch, startDropcast } from '../e2e/dropcast-process.ts';
+import { dropcast, startDropcast } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
-import type { DropcastProcess, Scratch } from '../e2e/dropcast-process.ts';
+import type { DropcastProcess } from '../e2e/dropcast-process.ts';
 import { answer, isCreate } from '../e2e/station.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
+import { tagged, writeConfig } from '../support/configuration.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 /** A daemon as systemd starts it, with everything at its most talkative, and a service that repeats what it was told. */
 const cleanup = new AsyncDisposableStack();
 let host: VideoHost;
-let scratch: Scratch;
+let scratch: ScratchDirectory;
 let daemon: DropcastProcess;
+let config: string;
 let credential: string;
 /** What is secret in the upload addresses that were asked, as they came. */
 const signatures = new Set<string>();
@@ -39,13 +42,21 @@ beforeAll(async () => {
       },
     }),
   );
-  scratch = cleanup.use(await makeScratch((path) => configuration(path)));
+  scratch = cleanup.use(await scratchDirectory());
+  config = await writeConfig(scratch, {
+    service: { base_url: host.baseUrl, api_key: tagged('!credential', 'api_key') },
+    retry: { attempts: 9, first: '10ms', max: '50ms' },
+    poll: { interval: '1s' },
+    status: { listen: '127.0.0.1:0' },
+    log: { level: 'debug', format: 'json' },
+    folders: [{ rescan: '1s' }],
+  });
   credential = scratch.file('credentials/api_key');
   await mkdir(scratch.file('credentials'), { mode: 0o700 });
   await mkdir(scratch.file('inbox'));
   await writeFile(credential, `${host.key}\n`, { mode: 0o400 });
   daemon = cleanup.use(
-    startDropcast(['run', '--config', scratch.config], { CREDENTIALS_DIRECTORY: scratch.file('credentials') }),
+    startDropcast(['run', '--config', config], { CREDENTIALS_DIRECTORY: scratch.file('credentials') }),
   );
   await until(`it is ready: ${daemon.output()}`, () => daemon.output().includes('Ready'));
   await symlink(credential, scratch.file('inbox/key.mp4'));
@@ -57,22 +68,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => cleanup.disposeAsync());
-
-function configuration(path: string): string {
-  return `
-service: { base_url: "${host.baseUrl}", api_key: !credential api_key }
-state_dir: ${path}/state
-retry: { attempts: 9, first: 10ms, max: 50ms }
-poll: { interval: 1s }
-status: { listen: "127.0.0.1:0" }
-log: { level: debug, format: json }
-folders:
-  - path: ${path}/inbox
-    settle: 100ms
-    rescan: 1s
-    rules: [{ match: "**", channel: ch_main }]
-`;
-}
 
 describe('the key of a running daemon', () => {
   test('was used, so that it could have been shown', () => {
@@ -114,7 +109,7 @@ describe('the key of a running daemon', () => {
   ] as const)(
     'is not in what `dropcast %s` with %j prints, and neither is the upload address',
     async (command, rest) => {
-      const { stdout, stderr } = await dropcast([command, '--config', scratch.config, ...rest]);
+      const { stdout, stderr } = await dropcast([command, '--config', config, ...rest]);
       expect(stdout).not.toBe('');
       for (const text of [stdout, stderr]) {
         expectClean(text);
@@ -131,7 +126,7 @@ describe('the key of a running daemon', () => {
   });
 
   test('is not uploaded by a link to the file that it is in', async () => {
-    const { stdout } = await dropcast(['ls', '--json', '--config', scratch.config]);
+    const { stdout } = await dropcast(['ls', '--json', '--config', config]);
     expect(stdout).toContain('clip.mp4');
     expect(stdout).not.toContain('key.mp4');
     expect(host.leaks).toEqual([]);

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { resume } from '../../../src/cli/act/resume.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { serveControl } from '../../../src/daemon/control/server.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
@@ -13,6 +12,7 @@ import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
+import { loadedConfig } from '../../support/configuration.ts';
 
 const names = Array.from({ length: 12 }, (_, n) => `${n}.mp4`);
 
@@ -20,13 +20,6 @@ const names = Array.from({ length: 12 }, (_, n) => `${n}.mp4`);
 async function makePlace(): Promise<ScratchDirectory> {
   const scratch = await scratchDirectory();
   await mkdir(scratch.file('in'));
-  const text = `
-service: { base_url: "http://127.0.0.1:1/v1", api_key: !env KEY }
-state_dir: ${scratch.file('state')}
-folders: [{ path: ${scratch.file('in')}, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }]
-status: { listen: off }
-`;
-  await writeFile(scratch.file('dropcast.yaml'), text, { mode: 0o600 });
   return scratch;
 }
 
@@ -37,10 +30,7 @@ async function run(scratch: ScratchDirectory, folder: string) {
 }
 
 async function start(scratch: ScratchDirectory): Promise<Daemon> {
-  const env = { KEY: 'k' };
-  const { config } = await loadConfig(scratch.file('dropcast.yaml'), { cwd: scratch.path, env, home: scratch.path });
-  if (config === null) throw new Error('the configuration is wrong');
-  return startDaemon(config, silentLogger);
+  return startDaemon(await loadedConfig(scratch, { folders: [{ path: 'in' }] }), silentLogger);
 }
 
 const counts = (daemon: Daemon) => daemon.ledger.totals('by state');

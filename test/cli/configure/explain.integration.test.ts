@@ -5,19 +5,13 @@ import { openLedger } from '../../../src/ledger/ledger.ts';
 import { ready, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 test('explain says that a file is left alone where an earlier configuration moved files to', async () => {
   await using scratch = await scratchDirectory();
   mkdirSync(scratch.file('in/old'), { recursive: true });
   writeFileSync(scratch.file('in/old/clip.mp4'), 'x');
-  writeFileSync(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders:
-  - { path: in, after_ready: { move: new }, rules: [{ match: "**", channel: ch }] }
-`,
-  );
+  await writeConfig(scratch, { folders: [{ path: 'in', after_ready: { move: 'new' } }] });
   {
     await using ledger = await openLedger(scratch.file('state'));
     const moved = { end: 'done', disposal: 'moved', afterReady: { kind: 'move', to: 'old' } } as const;
@@ -37,13 +31,7 @@ test.each(['in/news/a\\xffb.mp4', 'in/news/a\uFFFDb.mp4'])(
       Buffer.concat([Buffer.from(scratch.file('in/news/a')), Buffer.from([0xff]), Buffer.from('b.mp4')]),
       'x',
     );
-    writeFileSync(
-      scratch.file('dropcast.yaml'),
-      `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders: [{ path: in, rules: [{ match: "**", channel: ch }] }]
-`,
-    );
+    await writeConfig(scratch, { folders: [{ path: 'in' }] });
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
     await explain(shell, name, { config: scratch.file('dropcast.yaml') });
     expect(shell.out.text).not.toContain('no such file');
@@ -54,14 +42,7 @@ folders: [{ path: in, rules: [{ match: "**", channel: ch }] }]
 test('explain says what speaks for a video being complete, and what is missing', async () => {
   await using scratch = await scratchDirectory();
   mkdirSync(scratch.file('in'));
-  writeFileSync(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders:
-  - { path: in, done_marker: "{name}.{ext}.done", rules: [{ match: "**", channel: ch }] }
-`,
-  );
+  await writeConfig(scratch, { folders: [{ path: 'in', done_marker: '{name}.{ext}.done' }] });
   const explained = async (): Promise<string> => {
     const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
     await explain(shell, 'in/clip.wav', { config: scratch.file('dropcast.yaml') });

@@ -2,7 +2,6 @@ import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest';
 import { once } from '../../../src/cli/run/once.ts';
 import { plan } from '../../../src/cli/configure/plan.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { serveControl } from '../../../src/daemon/control/server.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
@@ -15,28 +14,24 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { loadedConfig, writeConfig, type Settings } from '../../support/configuration.ts';
 
 const media = new URL('../../media/', import.meta.url);
+
+const settings: Settings = {
+  publish: { quiet: '100ms' },
+  retry: { first: '100ms', max: '200ms' },
+  folders: [
+    { path: 'in', rules: [{ match: 'news/**', channel: 'ch_news', publish: ['feed_news'], priority: 'high' }] },
+    { path: 'podcasts' },
+  ],
+};
 
 /** Two folders and a configuration. */
 async function inFolders(service: { readonly baseUrl: string }): Promise<ScratchDirectory> {
   const scratch = await scratchDirectory();
   for (const folder of ['in/news', 'in/other', 'podcasts']) await mkdir(scratch.file(folder), { recursive: true });
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: "${service.baseUrl}", api_key: !env KEY }
-state_dir: state
-poll: { interval: 100ms }
-publish: { quiet: 100ms }
-retry: { first: 100ms, max: 200ms }
-folders:
-  - path: in
-    settle: 100ms
-    rules: [{ match: "news/**", channel: ch_news, publish: [feed_news], priority: high }]
-  - { path: podcasts, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }
-status: { listen: off }
-`,
-  );
+  await writeConfig(scratch, { ...settings, service: { base_url: service.baseUrl } });
   return scratch;
 }
 
@@ -161,9 +156,10 @@ test.each([
 test('a running daemon makes the plan: for what it has not taken in yet, and with what is on its way', async () => {
   await using service = await runSandbox();
   await using scratch = await inFolders(service.sandbox);
-  const env = { KEY: service.sandbox.apiKey };
-  const { config } = await loadConfig(scratch.file('dropcast.yaml'), { cwd: scratch.path, env, home: scratch.path });
-  if (config === null) throw new Error('the configuration is wrong');
+  const config = await loadedConfig(scratch, {
+    ...settings,
+    service: { base_url: service.sandbox.baseUrl, api_key: service.sandbox.apiKey },
+  });
   await using daemon = await startDaemon(config, silentLogger);
   const reload = () => Promise.reject(new Error('nobody reloads'));
   await using _ = await serveControl(daemon, config.status.socket, {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { isElsewhere, needsRestart } from '../../../src/cli/configure/reload-config.ts';
 import { scratch } from '../../config/scratch.ts';
+import { configText } from '../../support/configuration.ts';
 
 const at = 'url: "postgres://dropcast@db.example.com/dropcast"';
 
@@ -22,15 +23,7 @@ test.for([
   ['another state directory', 'state_dir: /a', 'state_dir: /b', true],
 ] as const)('a reload needs a restart when the configuration has %s: %s', async ([, one, other, expected]) => {
   await using here = await scratch();
-  const load = async (lines: string) =>
-    (
-      await here.load(
-        `service: { base_url: https://video.example.com/v1, api_key: !env KEY }
-folders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]
-${lines}\n`,
-        { KEY: 'abc' },
-      )
-    ).config;
+  const load = async (lines: string) => (await here.load(`${configText()}${lines}\n`)).config;
   const [before, after] = [await load(one), await load(other)];
   if (before === null || after === null) throw new Error('not valid');
   expect(isElsewhere(before, after)).toBe(expected);

@@ -5,12 +5,13 @@ import { startSandbox } from '@dropcast/sandbox';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell, printedJson } from '../api/fake-shell.ts';
+import { writeConfig, type Settings } from '../../support/configuration.ts';
 
 const installed = { version: '0', samples: 'test/media' };
 
-async function diagnose(scratch: ScratchDirectory, config: string, env: Record<string, string> = { KEY: 'k' }) {
-  await mkdir(scratch.file('in'), { recursive: true });
-  await writeFile(scratch.file('dropcast.yaml'), config, { mode: 0o600 });
+async function diagnose(scratch: ScratchDirectory, config: Settings, env: Record<string, string> = { KEY: 'k' }) {
+  await mkdir(scratch.file('inbox'), { recursive: true });
+  await writeConfig(scratch, config);
   const shell = fakeShell({ cwd: scratch.path, env });
   const code = await doctor(shell, installed, { config: scratch.file('dropcast.yaml'), json: true });
   const { checks } = printedJson(shell) as { checks: Diagnosis[] };
@@ -24,17 +25,14 @@ interface Diagnosis {
   readonly findings: readonly { readonly level: string; readonly what: string; readonly fix: string | null }[];
 }
 
-const yaml = (baseUrl: string, more = ''): string => `service: { base_url: ${baseUrl}, api_key: !env KEY }
-state_dir: state
-folders:
-  - { path: in, rules: [{ match: "**", channel: ch_main }]${more} }
-status: { listen: off }
-`;
-
 test('with the daemon down and all else right, the doctor finds that alone, with the command that starts it', async () => {
   await using scratch = await scratchDirectory();
   await using sandbox = await startSandbox();
-  const { code, checks, by } = await diagnose(scratch, yaml(sandbox.baseUrl), { KEY: sandbox.apiKey });
+  const { code, checks, by } = await diagnose(
+    scratch,
+    { service: { base_url: sandbox.baseUrl } },
+    { KEY: sandbox.apiKey },
+  );
   expect(code).toBe(1);
   expect(checks.flatMap(({ findings }) => findings)).toMatchObject([
     { level: 'problem', what: 'the daemon is not running', fix: 'dropcast run' },
@@ -44,7 +42,7 @@ test('with the daemon down and all else right, the doctor finds that alone, with
 
 test('with a broken configuration the doctor still looks at disks, access and the ledger', async () => {
   await using scratch = await scratchDirectory();
-  const { code, by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1', ', chanel: x'));
+  const { code, by } = await diagnose(scratch, { folders: [{ path: 'inbox', ...{ chanel: 'x' } }] });
   expect(code).toBe(1);
   expect(by('configuration').findings[0]?.what).toContain('chanel');
   expect(by('service, key, channels and feeds').skipped).not.toBeNull();
@@ -63,8 +61,12 @@ test('without any configuration the doctor says how to get one', async () => {
 
 test('a target of notifications that nobody answers for is named, without its address', async () => {
   await using scratch = await scratchDirectory();
-  const notify = `notify: [{ type: webhook, name: desk, url: http://127.0.0.1:9/secret-path }, { type: command, command: [${scratch.file('none')}] }]\n`;
-  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1') + notify);
+  const { by } = await diagnose(scratch, {
+    notify: [
+      { type: 'webhook', name: 'desk', url: 'http://127.0.0.1:9/secret-path' },
+      { type: 'command', command: [scratch.file('none')] },
+    ],
+  });
   const { findings } = by('notifications');
   expect(findings.map(({ what }) => what)).toEqual([
     'the webhook target "desk" does not answer',
@@ -76,20 +78,23 @@ test('a target of notifications that nobody answers for is named, without its ad
 test('a key that is not accepted, and a channel that the service does not know, are found', async () => {
   await using scratch = await scratchDirectory();
   await using sandbox = await startSandbox();
-  const wrongKey = await diagnose(scratch, yaml(sandbox.baseUrl));
+  const wrongKey = await diagnose(scratch, { service: { base_url: sandbox.baseUrl } });
   expect(wrongKey.by('service, key, channels and feeds').findings).toMatchObject([
     { level: 'problem', fix: 'replace the key that service.api_key names, then restart dropcast' },
   ]);
-  const config = yaml(sandbox.baseUrl).replace('ch_main', 'ch_none');
+  const config = {
+    service: { base_url: sandbox.baseUrl },
+    folders: [{ rules: [{ match: '**', channel: 'ch_none' }] }],
+  };
   const wrongChannel = await diagnose(scratch, config, { KEY: sandbox.apiKey });
   expect(wrongChannel.by('service, key, channels and feeds').findings[0]?.what).toContain('no channel "ch_none"');
 });
 
 test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', async () => {
   await using scratch = await scratchDirectory();
-  await mkdir(scratch.file('in'));
-  await chmod(await scratch.write('in/closed.mp4', 'x'), 0);
-  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1'));
+  await mkdir(scratch.file('inbox'));
+  await chmod(await scratch.write('inbox/closed.mp4', 'x'), 0);
+  const { by } = await diagnose(scratch, {});
   expect(by('access to the folders').findings[0]?.what).toContain('./closed.mp4');
 });
 
@@ -98,7 +103,7 @@ test('for a file that everybody may change, what mends it is a command as it sta
   const config = scratch.file('dropcast.yaml');
   await writeFile(config, '');
   await chmod(config, 0o666);
-  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1').replace('!env KEY', 'abcdefgh'));
+  const { by } = await diagnose(scratch, { service: { api_key: 'abcdefgh' } });
   const fixes = by('configuration').findings.map(({ fix }) => fix);
   expect(fixes).toEqual([`chmod o-w '${config}'`, `chmod 600 '${config}'`]);
 });

@@ -8,6 +8,7 @@ import { someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { configText, writeConfig } from '../../support/configuration.ts';
 
 const installed = { version: '1.2.3', samples: 'test/media' };
 
@@ -24,11 +25,6 @@ async function bundle(scratch: ScratchDirectory, env: Record<string, string> = {
   });
   return stdout;
 }
-
-const rest = `state_dir: state
-folders: [{ path: in, rules: [{ match: "**", channel: ch_main }] }]
-status: { listen: off }
-`;
 
 /** How a secret appears where it was sent, logged or quoted. */
 const encodings: Readonly<Record<string, (secret: string) => string>> = {
@@ -63,8 +59,8 @@ test.each(sources)(
       await using scratch = await scratchDirectory();
       await mkdir(scratch.file('in'));
       const broken = index === 0 ? '' : 'chanel: x\n';
-      const text = `service:\n  base_url: http://127.0.0.1:9/v1\n  api_key: ${apiKey(secret)}\n${rest}${broken}`;
-      await writeFile(scratch.file('dropcast.yaml'), text, { mode: 0o600 });
+      const right = configText({ folders: [{ path: 'in' }] }).replace('!env KEY', () => apiKey(secret));
+      await writeFile(scratch.file('dropcast.yaml'), right + broken, { mode: 0o600 });
       await writeFile(scratch.file('the.key'), `${secret}\n`, { mode: 0o600 });
       const planted = Object.values(encodings).map((encode) => encode(secret));
       {
@@ -93,11 +89,7 @@ test('what a report is made of is not read through links, and no pipe keeps it w
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('in'));
   await mkdir(scratch.file('state'), { mode: 0o700 });
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: abcdefgh }\n${rest}`,
-    { mode: 0o600 },
-  );
+  await writeConfig(scratch, { service: { api_key: 'abcdefgh' }, folders: [{ path: 'in' }] });
   const theirs = await scratch.write('theirs.jsonl', '{"v":1,"message":"OF SOMEBODY ELSE"}\n');
   await symlink(theirs, scratch.file('state/failures.jsonl'));
   spawnSync('mkfifo', [scratch.file('state/page-token')]);
@@ -107,11 +99,7 @@ test('what a report is made of is not read through links, and no pipe keeps it w
 test('a report stays small enough to attach, however much there is', async () => {
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('in'));
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: abcdefgh }\n${rest}`,
-    { mode: 0o600 },
-  );
+  await writeConfig(scratch, { service: { api_key: 'abcdefgh' }, folders: [{ path: 'in' }] });
   {
     await using ledger = await openLedger(scratch.file('state'));
     const folder = scratch.file('in');

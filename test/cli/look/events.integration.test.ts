@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import type { News } from '../../../src/daemon/news/news.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 const at = new Date(2026, 10, 22, 17, 8, 10).getTime();
 const about = (path: string, other: Partial<News> = {}): News => ({
@@ -31,14 +32,7 @@ async function desk() {
   const stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
   mkdirSync(scratch.file('state'));
-  const config = scratch.file('dropcast.yaml');
-  writeFileSync(
-    config,
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
-`,
-  );
+  const config = await writeConfig(scratch);
   const socket = scratch.file('state', 'dropcast.sock');
   const serve = async (startedAt: number): Promise<{ news: NewsLines; listeners(): number } & AsyncDisposable> => {
     const news = createNewsLines({ now: () => at }, (error) => expect.fail(String(error)));

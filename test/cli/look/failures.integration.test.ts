@@ -5,6 +5,7 @@ import { createFailurePrinter, parseFailure } from '../../../src/cli/look/failur
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 const now = new Date('2026-11-22T14:32:00').getTime();
 
@@ -92,10 +93,7 @@ describe('a failure for a person', () => {
 
 async function desk() {
   const scratch = await scratchDirectory();
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    'service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }\nstate_dir: .\nfolders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]\n',
-  );
+  await writeConfig(scratch, { state_dir: '.' });
   const shell = fakeShell({ cwd: scratch.path });
   return {
     scratch,

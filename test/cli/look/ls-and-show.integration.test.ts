@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ls } from '../../../src/cli/look/ls.ts';
 import type { LsOptions } from '../../../src/cli/look/ls.ts';
@@ -12,6 +12,7 @@ import { created, failure, ready, someFacts, somePlan, uploaded } from '../../pi
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell, printedJson } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 const deep = 'a very long directory name of somebody/who likes long directory names/and more of them';
 const names = [
@@ -48,14 +49,7 @@ beforeAll(async () => {
   scratch = await scratchDirectory();
   inbox = scratch.file('in');
   mkdirSync(inbox);
-  writeFileSync(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders:
-  - { path: in, rules: [{ match: "**", channel: ch }] }
-`,
-  );
+  await writeConfig(scratch, { folders: [{ path: 'in' }] });
   files = names.map((path, n) =>
     someFacts({
       ...kinds[n % kinds.length],

@@ -1,22 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { show } from '../../../src/cli/look/show.ts';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import { someFacts, somePlan } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 test('show tells the priority of a file, also the usual one; a file that no rule takes has none', async () => {
   await using scratch = await scratchDirectory();
-  mkdirSync(scratch.file('in'));
-  writeFileSync(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders:
-  - { path: in, rules: [{ match: "**", channel: ch }] }
-`,
-  );
+  mkdirSync(scratch.file('inbox'));
+  await writeConfig(scratch);
   {
     await using ledger = await openLedger(scratch.file('state'));
     const plans = { f_urgent: { ...somePlan, priority: 'high' }, f_usual: somePlan, f_held: null } as const;

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 /** Prints what a process has loaded, when it ends. */
 const reporter = `
@@ -17,11 +18,7 @@ const main = new URL('../../../src/main.ts', import.meta.url).pathname;
 test('`dropcast status` without a ledger loads no HTTP client, machine, sandbox, database or table: it has 150 ms of CPU', async () => {
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox'));
-  const config = `service: { base_url: "https://video.example.com/v1", api_key: !env KEY }
-state_dir: ${scratch.path}/state
-folders: [{ path: ${scratch.path}/inbox, rules: [{ match: "**", channel: ch }] }]
-`;
-  await writeFile(scratch.file('dropcast.yaml'), config);
+  await writeConfig(scratch);
   const loaded = await modulesLoadedBy('status', scratch.path, 3);
   expect(loaded.some((url) => url.endsWith('/src/cli/look/status.ts'))).toBe(true);
   expect(loaded.filter((url) => heavy.test(url))).toEqual([]);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { top } from '../../../src/cli/look/top.ts';
 import type { TopOptions } from '../../../src/cli/look/top.ts';
@@ -9,20 +9,14 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { Terminal } from '../output/terminal.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 /** A configuration whose socket is that of a daemon that has nothing but a picture. */
 async function desk() {
   const stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
   mkdirSync(scratch.file('state'));
-  const config = scratch.file('dropcast.yaml');
-  writeFileSync(
-    config,
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
-state_dir: state
-folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
-`,
-  );
+  const config = await writeConfig(scratch);
   const serve = async (text: string): Promise<AsyncDisposable> => {
     const daemon = {
       ledger: {},

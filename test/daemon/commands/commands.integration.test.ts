@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { ignore } from '../../../src/daemon/commands/ignore.ts';
 import { pause, resume } from '../../../src/daemon/commands/pause.ts';
 import { publish } from '../../../src/daemon/commands/publish.ts';
@@ -12,37 +11,32 @@ import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
-import { makeScratch } from '../../e2e/dropcast-process.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import type { HostOptions, VideoHost } from '../../e2e/video-host.ts';
 import { until } from '../../support/until.ts';
+import { loadedConfig } from '../../support/configuration.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+
+interface Sending {
+  readonly channel: string;
+  readonly title?: string;
+  readonly publish?: string[];
+}
 
 /** A daemon beside a service, with a folder and a rule that a test may change. */
-async function open(options: HostOptions = {}, publishing = 'quiet: 100ms, at_most: 200ms') {
+async function open(options: HostOptions = {}, publishing = { quiet: '100ms', at_most: '200ms' }) {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await startVideoHost(options));
-  const scratch = stack.use(await makeScratch(() => ''));
+  const scratch = stack.use(await scratchDirectory());
   await mkdir(scratch.file('inbox'));
   const inbox = scratch.file('inbox');
-  const configOf = async (rule: string): Promise<Config> => {
-    await writeFile(
-      scratch.config,
-      `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 100ms }
-publish: { ${publishing} }
-folders:
-  - { path: ${inbox}, settle: 100ms, rules: [{ match: "**", ${rule} }] }
-status: { listen: off }
-`,
-      { mode: 0o600 },
-    );
-    const { config, problems } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-    if (config === null) throw new Error(`the configuration is wrong: ${JSON.stringify(problems)}`);
-    return config;
-  };
-  const rule = 'channel: ch_main, publish: [feed_news]';
+  const configOf = (rule: Sending): Promise<Config> =>
+    loadedConfig(scratch, {
+      service: { base_url: host.baseUrl, api_key: host.key },
+      publish: publishing,
+      folders: [{ rules: [{ match: '**', ...rule }] }],
+    });
+  const rule = { channel: 'ch_main', publish: ['feed_news'] };
   const start = async (): Promise<Daemon> => startDaemon(await configOf(rule), silentLogger);
   const running = { daemon: await start() };
   stack.defer(() => running.daemon.stop(AbortSignal.abort()));
@@ -61,7 +55,7 @@ status: { listen: off }
         const found = await facts(path);
         return found !== null && stateOf(found) === state;
       }),
-    reload: async (changed: string) => running.daemon.reload(await configOf(changed)),
+    reload: async (changed: Sending) => running.daemon.reload(await configOf(changed)),
     restart: async () => {
       await running.daemon.stop(AbortSignal.abort());
       running.daemon = await start();
@@ -143,7 +137,7 @@ test.for(ailments)('a retry costs at most what was said, and little less: files 
   let processingMs = options?.(ill).processingMs;
   const station = await open(
     { ...options?.(ill), processingMs: () => processingMs?.() ?? 100 },
-    'quiet: 2s, at_most: 1m',
+    { quiet: '2s', at_most: '1m' },
   );
   await using _ = station;
   const names = ['1.mpg', '2.mpg', '3.mpg'];
@@ -236,7 +230,7 @@ test('what commands answer is printed as JSON as it is: every name in it is in s
   await using _ = station;
   await station.drop('clip.mpg');
   await station.reaches('clip.mpg', 'done');
-  await station.reload('channel: ch_main, title: "New {title}"');
+  await station.reload({ channel: 'ch_main', title: 'New {title}' });
   const [names, how] = [['clip.mpg', 'no.mpg'], { isPlanned: true }] as const;
   const results = [
     await retry(station.daemon, { names, channel: 'ch_main' }, how),
@@ -256,7 +250,7 @@ test('changed rules reach a finished file only when somebody asks, cost first; i
   await station.drop('clip.mpg');
   await station.reaches('clip.mpg', 'done');
   const [video] = station.host.videos.values();
-  await station.reload('channel: ch_other, title: "New {title}", publish: [feed_news, feed_tv]');
+  await station.reload({ channel: 'ch_other', title: 'New {title}', publish: ['feed_news', 'feed_tv'] });
   await station.daemon.folders.rescan();
   expect([video?.title, station.host.publishes.length]).toEqual(['clip', 1]);
   const planned = await reapply(station.daemon, { names: [] }, { isPlanned: true });

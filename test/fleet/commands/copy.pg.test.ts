@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { copyLedgerCommand, type CopyLedgerOptions } from '../../../src/fleet/commands/copy.ts';
 import { lockInstance } from '../../../src/daemon/state/instance-lock.ts';
@@ -9,17 +8,9 @@ import { placeAt } from '../../support/postgres/place.ts';
 import { freshDatabase } from '../../support/postgres/server.ts';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../../cli/api/fake-shell.ts';
+import { writeConfig, type Settings } from '../../support/configuration.ts';
 
-async function hostWith(scratch: ScratchDirectory, settings: string): Promise<void> {
-  await scratch.write(
-    'dropcast.yaml',
-    `service: { base_url: https://video.example.com/v1, api_key: !env KEY }
-state_dir: state
-host_name: ingest1
-folders: [{ path: in, rules: [{ match: "**", channel: c }] }]
-${settings}\n`,
-  );
-}
+const host: Settings = { host_name: 'ingest1', folders: [{ path: 'in' }] };
 
 async function run(scratch: ScratchDirectory, options: CopyLedgerOptions): Promise<string> {
   const shell = fakeShell({ cwd: scratch.path, env: { KEY: 'abc' } });
@@ -35,7 +26,7 @@ async function fill(scratch: ScratchDirectory): Promise<void> {
 test('the ledger goes to the database of the configuration, and back to another state directory', async () => {
   await using scratch = await scratchDirectory();
   await using database = await freshDatabase();
-  await hostWith(scratch, `ledger: ${database.url}`);
+  await writeConfig(scratch, { ...host, ledger: database.url });
   await fill(scratch);
   const files = everyState().length;
   const said = await run(scratch, { to: true });
@@ -46,11 +37,8 @@ test('the ledger goes to the database of the configuration, and back to another 
   await using pool = await openPool(placeAt(database.url), { hostName: 'test' });
   expect(await pool.rows('SELECT DISTINCT folder FROM file')).toEqual([{ folder: `ingest1:${scratch.file('in')}` }]);
 
-  await hostWith(scratch, '');
-  await scratch.write(
-    'back.yaml',
-    (await readFile(scratch.file('dropcast.yaml'), 'utf8')).replace('state_dir: state', 'state_dir: back'),
-  );
+  await writeConfig(scratch, host);
+  await writeConfig(scratch, { ...host, state_dir: 'back' }, 'back.yaml');
   const json = JSON.parse(
     await run(scratch, { config: scratch.file('back.yaml'), from: database.url, json: true }),
   ) as {
@@ -73,14 +61,14 @@ describe('nothing is copied', () => {
     [{ to: 'postgres://u@127.0.0.1:1/d' }, /connection refused/],
   ] as const)('when the command is %j', async ([options, why]) => {
     await using scratch = await scratchDirectory();
-    await hostWith(scratch, '');
+    await writeConfig(scratch, host);
     await expect(run(scratch, options)).rejects.toThrow(why);
   });
 
   test('while a daemon runs with the state directory', async () => {
     await using scratch = await scratchDirectory();
     await using database = await freshDatabase();
-    await hostWith(scratch, '');
+    await writeConfig(scratch, host);
     await using _ = await lockInstance(scratch.file('state'));
     await expect(run(scratch, { to: database.url })).rejects.toThrow(
       /dropcast runs with the state directory .*stop it first/,

@@ -1,15 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
 import { clockTime } from '../../../src/view/words/clock-time.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import { createNotifications } from '../../../src/status/notifications/notifications.ts';
-import { makeScratch } from '../../e2e/dropcast-process.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
+import { loadedConfig } from '../../support/configuration.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const minute = 60_000;
 
@@ -24,23 +24,13 @@ test('an expected file is told as missing, late and recovered by a real daemon, 
   });
   await using host = await startVideoHost({ processingMs: () => 86_400_000 });
   const noon = Date.UTC(2026, 10, 18, 12);
-  await using scratch = await makeScratch(
-    (path) => `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${path}/state
-poll: { interval: 100ms }
-status: { listen: off }
-notify: [{ type: webhook, url: "${hook.origin}" }]
-folders:
-  - path: ${path}/inbox
-    settle: 200ms
-    expect: [{ match: "*.mpg", by: "13:00", zone: UTC }]
-    rules: [{ match: "**", channel: ch_main }]
-`,
-  );
+  await using scratch = await scratchDirectory();
   await mkdir(scratch.file('inbox'));
-  const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error('the configuration is wrong');
+  const config = await loadedConfig(scratch, {
+    service: { base_url: host.baseUrl, api_key: host.key },
+    notify: [{ type: 'webhook', url: hook.origin }],
+    folders: [{ expect: [{ match: '*.mpg', by: '13:00', zone: 'UTC' }] }],
+  });
 
   let ahead = noon - Date.now();
   const clock = { now: () => Date.now() + ahead, elapsed: () => performance.now() };

@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import { createPageAccess } from '../../../src/status/page/access.ts';
 import { serveStatusPage } from '../../../src/status/page/serve.ts';
-import { makeScratch } from '../../e2e/dropcast-process.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import type { HostOptions } from '../../e2e/video-host.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { until } from '../../support/until.ts';
+import { loadedConfig } from '../../support/configuration.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 /** The service takes no video at all. */
 export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) => {
@@ -22,26 +22,14 @@ export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, respo
 export async function openStation(options: HostOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const host = stack.use(await startVideoHost(options));
-  const scratch = stack.use(await makeScratch(() => ''));
+  const scratch = stack.use(await scratchDirectory());
   const inbox = scratch.file('inbox');
   await mkdir(inbox);
-  await writeFile(
-    scratch.config,
-    `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${scratch.file('state')}
-poll: { interval: 100ms }
-publish: { quiet: 100ms, at_most: 200ms }
-folders:
-  - path: ${inbox}
-    settle: 100ms
-    rules: [{ match: "*.{mpg,mkv}", channel: ch_main, publish: [feed_news] }]
-status: { listen: off }
-`,
-    { mode: 0o600 },
-  );
-  const { config, problems } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-  if (config === null) throw new Error(`the configuration is wrong: ${JSON.stringify(problems)}`);
+  const config = await loadedConfig(scratch, {
+    service: { base_url: host.baseUrl, api_key: host.key },
+    publish: { quiet: '100ms', at_most: '200ms' },
+    folders: [{ rules: [{ match: '*.{mpg,mkv}', channel: 'ch_main', publish: ['feed_news'] }] }],
+  });
   const daemon = await startDaemon(config, silentLogger);
   stack.defer(() => daemon.stop(AbortSignal.abort()));
   const page = stack.use(

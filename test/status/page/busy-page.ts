@@ -1,5 +1,4 @@
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts';
 import { healthOf } from '../../../src/daemon/health.ts';
 import { createPageAccess, type PageAccess } from '../../../src/status/page/access.ts';
@@ -8,6 +7,7 @@ import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { runSandbox } from '../../sandbox/running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
+import { loadedConfig } from '../../support/configuration.ts';
 
 /** A daemon with work of every kind behind it, and its page. */
 export interface BusyPage extends AsyncDisposable {
@@ -27,40 +27,6 @@ export async function busyPage(): Promise<BusyPage> {
   const service = stack.use(await runSandbox({ requestsPerHour: 1000 }));
   const scratch = stack.use(await scratchDirectory());
   for (const name of ['news', 'archive', 'state']) await mkdir(scratch.file(name));
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    `# The station's dropcast.
-service:
-  base_url: "${service.sandbox.baseUrl}"
-  api_key: !env KEY
-state_dir: ${scratch.file('state')}
-poll: { interval: 1s }
-publish: { quiet: 0s, at_most: 1s }
-status:
-  hosts: [dropcast.example.com]
-folders:
-  - path: ${scratch.file('news')}
-    settle: 100ms
-    on_duplicate: upload
-    rules:
-      - match: '{show}/*.mp4'
-        channel: ch_news
-        title: '{show}: {title}'
-        tags: [news, '{show}']
-        publish: [feed_news]
-      - match: '**'
-        channel: ch_main
-      - match: 'late/*'
-        channel: ch_news
-  - path: ${scratch.file('archive')}
-    done_marker: '{name}.{ext}.done'
-    watch: polling
-    rules: [{ match: '**', channel: ch_main }]
-  - path: ${scratch.file('share')}
-    rules: [{ match: '**', channel: ch_main }]
-`,
-    { mode: 0o600 },
-  );
   const drop = (name: string, as = name) =>
     copyFile(new URL(`../../media/${name}`, import.meta.url), scratch.file('news', as));
   for (const name of HOSTILE) await drop('clip.mp4', name);
@@ -69,9 +35,31 @@ folders:
   await drop('clip.mp4', 'late/evening.mp4');
   await writeFile(scratch.file('archive', 'waiting.mp4'), 'no marker yet');
   for (const name of ['link.mp4', 'other <b>link.mp4']) await symlink('/nowhere', scratch.file('news', name));
-  const environment = { cwd: scratch.path, env: { KEY: service.sandbox.apiKey }, home: scratch.path };
-  const { config } = await loadConfig(scratch.file('dropcast.yaml'), environment);
-  if (config === null) throw new Error('the configuration of this test is wrong');
+  const config = await loadedConfig(scratch, {
+    service: { base_url: service.sandbox.baseUrl, api_key: service.sandbox.apiKey },
+    poll: { interval: '1s' },
+    publish: { quiet: '0s', at_most: '1s' },
+    status: { hosts: ['dropcast.example.com'] },
+    folders: [
+      {
+        path: 'news',
+        on_duplicate: 'upload',
+        rules: [
+          {
+            match: '{show}/*.mp4',
+            channel: 'ch_news',
+            title: '{show}: {title}',
+            tags: ['news', '{show}'],
+            publish: ['feed_news'],
+          },
+          { match: '**', channel: 'ch_main' },
+          { match: 'late/*', channel: 'ch_news' },
+        ],
+      },
+      { path: 'archive', done_marker: '{name}.{ext}.done', watch: 'polling' },
+      { path: 'share' },
+    ],
+  });
   const daemon = stack.use(await startDaemon(config, silentLogger));
   const access: PageAccess = createPageAccess('the-token-of-this-daemon');
   const serve = (port = 0) =>
