@@ -6,6 +6,7 @@ import { TaggedValue } from '../../src/config/raw-tree.ts';
 import { problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
 import { needs } from '../support/needs.ts';
+import { configText, tagged } from '../support/configuration.ts';
 
 let here: Scratch;
 beforeEach(async () => {
@@ -94,8 +95,7 @@ describe('outside of systemd', () => {
 
   it('says that it takes root when it is for root alone', needs('readable clone'), async () => {
     await here.write('api_key', 's3cret', 0o600);
-    const text =
-      'service: { base_url: https://x.example, api_key: !credential api_key }\nfolders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]\n';
+    const text = configText({ service: { api_key: tagged('!credential', 'api_key') } });
     const file = await here.write('dropcast.yaml', text, 0o644);
     await chmod(here.path, 0o755);
     const [problem] = await problemsAsNobody(file, here.environment);

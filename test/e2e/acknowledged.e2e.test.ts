@@ -7,14 +7,10 @@ import { startStation } from './station.ts';
 /** Rows that one command changes. */
 const many = 100;
 
-const folders = (path: string): string => `
-  - path: ${path}/inbox
-    settle: 100ms
-    rules: [{ match: "*.mpg", channel: ch_main, publish: [feed_news] }]
-`;
+const folders = [{ rules: [{ match: '*.mpg', channel: 'ch_main', publish: ['feed_news'] }] }];
 
 test('what was acknowledged holds after kill -9: an ignored file, a pause, a feed to publish, and names as `ls` prints them', async () => {
-  await using station = await startStation({ folders, settings: 'uploads: { concurrency: 4, stall_timeout: 2s }' });
+  await using station = await startStation({ folders, settings: { uploads: { concurrency: 4, stall_timeout: '2s' } } });
   const run = async (...args: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await dropcast([...args, '--config', station.scratch.config]);
     expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);

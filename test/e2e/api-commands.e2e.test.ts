@@ -38,12 +38,10 @@ let sandbox: SandboxProcess;
 
 beforeAll(async () => {
   sandbox = await startSandboxProcess();
-  scratch = await makeScratch(
-    (path) => `service: { base_url: "${sandbox.baseUrl}", api_key: ${sandbox.key} }
-state_dir: ${path}/state
-folders: [{ path: ${path}/not-there, rules: [{ match: "**", channel: ch_main }] }]
-`,
-  );
+  scratch = await makeScratch({
+    service: { base_url: sandbox.baseUrl, api_key: sandbox.key },
+    folders: [{ path: 'not-there' }],
+  });
 });
 afterAll(async () => {
   await sandbox.process[Symbol.asyncDispose]();

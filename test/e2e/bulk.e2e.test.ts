@@ -9,6 +9,7 @@ import { until } from '../support/until.ts';
 import type { Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { VideoHost } from './video-host.ts';
+import type { Settings } from '../support/configuration.ts';
 
 const files = 120;
 
@@ -40,21 +41,21 @@ async function dropMany(scratch: Scratch): Promise<readonly Dropped[]> {
   return dropped;
 }
 
-const configFor = (host: VideoHost) => (path: string) =>
-  `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${path}/state
-poll: { interval: 1s }
-publish: { quiet: 1s, at_most: 1m }
-folders:
-  - path: ${path}/inbox
-    settle: 2s
-    rescan: 5s
-    rules:
-      - { match: "news/{show}/**", channel: ch_news, tags: [news, "{show}"], publish: [feed_news] }
-      - { match: "**", channel: ch_main, tags: ["{dirs}"] }
-status: { listen: off }
-`;
+const settingsFor = (host: VideoHost): Settings => ({
+  service: { base_url: host.baseUrl, api_key: host.key },
+  poll: { interval: '1s' },
+  publish: { quiet: '1s', at_most: '1m' },
+  folders: [
+    {
+      settle: '2s',
+      rescan: '5s',
+      rules: [
+        { match: 'news/{show}/**', channel: 'ch_news', tags: ['news', '{show}'], publish: ['feed_news'] },
+        { match: '**', channel: 'ch_main', tags: ['{dirs}'] },
+      ],
+    },
+  ],
+});
 
 /** What must hold whatever happened on the way. */
 function judge(host: VideoHost, dropped: readonly Dropped[]): void {
@@ -89,7 +90,7 @@ test.concurrent.for([
   '120 files dropped at once are all ready, each created once, at most 1.3 requests each: $name',
   async ({ options }) => {
     await using host = await startVideoHost({ ...options, processingMs: () => 200 + Math.random() * 1_500 });
-    await using scratch = await makeScratch(configFor(host));
+    await using scratch = await makeScratch(settingsFor(host));
     await mkdir(scratch.file('inbox'));
     await using daemon = startDropcast(['run', '--config', scratch.config]);
     await until('the daemon is ready', () => daemon.output().includes('Ready'));

@@ -36,9 +36,7 @@ beforeAll(async () => {
     await startStation({
       isStarted: false,
       page: `127.0.0.1:${port}`,
-      folders: (path) => `
-  - { path: ${path}/inbox, settle: 300ms, rules: [{ match: "**", channel: ch_main }] }
-`,
+      folders: [{}],
       env: { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '2000000', NODE_OPTIONS: flags },
     }),
   );

@@ -7,9 +7,10 @@ import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import type { Ended } from './dropcast-process.ts';
-import { configText, isCreate, refusal, startStation } from './station.ts';
+import { stationSettings, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
 import { startVideoHost } from './video-host.ts';
+import { configText, writeConfig } from '../support/configuration.ts';
 
 /** The one JSON document that a command printed. */
 function jsonOf({ stdout, stderr }: Ended): Record<string, unknown> {
@@ -28,18 +29,25 @@ function expectNoStackTrace({ stdout, stderr }: Ended): void {
 /** A daemon with a file that is done, one that the service refused, and one that no rule takes. */
 async function startBusyStation(): Promise<Station> {
   const station = await startStation({
-    settings: 'retry: { attempts: 4, first: 100ms, max: 400ms }',
-    folders: (path) => `
-  - path: ${path}/inbox
-    settle: 300ms
-    rescan: 2s
-    exclude: ["private/**"]
-    rules:
-      - { match: "news/{show}/**", channel: ch_news, title: "{show}: {title}", tags: [news, "{show}"], publish: [feed_news] }
-      - { match: "*.mpg", channel: ch_main }
-      - { match: "long/**", channel: ch_main }
-  - { path: ${path}/slow, settle: 1h, rules: [{ match: "**", channel: ch_main }] }
-`,
+    settings: { retry: { attempts: 4, first: '100ms', max: '400ms' } },
+    folders: [
+      {
+        rescan: '2s',
+        exclude: ['private/**'],
+        rules: [
+          {
+            match: 'news/{show}/**',
+            channel: 'ch_news',
+            title: '{show}: {title}',
+            tags: ['news', '{show}'],
+            publish: ['feed_news'],
+          },
+          { match: '*.mpg', channel: 'ch_main' },
+          { match: 'long/**', channel: 'ch_main' },
+        ],
+      },
+      { path: 'slow', settle: '1h' },
+    ],
     isStarted: false,
   });
   await mkdir(station.scratch.file('slow'));
@@ -258,7 +266,7 @@ function nodeAndMain(): readonly string[] {
 }
 
 alongside('check', () => {
-  const valid = (path: string): string => configText(path, { baseUrl: 'http://127.0.0.1:1/v1', key: 'key-for-a-test' });
+  const valid = stationSettings({ baseUrl: 'http://127.0.0.1:1/v1', key: 'key-for-a-test' });
   const broken: readonly { readonly name: string; readonly change: (text: string) => string; readonly says: RegExp }[] =
     [
       {
@@ -268,7 +276,7 @@ alongside('check', () => {
       },
       {
         name: 'a missing key',
-        change: (text) => text.replace('{ match: "**", channel: ch_main }', '{ match: "**" }'),
+        change: (text) => text.replace('channel: ch_main', ''),
         says: /rules\[2\].*channel/,
       },
       {
@@ -293,7 +301,7 @@ alongside('check', () => {
       },
       {
         name: 'an unknown template word',
-        change: (text) => text.replace('channel: ch_main }', 'channel: ch_main, title: "{shwo}" }'),
+        change: (text) => text.replace('channel: ch_main', 'title: "{shwo}"\n        channel: ch_main'),
         says: /rules\[2\]\.title.*shwo/,
       },
       {
@@ -308,7 +316,7 @@ alongside('check', () => {
       },
       {
         name: 'broken YAML',
-        change: (text) => text.replace('publish: { quiet', 'publish: [ quiet'),
+        change: (text) => text.replace('publish:', 'publish: ['),
         says: /:\d+:\d+ /,
       },
     ];
@@ -316,7 +324,7 @@ alongside('check', () => {
   test('every problem of ten broken configurations has line, column and key, and exit code 78', async () => {
     await using scratch = await makeScratch(valid);
     await mkdir(scratch.file('inbox'));
-    const good = valid(scratch.path);
+    const good = configText(valid);
     await Promise.all(
       broken.map(async ({ name, change, says }, n) => {
         const file = scratch.file(`broken-${n}.yaml`);
@@ -349,7 +357,7 @@ alongside('check', () => {
 
   test('--online names unknown channels, feeds and a bad key, and passes when all is there', async () => {
     await using host = await startVideoHost({ feeds: () => ['feed_news'] });
-    await using scratch = await makeScratch((path) => configText(path, host));
+    await using scratch = await makeScratch(stationSettings(host));
     await mkdir(scratch.file('inbox'));
     const check = (...args: readonly string[]): Promise<Ended> =>
       dropcast(['check', '--online', '--config', scratch.config, ...args]);
@@ -358,7 +366,7 @@ alongside('check', () => {
     expect(missing.stdout).toMatch(
       /dropcast\.yaml:\d+:\d+ folders\[0\]\.rules\[1\]\.publish\[0\]: the service has no feed "feed_missing"; it has feed_news/u,
     );
-    const good = configText(scratch.path, host).replace('feed_missing', 'feed_news');
+    const good = configText(stationSettings(host)).replace('feed_missing', 'feed_news');
     await writeFile(scratch.config, good);
     expect(await check()).toMatchObject({
       code: 0,
@@ -385,15 +393,11 @@ alongside('check', () => {
 });
 
 alongside('what must never be shown', () => {
-  test.for(['json', 'pretty', 'journald'])(
+  test.for(['json', 'pretty', 'journald'] as const)(
     'key and signed addresses appear in no output at level debug: %s',
     async (format) => {
       await using station = await startStation({ isStarted: false });
-      const text = configText(station.scratch.path, station.host).replace(
-        'log: { level: debug }',
-        `log: { level: debug, format: ${format} }`,
-      );
-      await writeFile(station.scratch.config, text);
+      await writeConfig(station.scratch, { ...stationSettings(station.host), log: { level: 'debug', format } });
       const signed = new Set<string>();
       station.faults.upload = (request, response, id) => {
         signed.add(new URL(request.url ?? '', 'http://host').searchParams.get('sig') ?? '');

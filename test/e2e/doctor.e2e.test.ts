@@ -4,21 +4,13 @@ import { dropcast } from './dropcast-process.ts';
 import { isCreate, refusal, startStation } from './station.ts';
 
 test.each([
-  [
-    'moves its files and waits for markers',
-    'after_ready: { move: "done/{date}" }\n    done_marker: "{name}.{ext}.done"',
-  ],
-  ['deletes its files', 'after_ready: delete'],
+  ['moves its files and waits for markers', { after_ready: { move: 'done/{date}' }, done_marker: '{name}.{ext}.done' }],
+  ['deletes its files', { after_ready: 'delete' as const }],
 ])(
   'a canary passes through a folder that %s, to a video, in no feed, and nothing but its explained row is left',
   async (_, setting) => {
     await using station = await startStation({
-      folders: (path) => `
-  - path: ${path}/inbox
-    settle: 300ms
-    ${setting}
-    rules: [{ match: "**", channel: ch_news, publish: [feed_news] }]
-`,
+      folders: [{ ...setting, rules: [{ match: '**', channel: 'ch_news', publish: ['feed_news'] }] }],
     });
     const { code, stdout, stderr } = await dropcast([
       'doctor',

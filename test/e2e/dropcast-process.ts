@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { checkPrinted } from '../contract/golden/printed.ts';
 import { inherited } from '../support/inherited.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { writeConfig, type Settings } from '../support/configuration.ts';
 
 /** The runtime that is locked in the package, as the service uses it. */
 export const node = join(import.meta.dirname, '../../node_modules/.bin/node');
@@ -74,9 +74,7 @@ export interface Scratch extends ScratchDirectory {
   readonly config: string;
 }
 
-export async function makeScratch(config: (path: string) => string): Promise<Scratch> {
+export async function makeScratch(settings?: Settings): Promise<Scratch> {
   const directory = await scratchDirectory();
-  const file = directory.file('dropcast.yaml');
-  await writeFile(file, config(directory.path), { mode: 0o600 });
-  return { ...directory, config: file };
+  return { ...directory, config: await writeConfig(directory, settings) };
 }

@@ -20,26 +20,27 @@ import { dropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { expectUploadedOnce, isCreate, startStation } from './station.ts';
 import type { Station } from './station.ts';
+import type { Settings } from '../support/configuration.ts';
 
 const truncatedSample = new URL('../media/truncated.mp4', import.meta.url);
 
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
 
-const folders = (path: string): string => `
-  - path: ${path}/inbox
-    settle: 300ms
-    rescan: 1s
-    rules:
-      - { match: "unruled/{x}/**", channel: ch_main }
-      - { match: "{top}/**", channel: ch_main, tags: ["{top}"] }
-      - { match: "*", channel: ch_main, title: "{title}" }
-  - { path: ${path}/inbox/special, settle: 300ms, rescan: 1s, rules: [{ match: "**", channel: ch_news }] }
-  - { path: ${path}/deleting, settle: 300ms, rescan: 1s, after_ready: delete, rules: [{ match: "**", channel: ch_main }] }
-  - { path: ${path}/moving, settle: 300ms, rescan: 1s, after_ready: { move: "done/{dir}" }, rules: [{ match: "**", channel: ch_main }] }
-  - { path: ${path}/mounted, settle: 300ms, rescan: 1s, rules: [{ match: "**", channel: ch_main }] }
-  - { path: ${path}/steady, settle: 300ms, rescan: 1s, on_change: ignore, on_duplicate: upload, rules: [{ match: "**", channel: ch_main }] }
-`;
+const folders: Settings['folders'] = [
+  {
+    rules: [
+      { match: 'unruled/{x}/**', channel: 'ch_main' },
+      { match: '{top}/**', channel: 'ch_main', tags: ['{top}'] },
+      { match: '*', channel: 'ch_main', title: '{title}' },
+    ],
+  },
+  { path: 'inbox/special', rules: [{ match: '**', channel: 'ch_news' }] },
+  { path: 'deleting', after_ready: 'delete' as const },
+  { path: 'moving', after_ready: { move: 'done/{dir}' } },
+  { path: 'mounted' },
+  { path: 'steady', on_change: 'ignore' as const, on_duplicate: 'upload' as const },
+].map((folder) => ({ rescan: '1s', ...folder }));
 
 /** A daemon for the tests of a group, and what they do with it. */
 interface World {

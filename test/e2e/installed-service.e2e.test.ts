@@ -3,18 +3,18 @@ import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
-import { configText, isCreate, refusal, startStation } from './station.ts';
+import { isCreate, refusal, startStation } from './station.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 
 alongside('what the service of systemd relies on', () => {
   test('a folder that comes late is awaited, while files of the others are uploaded', async () => {
-    const twoFolders = (path: string): string =>
-      `
-  - { path: ${path}/late, settle: 300ms, rescan: 500ms, rules: [{ match: "**", channel: ch_main }] }
-  - { path: ${path}/inbox, settle: 300ms, rescan: 2s, rules: [{ match: "**", channel: ch_main }] }
-`;
+    const twoFolders = [
+      { path: 'late', rescan: '500ms' },
+      { path: 'inbox', rescan: '2s' },
+    ];
     await using station = await startStation({ folders: twoFolders, isStarted: false });
     const { scratch } = station;
     const check = await dropcast(['check', '--config', scratch.config]);
@@ -27,7 +27,7 @@ alongside('what the service of systemd relies on', () => {
     const text = await readFile(scratch.config, 'utf8');
     await writeFile(scratch.config, text.replace('rescan: 2s', 'rescan: 1s'));
     expect(await dropcast(['reload', '--config', scratch.config])).toMatchObject({ code: 0 });
-    const typo = `  - { path: ${scratch.path}/typo, rules: [{ match: "**", channel: ch_main }] }`;
+    const typo = `  - { path: typo, rules: [{ match: "**", channel: ch_main }] }`;
     await writeFile(scratch.config, text.replace('folders:', `folders:\n${typo}`));
     expect(await dropcast(['reload', '--config', scratch.config])).toMatchObject({
       code: 78,
@@ -39,7 +39,7 @@ alongside('what the service of systemd relies on', () => {
   });
 
   test('failures go to the directory for logs, and survive its rotation', async () => {
-    await using logs = await makeScratch(() => '');
+    await using logs = await scratchDirectory();
     const log = logs.file('failures.jsonl');
     await using station = await startStation({ env: { LOGS_DIRECTORY: logs.path } });
     const linesOf = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).split('\n').filter(Boolean);
@@ -55,7 +55,7 @@ alongside('what the service of systemd relies on', () => {
   });
 
   test('the drop-in for the folders of a configuration is printed', async () => {
-    await using scratch = await makeScratch((path) => configText(path, { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' }));
+    await using scratch = await makeScratch({ service: { api_key: 'k' } });
     const { code, stdout, stderr } = await dropcast(['systemd', 'drop-in', '--config', scratch.config]);
     expect({ code, stdout }).toMatchObject({
       code: 0,
@@ -65,7 +65,7 @@ alongside('what the service of systemd relies on', () => {
     expect(stderr).toContain(scratch.config);
     await writeFile(
       scratch.config,
-      (await readFile(scratch.config, 'utf8')).replace('/inbox', '/in\\tbox').replace(/path: (.*)/, 'path: "$1"'),
+      (await readFile(scratch.config, 'utf8')).replace('path: inbox', 'path: "in\\tbox"'),
     );
     expect(await dropcast(['systemd', 'drop-in', '--config', scratch.config])).toMatchObject({
       code: 1,

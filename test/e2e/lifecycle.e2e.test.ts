@@ -11,9 +11,11 @@ import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
-import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
+import { stationSettings, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
 import { needs } from '../support/needs.ts';
+import { writeConfig } from '../support/configuration.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -41,7 +43,7 @@ function holdFirstUpload(station: Station): () => void {
 
 alongside('signals', () => {
   test('SIGTERM lets a running upload finish, takes nothing new, and ends with 0', async () => {
-    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    await using station = await startStation({ settings: { uploads: { stall_timeout: '30s' } } });
     const release = holdFirstUpload(station);
     await station.drop('running.mpg', randomBytes(beyondBuffers));
     await station.reaches('running.mpg', 'uploading');
@@ -66,7 +68,7 @@ alongside('signals', () => {
 
   test('a second SIGTERM cuts the upload at once; the next start finishes it with the same record', async () => {
     // Without a cut it would wait for the hour.
-    await using station = await startStation({ settings: 'uploads: { stall_timeout: 1h }' });
+    await using station = await startStation({ settings: { uploads: { stall_timeout: '1h' } } });
     holdFirstUpload(station);
     await station.drop('cut.mpg', randomBytes(beyondBuffers));
     await until('bytes leave', async () => ((await station.file('cut.mpg'))?.sent ?? 0) > 0);
@@ -109,7 +111,7 @@ alongside('signals', () => {
     expect(station.daemon().output()).toMatch(/dropcast\.yaml:\d+:\d+ /);
     await station.drop('old-rules.mpg');
     expect((await station.reaches('old-rules.mpg', 'done')).channel).toBe('ch_main');
-    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'restart to change state_dir');
+    await hangUp(good.replace('state_dir: state', 'state_dir: elsewhere'), 'restart to change state_dir');
     await hangUp(good.replace('ch_main', 'ch_secnod'), 'did you mean');
     expect(station.daemon().output()).toMatch(
       /dropcast\.yaml:\d+:\d+ folders\[0\]\.rules\[2\]\.channel: the service has/u,
@@ -123,7 +125,7 @@ alongside('signals', () => {
   test('files wait for the hours of uploads, say so, and go on after a reload', async () => {
     const hour = new Date().getHours();
     const [from, to] = [2, 3].map((more) => `${String((hour + more) % 24).padStart(2, '0')}:00`);
-    const closed = `uploads: { window: "${from}-${to}", bandwidth: 20MB/s }`;
+    const closed = { uploads: { window: `${from}-${to}`, bandwidth: '20MB/s' } };
     await using station = await startStation({ settings: closed });
     await station.drop('night.mpg');
     const waiting = await station.reaches('night.mpg', 'queued');
@@ -136,14 +138,13 @@ alongside('signals', () => {
     );
     expect(told.stdout).toContain('Limit of all uploads together: 20 MB/s');
     expect(station.host.videos.size).toBe(0);
-    const text = await readFile(station.scratch.config, 'utf8');
-    await writeFile(station.scratch.config, text.replace(closed, ''));
+    await writeConfig(station.scratch, stationSettings(station.host));
     station.daemon().child.kill('SIGHUP');
     await station.reaches('night.mpg', 'done');
   });
 
   test('a question that is not answered ends at the first SIGINT', async () => {
-    await using scratch = await makeScratch((path) => configText(path, { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' }));
+    await using scratch = await makeScratch();
     await mkdir(scratch.file('state'));
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(scratch.file('state', 'dropcast.sock'), resolve));
@@ -163,7 +164,8 @@ alongside('signals', () => {
 });
 
 alongside('once', () => {
-  const start = () => startStation({ isStarted: false, settings: 'retry: { attempts: 2, first: 100ms, max: 200ms }' });
+  const start = () =>
+    startStation({ isStarted: false, settings: { retry: { attempts: 2, first: '100ms', max: '200ms' } } });
 
   test('nothing to do, then all fine, then nothing new again: exit code 0', async () => {
     await using station = await start();
@@ -204,8 +206,7 @@ alongside('once', () => {
   test('an archive to adopt: it creates nothing before a person confirms, and then only what the service does not have', async () => {
     await using station = await startStation({
       isStarted: false,
-      folders: (path) => `
-  - { path: ${path}/inbox, existing: adopt, settle: 300ms, rules: [{ match: "**", channel: ch_main }] }`,
+      folders: [{ existing: 'adopt' }],
     });
     await station.drop('camera.mov', await readFile(resolve(import.meta.dirname, '../media/camera.mov')));
     await station.drop('elsewhere.mpg');
@@ -238,7 +239,7 @@ alongside('once', () => {
 
   test('a key that is refused: it ends with 1 and the reason instead of waiting for ever', async () => {
     await using station = await start();
-    await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
+    await writeConfig(station.scratch, stationSettings({ ...station.host, key: 'revoked-key' }));
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
     const { code, stderr } = await process.ended;
@@ -250,7 +251,7 @@ alongside('once', () => {
   test('a service that stays unreachable: exit code 1 and the reason once --wait is over', async () => {
     await using station = await startStation({ isStarted: false });
     const away = { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' };
-    await writeFile(station.scratch.config, configText(station.scratch.path, away));
+    await writeConfig(station.scratch, stationSettings(away));
     await station.drop('patient.mpg');
     const { code, stdout, stderr } = await dropcast(['once', '--wait', '1s', '--config', station.scratch.config]);
     expect(code).toBe(1);
@@ -261,8 +262,7 @@ alongside('once', () => {
   test('stopped before anything came in, it says what settles, and not that there was nothing', async () => {
     await using station = await startStation({
       isStarted: false,
-      folders: (path) => `
-  - { path: ${path}/inbox, settle: 1m, rules: [{ match: "**", channel: ch_main }] }`,
+      folders: [{ settle: '1m' }],
     });
     await station.drop('settles.mpg');
     await using once = startDropcast(['once', '--config', station.scratch.config]);
@@ -276,10 +276,7 @@ alongside('once', () => {
 
   test('an unreachable service: it reports the wait, and a signal ends it with 1', async () => {
     await using station = await start();
-    await writeFile(
-      station.scratch.config,
-      configText(station.scratch.path, { ...station.host, baseUrl: 'http://127.0.0.1:1/v1' }),
-    );
+    await writeConfig(station.scratch, stationSettings({ ...station.host, baseUrl: 'http://127.0.0.1:1/v1' }));
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
     const why = 'Waiting: http://127.0.0.1:1 cannot be reached: nothing listens there (ECONNREFUSED)';
@@ -291,11 +288,11 @@ alongside('once', () => {
 });
 
 test.concurrent('a closed terminal ends the demo, and leaves nothing behind', async () => {
-  await using scratch = await makeScratch(() => '');
+  await using scratch = await scratchDirectory();
   await using demo = startDropcast(['demo'], { TMPDIR: scratch.path });
   await until('it works', () => demo.output().includes('uploading'));
   expect(await demo.kill('SIGHUP')).toMatchObject({ code: 1 });
-  expect(await readdir(scratch.path)).toEqual(['dropcast.yaml']);
+  expect(await readdir(scratch.path)).toEqual([]);
 });
 
 test('an answer that cannot be written is a failure', needs('/dev/full'), async () => {
@@ -310,7 +307,7 @@ test('an answer that cannot be written is a failure', needs('/dev/full'), async 
 });
 
 test('in a directory that was removed it reports that', needs('/proc'), async () => {
-  await using scratch = await makeScratch(() => '');
+  await using scratch = await scratchDirectory();
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;
   const child = spawn('bash', ['--norc', '-c', line], { cwd: scratch.path, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -321,7 +318,7 @@ test('in a directory that was removed it reports that', needs('/proc'), async ()
 
 alongside('limits and surroundings', () => {
   test('the bandwidth limit holds over all uploads together', async () => {
-    await using station = await startStation({ settings: 'uploads: { concurrency: 4, bandwidth: 2MB/s }' });
+    await using station = await startStation({ settings: { uploads: { concurrency: 4, bandwidth: '2MB/s' } } });
     for (const n of [1, 2, 3, 4]) await station.drop(`limited-${n}.mpg`, randomBytes(2_000_000));
     for (const n of [1, 2, 3, 4]) await station.reaches(`limited-${n}.mpg`, 'done');
     const { files } = await station.files();
@@ -395,10 +392,7 @@ alongside('limits and surroundings', () => {
   });
 
   test('`dropcast open` prints a link that opens the status page once', async () => {
-    await using station = await startStation({ isStarted: false });
-    const text = await readFile(station.scratch.config, 'utf8');
-    await writeFile(station.scratch.config, text.replace('listen: off', 'listen: "127.0.0.1:0"'));
-    await station.start();
+    await using station = await startStation({ page: '127.0.0.1:0' });
     const { code, stdout } = await dropcast(['open', '--config', station.scratch.config]);
     expect(code).toBe(0);
     const link = stdout.trim();
@@ -412,8 +406,7 @@ alongside('limits and surroundings', () => {
   test('a status port that is taken is a pity, not the end', async () => {
     await using station = await startStation({ isStarted: false });
     const port = new URL(station.host.baseUrl).port;
-    const text = await readFile(station.scratch.config, 'utf8');
-    await writeFile(station.scratch.config, text.replace('listen: off', `listen: "127.0.0.1:${port}"`));
+    await writeConfig(station.scratch, stationSettings(station.host, { page: `127.0.0.1:${port}` }));
     await station.start();
     expect(station.daemon().output()).toContain('No status page');
     await station.drop('all-the-same.mpg');

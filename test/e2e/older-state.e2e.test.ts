@@ -126,13 +126,7 @@ alongside('a state directory that was put back from an older copy', () => {
 
   test('each folder waits for its own answer, however far files of other folders advance the ledger', async () => {
     await using station = await startStation({
-      folders: (path) =>
-        ['inbox', 'second', 'third']
-          .map(
-            (name) =>
-              `\n  - { path: ${path}/${name}, settle: 300ms, rescan: 2s, rules: [{ match: "**", channel: ch_main }] }`,
-          )
-          .join(''),
+      folders: ['inbox', 'second', 'third'].map((path) => ({ path, rescan: '2s' })),
       isStarted: false,
     });
     const { file } = station.scratch;

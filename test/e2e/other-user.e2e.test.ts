@@ -13,10 +13,10 @@ const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 /** Root is refused nothing: then the daemon runs as nobody. */
-async function prepareStation(folders?: (path: string) => string): Promise<Station> {
+async function prepareStation(): Promise<Station> {
   const station = await startStation({
     isStarted: false,
-    ...(folders !== undefined && { folders }),
+    folders: [{ rescan: '1s' }],
     ...(isRoot && { uid: nobody }),
   });
   if (!isRoot) return station;
@@ -24,13 +24,6 @@ async function prepareStation(folders?: (path: string) => string): Promise<Stati
     await chown(path, nobody, nobody);
   return station;
 }
-
-const oftenScanned = (path: string): string => `
-  - path: ${path}/inbox
-    settle: 300ms
-    rescan: 1s
-    rules: [{ match: "**", channel: ch_main }]
-`;
 
 const tellings = (station: Station): readonly string[] =>
   station
@@ -50,7 +43,7 @@ test(
   'files and directories that the daemon may not read need a person within a minute, and the command that each message names is enough',
   needs('readable clone', 'setfacl'),
   async () => {
-    await using station = await prepareStation(oftenScanned);
+    await using station = await prepareStation();
     const at = (name: string): string => station.scratch.file('inbox', name);
     const closed: readonly [string, number, string][] = [
       ['secret.mpg', 0o600, 'unreadable'],
@@ -99,7 +92,7 @@ test.for([0o000, 0o444])(
   'a folder that is closed to the daemon (mode %o) is frozen, said once, and watched once it is open',
   needs('readable clone'),
   async (mode) => {
-    await using station = await prepareStation(oftenScanned);
+    await using station = await prepareStation();
     const inbox = station.scratch.file('inbox');
     await station.drop('before.mpg');
     await chmod(inbox, mode);
@@ -131,7 +124,7 @@ test(
   'a directory in the folder that is closed to the daemon is named, and no longer once it is open',
   needs('readable clone'),
   async () => {
-    await using station = await prepareStation(oftenScanned);
+    await using station = await prepareStation();
     await station.drop('closed/clip.mpg');
     const closed = station.scratch.file('inbox', 'closed');
     if (isRoot) await chown(closed, nobody, nobody);

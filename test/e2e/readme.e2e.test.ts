@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { makeScratch } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const readme = await readFile(join(root, 'README.md'), 'utf8');
@@ -33,7 +33,7 @@ const [, key = ''] = /DROPCAST_API_KEY=(\S+)/.exec(readme) ?? [];
 test('the commands of the README upload a video as they are written', async () => {
   await using service = await runSandbox();
   const { sandbox } = service;
-  await using scratch = await makeScratch(() => '');
+  await using scratch = await scratchDirectory();
   const config = scratch.file('own.yaml');
   const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: config };
   const typed = (command: string) =>
@@ -66,12 +66,11 @@ test('the rules of the README are a configuration that the service agrees with',
   await using service = await runSandbox();
   const { sandbox } = service;
   const [example = ''] = blocks('yaml');
-  await using scratch = await makeScratch(
-    (path) =>
-      `${example.replace('https://video.example.com/v1', sandbox.baseUrl).replace('/srv/media', path)}state_dir: ${path}/state\n`,
-  );
+  await using scratch = await scratchDirectory();
+  const text = example.replace('https://video.example.com/v1', sandbox.baseUrl).replace('/srv/media', scratch.path);
+  const config = await scratch.write('dropcast.yaml', `${text}state_dir: state\n`);
   await mkdir(scratch.file('inbox'));
-  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: scratch.config };
+  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: config };
   const say = async (...command: readonly string[]) =>
     (await promisify(execFile)('npm', ['run', '-s', 'dropcast', '--', ...command], { cwd: root, env })).stdout;
   expect(await say('check', '--online')).toContain('is fine');
@@ -99,7 +98,7 @@ test('the sandbox of the README comes up with its key and a page, and goes', asy
 test('the program of the README runs', async () => {
   await using service = await runSandbox();
   const { sandbox } = service;
-  await using scratch = await makeScratch(() => '');
+  await using scratch = await scratchDirectory();
   const [code = ''] = blocks('ts');
   const library = JSON.stringify(join(root, 'packages/client/src/index.ts'));
   const ours = code

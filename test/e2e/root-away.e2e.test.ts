@@ -11,17 +11,12 @@ import { expectUploadedOnce, isCreate, refusal, startStation } from './station.t
 const titles = Array.from({ length: 20 }, (_, n) => `f${n}`);
 
 /** No events: what goes away is found out by whoever misses it. */
-const folders = (path: string): string => `
-  - path: ${path}/inbox
-    settle: 300ms
-    watch: polling
-    rescan: 1s
-    rules: [{ match: "**", channel: ch_main }]
-`;
+const polled = { watch: 'polling' as const, rescan: '1s' };
+const folders = [polled];
 
 test('files wait while their folder is missing, and continue when it is back', async () => {
   await using station = await startStation({
-    settings: 'uploads: { concurrency: 1, stall_timeout: 20s }',
+    settings: { uploads: { concurrency: 1, stall_timeout: '20s' } },
     folders,
     isStarted: false,
   });
@@ -88,7 +83,7 @@ test('what a broken sidecar holds stays held while the folder is missing, and wh
 
 test('a file that leaves and comes back is judged again, by the rules and its sidecar', async () => {
   await using station = await startStation({
-    folders: (path) => folders(path).replace('match: "**"', 'match: "{in,out}/**"'),
+    folders: [{ ...polled, rules: [{ match: '{in,out}/**', channel: 'ch_main' }] }],
   });
   await station.drop('elsewhere/free.mpg');
   await station.drop('in/sidecar.json', '{');
@@ -115,14 +110,9 @@ test(
   'a share whose server is gone, so that every call on it hangs, keeps no other folder waiting',
   needs('mount', 'bindfs'),
   async () => {
-    const folder = (path: string): string => `
-  - path: ${path}
-    settle: 300ms
-    rescan: 2s
-    rules: [{ match: "**", channel: ch_main }]`;
     await using station = await startStation({
       isStarted: false,
-      folders: (path) => `${folder(`${path}/inbox`)}${folder(`${path}/share`)}\n`,
+      folders: [{ rescan: '2s' }, { path: 'share', rescan: '2s' }],
     });
     const share = station.scratch.file('share');
     const behind = station.scratch.file('behind');

@@ -6,7 +6,7 @@ import { dropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import {
   answer,
-  configText,
+  stationSettings,
   expectUploadedOnce,
   isCreate,
   loseAnswer,
@@ -17,6 +17,7 @@ import {
 import type { SuspectsView } from '../../src/view/files/suspects.ts';
 import type { Faults, Station } from './station.ts';
 import { startVideoHost } from './video-host.ts';
+import { writeConfig } from '../support/configuration.ts';
 
 type Act = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
 
@@ -311,7 +312,7 @@ test.concurrent('a service that is down at the start: everything waits, and star
   const { key, baseUrl } = before;
   await before[Symbol.asyncDispose]();
   await using station = await startStation({ isStarted: false });
-  await writeFile(station.scratch.config, configText(station.scratch.path, { key, baseUrl }));
+  await writeConfig(station.scratch, stationSettings({ key, baseUrl }));
   await station.drop('early.mpg');
   await station.drop('early-too.mpg');
   await station.start();

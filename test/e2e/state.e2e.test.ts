@@ -8,14 +8,15 @@ import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import type { Ended, Scratch } from './dropcast-process.ts';
-import { configText, expectUploadedOnce, startStation } from './station.ts';
+import { expectUploadedOnce, startStation, stationSettings } from './station.ts';
 import { needs } from '../support/needs.ts';
+import { configText, writeConfig } from '../support/configuration.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:1/v1', key: 'key-for-a-test' };
 
 /** A configuration whose folders are there and whose state directory is not. */
 async function makeIdle(): Promise<Scratch> {
-  const scratch = await makeScratch((path) => configText(path, nowhere));
+  const scratch = await makeScratch(stationSettings(nowhere));
   await mkdir(scratch.file('inbox'));
   return scratch;
 }
@@ -55,7 +56,7 @@ alongside('a ledger that is lost', () => {
     expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({ v: 1, error: { exit: 1 } });
     const checked = await run('check');
     expect(checked).toMatchObject({ code: 1, stderr: '' });
-    expect(checked.stdout).toMatch(/dropcast\.yaml:3:12 state_dir: \S+ledger\.db is missing, /);
+    expect(checked.stdout).toMatch(/dropcast\.yaml:5:12 state_dir: \S+ledger\.db is missing, /);
     expect(checked.stdout).toContain('1 problem in ');
 
     await copyFile(copy, ledgerFile);
@@ -70,7 +71,7 @@ alongside('a ledger that is lost', () => {
 
 alongside('check looks at the state', () => {
   test('none is fine, and none is left behind; neither is a running daemon or `once` in its way', async () => {
-    await using station = await startStation({ isStarted: false, settings: 'uploads: { stall_timeout: 60s }' });
+    await using station = await startStation({ isStarted: false, settings: { uploads: { stall_timeout: '60s' } } });
     const { scratch } = station;
     const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', scratch.config]);
     const expectFine = async (): Promise<void> => {
@@ -127,7 +128,7 @@ alongside('check looks at the state', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
       problems: [
-        { line: 3, column: 12, key: 'state_dir', message: expect.stringContaining('failures.jsonl is a directory') },
+        { line: 5, column: 12, key: 'state_dir', message: expect.stringContaining('failures.jsonl is a directory') },
       ],
     });
     const refused = await run('run');
@@ -138,7 +139,7 @@ alongside('check looks at the state', () => {
   test('next to a mistake in the configuration itself', async () => {
     await using scratch = await makeIdle();
     await mkdir(scratch.file('state/ledger.db'), { recursive: true });
-    await writeFile(scratch.config, configText(scratch.path, nowhere).replace('channel: ch_main', 'chanel: ch_main'));
+    await writeFile(scratch.config, configText().replace('channel: ch_main', 'chanel: ch_main'));
     const { code, stdout } = await dropcast(['check', '--config', scratch.config]);
     expect(code).toBe(78);
     expect(stdout).toContain('did you mean "channel"?');
@@ -175,7 +176,7 @@ alongside('a state directory that cannot be written', () => {
     await using disk = await smallDisk('200k');
     await using scratch = await makeIdle();
     const state = join(disk.path, 'state');
-    await writeFile(scratch.config, configText(scratch.path, nowhere).replace(scratch.file('state'), state));
+    await writeConfig(scratch, { ...stationSettings(nowhere), state_dir: state });
     await expect(writeFile(join(disk.path, 'fill'), Buffer.alloc(300_000))).rejects.toThrow('ENOSPC');
     expectRefused(
       await dropcast(['run', '--config', scratch.config]),
@@ -194,7 +195,7 @@ alongside('a state directory that cannot be written', () => {
       await using disk = await smallDisk('2m');
       await using scratch = await makeIdle();
       const state = join(disk.path, 'state');
-      await writeFile(scratch.config, configText(scratch.path, nowhere).replace(scratch.file('state'), state));
+      await writeConfig(scratch, { ...stationSettings(nowhere), state_dir: state });
       await mkdir(state);
       disk.remount('ro');
       for (const command of ['run', 'once']) {

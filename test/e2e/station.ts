@@ -16,6 +16,7 @@ import { until } from '../support/until.ts';
 import type { DropcastProcess, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { HostOptions, VideoHost } from './video-host.ts';
+import type { Settings } from '../support/configuration.ts';
 
 export { answer, isCreate, loseAnswer, refusal } from './answers.ts';
 
@@ -64,9 +65,9 @@ export interface Station extends AsyncDisposable {
 
 export interface StationOptions {
   readonly host?: HostOptions;
-  /** Lines of YAML instead of the usual ones. */
-  readonly settings?: string;
-  readonly folders?: (path: string) => string;
+  /** Keys of the configuration instead of {@link usualSettings}. */
+  readonly settings?: Settings;
+  readonly folders?: Settings['folders'];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its page listens; it has none by default. */
   readonly page?: string;
@@ -76,20 +77,19 @@ export interface StationOptions {
   readonly isStarted?: boolean;
 }
 
-const usualSettings = `
-retry: { attempts: 4, first: 100ms, max: 400ms }
-uploads: { concurrency: 4, stall_timeout: 2s }
-`;
+const usualSettings: Settings = {
+  retry: { attempts: 4, first: '100ms', max: '400ms' },
+  uploads: { concurrency: 4, stall_timeout: '2s' },
+};
 
-const usualFolders = (path: string): string => `
-  - path: ${path}/inbox
-    settle: 300ms
-    rescan: 2s
-    rules:
-      - { match: "news/**", channel: ch_news, publish: [feed_news] }
-      - { match: "nofeed/**", channel: ch_news, publish: [feed_missing] }
-      - { match: "**", channel: ch_main }
-`;
+const usualFolder: NonNullable<Settings['folders']>[number] = {
+  rescan: '2s',
+  rules: [
+    { match: 'news/**', channel: 'ch_news', publish: ['feed_news'] },
+    { match: 'nofeed/**', channel: 'ch_news', publish: ['feed_missing'] },
+    { match: '**', channel: 'ch_main' },
+  ],
+};
 
 export async function startStation(options: StationOptions = {}): Promise<Station> {
   await using stack = new AsyncDisposableStack();
@@ -104,7 +104,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       meddleUpload: (request, response, id) => faults.upload?.(request, response, id) ?? false,
     }),
   );
-  const scratch = stack.use(await makeScratch((path) => configText(path, host, options)));
+  const scratch = stack.use(await makeScratch(stationSettings(host, options)));
   await mkdir(scratch.file('inbox'));
   let daemon: DropcastProcess | null = null;
   stack.defer(async () => daemon?.[Symbol.asyncDispose]());
@@ -184,21 +184,18 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return { ...station, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-export function configText(
-  path: string,
+export function stationSettings(
   host: Pick<VideoHost, 'baseUrl' | 'key'>,
-  options: StationOptions = {},
-): string {
-  return `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key}, requests_per_hour: 1000000 }
-state_dir: ${path}/state
-poll: { interval: 100ms }
-publish: { quiet: 0s, at_most: 5s }
-${options.settings ?? usualSettings}
-folders:${(options.folders ?? usualFolders)(path)}
-status: { listen: ${options.page ?? 'off'} }
-log: { level: debug }
-`;
+  { settings = usualSettings, folders = [usualFolder], page = 'off' }: StationOptions = {},
+): Settings {
+  return {
+    service: { base_url: host.baseUrl, api_key: host.key, requests_per_hour: 1_000_000 },
+    publish: { quiet: '0s', at_most: '5s' },
+    folders: folders.map((folder) => ({ settle: '300ms', ...folder })),
+    status: { listen: page },
+    log: { level: 'debug' },
+    ...settings,
+  };
 }
 
 function videosOf(host: VideoHost, title: string) {

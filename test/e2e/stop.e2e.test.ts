@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { configText } from './station.ts';
+import { stationSettings } from './station.ts';
 import { makeScratch, startDropcast } from './dropcast-process.ts';
 import type { DropcastProcess } from './dropcast-process.ts';
 import { startServer } from '../support/server.ts';
@@ -34,7 +34,7 @@ alongside('when nothing can ever finish', () => {
   ])('the second SIGTERM ends `dropcast $command`', async ({ command, says }) => {
     await using service = await silentService();
     const host = { baseUrl: `${service.origin}/v1`, key: 'key_0123456789' };
-    await using scratch = await makeScratch((path) => configText(path, host));
+    await using scratch = await makeScratch(stationSettings(host));
     await mkdir(scratch.file('inbox'));
     await scratch.write('inbox/clip.mpg', 'some bytes');
     execFileSync('mkfifo', [scratch.file('fifo')]);

@@ -53,7 +53,7 @@ alongside('messages to systemd', () => {
   });
 
   test('the stop at once, the uploads it waits for, and that this takes its time', async () => {
-    await using service = await startService({ settings: 'uploads: { stall_timeout: 30s }' });
+    await using service = await startService({ settings: { uploads: { stall_timeout: '30s' } } });
     const { station, socket } = service;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     station.faults.upload = async () => {
@@ -95,20 +95,20 @@ alongside('dropcast reload', () => {
     { name: 'cannot be read at all', from: 'ch_main', to: '[oops', why: /dropcast\.yaml:\d+:\d+ / },
     {
       name: 'names a folder that is not there',
-      from: '/inbox\n',
-      to: '/no-such\n',
+      from: 'path: inbox',
+      to: 'path: no-such',
       why: /folders\[0\]\.path: .*no-such/,
     },
     {
       name: 'names another socket',
       from: 'listen: off',
-      to: 'listen: off, socket: other.sock',
+      to: 'listen: off\n  socket: other.sock',
       why: /does not listen at .*other\.sock\nrestart to change state_dir/,
     },
     {
       name: 'names another state directory and is reloaded by systemd',
-      from: '/state\n',
-      to: '/elsewhere\n',
+      from: 'state_dir: state',
+      to: 'state_dir: elsewhere',
       why: /does not listen at .*elsewhere.*\nrestart to change state_dir/,
       env: { MAINPID: '1' },
     },

@@ -8,7 +8,10 @@ import { needs } from '../support/needs.ts';
 import { mountShare } from '../support/share.ts';
 import { until } from '../support/until.ts';
 
-const settings = 'uploads: { concurrency: 2, stall_timeout: 60s }\nretry: { attempts: 4, first: 100ms, max: 400ms }';
+const settings = {
+  uploads: { concurrency: 2, stall_timeout: '60s' },
+  retry: { attempts: 4, first: '100ms', max: '400ms' },
+};
 
 /** Holds each upload request until the test lets it pass, and counts those that are open. */
 function holdUploads({ faults }: Station) {
@@ -79,11 +82,9 @@ test(
   'with `concurrency: 2` and two uploads stuck in a folder that does not answer, files of another folder are sent',
   needs('mount', 'bindfs'),
   async () => {
-    const folder = (path: string): string => `
-  - { path: ${path}, settle: 300ms, rescan: 1s, rules: [{ match: "**", channel: ch_main }] }`;
     await using station = await startStation({
       settings,
-      folders: (path) => `${folder(`${path}/inbox`)}${folder(`${path}/nas`)}`,
+      folders: [{ rescan: '1s' }, { path: 'nas', rescan: '1s' }],
       isStarted: false,
     });
     for (const name of ['behind', 'nas']) await mkdir(station.scratch.file(name));

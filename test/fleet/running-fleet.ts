@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
@@ -10,6 +9,7 @@ import { silentLogger } from '../pipeline/silent-logger.ts';
 import { freshDatabase } from '../support/postgres/server.ts';
 import type { SharedServer } from '../support/postgres/server.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { loadedConfig, type FolderSettings, type Settings } from '../support/configuration.ts';
 
 /** Daemons in this process that share a database, a folder (`share`) and a service; each has a folder of its own besides. */
 export interface RunningFleet extends AsyncDisposable {
@@ -31,10 +31,10 @@ export interface FleetMember {
   die(agoMs: number): Promise<void>;
 }
 
-/** @param of.expect of the shared folder, as YAML @param of.server has the database; else that of all tests @param of.logger of all members */
+/** @param of.expect of the shared folder @param of.server has the database; else that of all tests @param of.logger of all members */
 export async function startFleet(
   options: HostOptions = {},
-  of: { readonly expect?: string; readonly server?: SharedServer; readonly logger?: Logger } = {},
+  of: { readonly expect?: FolderSettings['expect']; readonly server?: SharedServer; readonly logger?: Logger } = {},
 ): Promise<RunningFleet> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await freshDatabase(of.server));
@@ -42,28 +42,21 @@ export async function startFleet(
   const scratch = stack.use(await scratchDirectory());
   const share = scratch.file('share');
   await mkdir(share);
-  const configOf = async (name: string, inbox: string) => {
-    const file = scratch.file(`${name}.yaml`);
-    const folder = `settle: 50ms, rescan: 1s, rules: [{ match: "**", channel: ch_main, publish: [feed_news] }]`;
-    await writeFile(
-      file,
-      `
-service: { base_url: "${service.baseUrl}", api_key: ${service.key} }
-state_dir: ${scratch.file(`state-${name}`)}
-host_name: ${name}
-ledger: ${database.url}
-poll: { interval: 100ms }
-publish: { quiet: 100ms }
-folders:
-  - { path: ${inbox}, ${folder} }
-  - { path: ${share}, share: nas1, ${folder}${of.expect === undefined ? '' : `, expect: ${of.expect}`} }
-status: { listen: off }
-`,
-      { mode: 0o600 },
-    );
-    const { config } = await loadConfig(file, { cwd: scratch.path, env: {}, home: scratch.path });
-    if (config === null) throw new Error('the configuration is wrong');
-    return config;
+  const configOf = (name: string, inbox: string) => {
+    const rules = [{ match: '**', channel: 'ch_main', publish: ['feed_news'] }];
+    const folder = { settle: '50ms', rescan: '1s', rules };
+    const settings: Settings = {
+      service: { base_url: service.baseUrl, api_key: service.key },
+      state_dir: `state-${name}`,
+      host_name: name,
+      ledger: database.url,
+      publish: { quiet: '100ms' },
+      folders: [
+        { path: inbox, ...folder },
+        { path: share, share: 'nas1', ...folder, ...(of.expect !== undefined && { expect: of.expect }) },
+      ],
+    };
+    return loadedConfig(scratch, settings, `${name}.yaml`);
   };
   const ask: RunningFleet['ask'] = async (text, values = []) => {
     await using client = new AsyncDisposableStack();

@@ -31,7 +31,7 @@ test.each([
   ['that was there before', true],
   ['that started later', false],
 ])('a host %s says of files that another host brought to their end what that one says', async (_when, isBefore) => {
-  await using fleet = await startFleet({}, { expect: '[{ match: "**", by: "23:59", count: 2 }]' });
+  await using fleet = await startFleet({}, { expect: [{ match: '**', by: '23:59', count: 2 }] });
   const writer = await fleet.start('one');
   const early = isBefore ? await fleet.start('two') : null;
   await early?.daemon.fleet?.drain('two', 'test');

@@ -18,7 +18,7 @@ let station: Station;
 beforeAll(async () => {
   station = await startStation({
     env: { JOURNAL_STREAM: '8:1' },
-    settings: 'retry: { attempts: 1, first: 100ms, max: 100ms }',
+    settings: { retry: { attempts: 1, first: '100ms', max: '100ms' } },
   });
   station.faults.api = (request, response, body) => {
     // A service that refuses everything would be away: no file would fail.

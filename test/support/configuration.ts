@@ -8,10 +8,12 @@ import type { ScratchDirectory } from './scratch-directory.ts';
 
 type Written = z.input<typeof configSchema>;
 
+export type FolderSettings = Partial<Written['folders'][number]>;
+
 /** Keys and values of a configuration, as an operator writes them. Relative paths start at its file. */
 export interface Settings extends Omit<Partial<Written>, 'service' | 'folders'> {
   readonly service?: Partial<Written['service']>;
-  readonly folders?: readonly Partial<Written['folders'][number]>[];
+  readonly folders?: readonly FolderSettings[];
 }
 
 /** Text of a configuration: `inbox` goes to `ch_main` of a service that nobody runs, at short intervals, without a status page. */

@@ -9,6 +9,7 @@ import { until } from '../../support/until.ts';
 import { openImage } from './engine.ts';
 import type { Image, Started } from './engine.ts';
 import type { Storage } from './storage.ts';
+import { configText, tagged } from '../../support/configuration.ts';
 
 const images = inject('images');
 if (typeof images === 'string') process.stderr.write(`\n*** NOT CHECKED in a container: ${images}\n\n`);
@@ -76,13 +77,12 @@ async function heldBack(upload: Record<'arrived' | 'mayEnd', PromiseWithResolver
 /** Everything that a person mounts (docs/container.md), for the user of the image. */
 async function volumesFor(image: Image, scratch: ScratchDirectory, host: VideoHost): Promise<Record<string, string>> {
   const [uid = 0, gid = 0] = image.config.User.split(':').map(Number);
-  const config = `service: { base_url: "${host.baseUrl}", api_key: !credential api_key }
-folders:
-  - path: /srv/media/inbox
-    settle: 100ms
-    rules: [{ match: "**", channel: ch_main }]
-status: { listen: "0.0.0.0:0" }
-`;
+  const config = configText({
+    service: { base_url: host.baseUrl, api_key: tagged('!credential', 'api_key') },
+    state_dir: undefined,
+    folders: [{ path: '/srv/media/inbox' }],
+    status: { listen: '0.0.0.0:0' },
+  });
   await chmod(scratch.path, 0o755);
   const places: readonly (readonly [from: string, to: string])[] = [
     [await scratch.write('dropcast.yaml', config), '/etc/dropcast/dropcast.yaml'],

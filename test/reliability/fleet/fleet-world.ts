@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { FileView } from '../../../src/view/files/file-view.ts';
@@ -28,6 +28,7 @@ import { totalsOf } from './totals.ts';
 import type { FleetTotals } from './totals.ts';
 import { watchMachine } from './witness.ts';
 import type { Witness } from './witness.ts';
+import { writeConfig, type Settings } from '../../support/configuration.ts';
 
 export interface FleetOptions {
   /** Main file of the program; each member may have another one. */
@@ -131,7 +132,7 @@ class World implements FleetWorld {
       const proxy = stack.use(await startSilentProxy(() => this.#server.port));
       await mkdir(this.#scratch.file(name, 'in'), { recursive: true });
       const folder = this.#scratch.file(name);
-      await writeFile(join(folder, 'dropcast.yaml'), this.#configText(name, proxy.port), { mode: 0o600 });
+      await writeConfig(this.#scratch, this.#settings(name, proxy.port), join(name, 'dropcast.yaml'));
       const network =
         n === 0 && this.#options.hasOwnNetwork === true
           ? stack.use(await openOwnNetwork(this.#ports(proxy.port)))
@@ -303,24 +304,27 @@ class World implements FleetWorld {
     return [proxy, Number(new URL(baseUrl).port), Number(new URL(uploadOrigin).port)];
   }
 
-  #configText(name: string, port: number): string {
+  #settings(name: string, port: number): Settings {
     const { baseUrl, key } = this.service.host;
-    const rules = `{ settle: 10ms, rescan: 1s, rules: [{ match: "**", channel: ch_main, title: "{name}", publish: [feed_news] }]`;
-    return `
-service: { base_url: "${baseUrl}", api_key: ${key}, requests_per_hour: ${this.#options.requestsPerHour ?? 1_000_000} }
-ledger: { url: "postgres://${name}@127.0.0.1:${port}/dropcast", tls: false }
-host_name: ${name}
-state_dir: ${this.#scratch.file(name, 'state')}
-poll: { interval: 100ms }
-publish: { quiet: 0s, at_most: 0s }
-retry: { attempts: 4, first: 10ms, max: 30ms }
-uploads: { concurrency: 2, bandwidth: 100kB/s }
-status: { listen: off }
-log: { level: info, format: json }
-folders:
-  - ${rules}, path: ${this.#scratch.file('nas')}, share: nas1 }
-  - ${rules}, path: ${this.#scratch.file(name, 'in')} }
-`;
+    const rules = [{ match: '**', channel: 'ch_main', title: '{name}', publish: ['feed_news'] }];
+    const usual = { settle: '10ms', rescan: '1s', rules };
+    return {
+      service: {
+        base_url: baseUrl,
+        api_key: key,
+        requests_per_hour: this.#options.requestsPerHour ?? 1_000_000,
+      },
+      ledger: { url: `postgres://${name}@127.0.0.1:${port}/dropcast`, tls: false },
+      host_name: name,
+      publish: { quiet: '0s', at_most: '0s' },
+      retry: { attempts: 4, first: '10ms', max: '30ms' },
+      uploads: { concurrency: 2, bandwidth: '100kB/s' },
+      log: { level: 'info', format: 'json' },
+      folders: [
+        { path: this.#scratch.file('nas'), share: 'nas1', ...usual },
+        { path: 'in', ...usual },
+      ],
+    };
   }
 }
 

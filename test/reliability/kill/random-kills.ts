@@ -20,7 +20,7 @@ export async function playRandomKills(
   await using world = await openWorld({
     program,
     patienceMs,
-    folder: 'after_ready: { move: done }',
+    folder: { after_ready: { move: 'done' } },
     allows: { requestsPerVideo: 40 + kills, requests: 1_000 + 200 * kills },
   });
   const firstMs = await firstWorkMs(world, env);

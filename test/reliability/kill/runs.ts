@@ -14,15 +14,15 @@ import type { Plan, Trace } from './shim.ts';
 /** What the process that will be killed works on. */
 export const workloads = {
   /** Three files that stay where they are. */
-  plain: { folder: '', prepare: async (world: World, seed: string) => dropThree(world, seed) },
+  plain: { folder: {}, prepare: async (world: World, seed: string) => dropThree(world, seed) },
   /** Three files that are published and moved away. */
   moved: {
-    folder: 'after_ready: { move: done }',
+    folder: { after_ready: { move: 'done' } },
     prepare: async (world: World, seed: string) => dropThree(world, seed),
   },
   /** Three files, of which one is overwritten while it is sent. */
   changed: {
-    folder: '',
+    folder: {},
     prepare: async (world: World, seed: string) => {
       await dropThree(world, seed);
       let isFirst = true;
@@ -37,7 +37,7 @@ export const workloads = {
 } as const;
 
 /** One file, so that the calls have one order. */
-const single = { folder: '', prepare: (world: World, seed: string) => world.drop('a.mpg', bytesOf(`${seed}/a`)) };
+const single = { folder: {}, prepare: (world: World, seed: string) => world.drop('a.mpg', bytesOf(`${seed}/a`)) };
 
 export type Workload = keyof typeof workloads | 'single';
 

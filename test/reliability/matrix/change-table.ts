@@ -51,7 +51,7 @@ export function optionsWith({ program, patienceMs = 60_000 }: MatrixTools) {
   return {
     program,
     patienceMs,
-    settings: 'uploads: { concurrency: 32, stall_timeout: 10m }',
+    settings: { uploads: { concurrency: 32, stall_timeout: '10m' } },
     host: { processingMs: () => 2_000_000_000 },
     allows: { requestsPerVideo: 100_000, requests: 1_000_000 },
   };

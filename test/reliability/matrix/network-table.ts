@@ -52,8 +52,7 @@ export const networkTable: Table<NetworkCell> = {
     await using world = await openWorld({
       program: program.path,
       patienceMs: tools.patienceMs ?? 60_000,
-      retry: '{ attempts: 12, first: 10ms, max: 30ms }',
-      settings: 'uploads: { stall_timeout: 3s }',
+      settings: { retry: { attempts: 12, first: '10ms', max: '30ms' }, uploads: { stall_timeout: '3s' } },
       host: { processingMs: () => 2_000_000_000 },
       allows: { requestsPerVideo: 2_000, requests: 20_000 },
     });

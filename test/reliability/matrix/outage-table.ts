@@ -50,7 +50,7 @@ export const outageTable: Table<OutageCell> = {
     await using world = await openWorld({
       program: program.path,
       patienceMs: tools.patienceMs ?? 60_000,
-      retry: `{ attempts: ${attempts}, first: 10ms, max: 30ms }`,
+      settings: { retry: { attempts, first: '10ms', max: '30ms' } },
       allows: { requestsPerVideo: 200, requests: 2_000 },
     });
     return await judged(world, async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { ShowView } from '../../../src/view/files/show-view.ts';
@@ -16,22 +16,13 @@ import type { JudgedService } from './judged-service.ts';
 import { startProgram } from './program-process.ts';
 import type { ProgramProcess } from './program-process.ts';
 import { Versions } from './versions.ts';
+import { writeConfig, type FolderSettings, type Settings } from '../../support/configuration.ts';
 
 export interface WorldOptions {
   /** Main file of the bundled program under judgement. */
   readonly program: string;
-  /** YAML of the folder besides its path and rule. */
-  readonly folder?: string;
-  /** YAML of other settings. */
-  readonly settings?: string;
-  /** YAML of `retry`. */
-  readonly retry?: string;
-  /** YAML of `service` besides address and key. */
-  readonly service?: string;
-  /** YAML of `status`; no page by default. */
-  readonly status?: string;
-  /** YAML of all folders, in place of the usual one. */
-  readonly folders?: (inbox: string) => string;
+  readonly folder?: FolderSettings;
+  readonly settings?: Settings;
   readonly allows?: Partial<Allowance>;
   /** How long a process may take to end, on a quiet machine. */
   readonly patienceMs?: number;
@@ -188,35 +179,21 @@ export class World<Service extends WorldService = JudgedService> implements Asyn
 
   /** A configuration for each state directory: a second one stands for a second installation. */
   async configure(state = 'state'): Promise<void> {
-    const { settings = '', retry = '{ attempts: 4, first: 10ms, max: 30ms }' } = this.#options;
-    const { service = '', status = '{ listen: off }', folders = this.#usualFolder } = this.#options;
+    const { settings, folder } = this.#options;
     const { baseUrl, key } = this.service.host;
-    const text = `
-service:
-  base_url: "${baseUrl}"
-  api_key: ${key}
-  requests_per_hour: 1000000
-  ${service}
-state_dir: ${this.scratch.file(state)}
-poll: { interval: 10ms }
-publish: { quiet: 0s, at_most: 0s }
-retry: ${retry}
-${settings}
-status: ${status}
-log: { level: debug }
-folders:
-${folders(this.scratch.file('inbox'))}
-`;
-    await writeFile(this.#config(state), text, { mode: 0o600 });
+    const rules = [{ match: '**', channel: 'ch_main', title: '{name}', publish: ['feed_news'] }];
+    const all: Settings = {
+      state_dir: state,
+      poll: { interval: '10ms' },
+      publish: { quiet: '0s', at_most: '0s' },
+      retry: { attempts: 4, first: '10ms', max: '30ms' },
+      log: { level: 'debug' },
+      folders: [{ settle: '10ms', rescan: '1s', rules, ...folder }],
+      ...settings,
+      service: { base_url: baseUrl, api_key: key, requests_per_hour: 1_000_000, ...settings?.service },
+    };
+    await writeConfig(this.scratch, all, `${state}.yaml`);
   }
-
-  readonly #usualFolder = (inbox: string): string => `
-  - path: ${inbox}
-    settle: 10ms
-    rescan: 1s
-    rules: [{ match: "**", channel: ch_main, title: "{name}", publish: [feed_news] }]
-    ${this.#options.folder ?? ''}
-`;
 }
 
 export interface ProcessOptions {

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../running-sandbox.ts';
 import { until } from '../../support/until.ts';
-import { dropcast, makeScratch, startDropcast, type DropcastProcess } from '../../e2e/dropcast-process.ts';
+import { dropcast, startDropcast, type DropcastProcess } from '../../e2e/dropcast-process.ts';
+import { writeConfig, type Settings } from '../../support/configuration.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const media = join(import.meta.dirname, '../../media');
 
@@ -15,27 +17,23 @@ async function addressOf(process: DropcastProcess): Promise<string> {
   return found() ?? '';
 }
 
-const config = (path: string, baseUrl: string): string => `
-service: { base_url: ${baseUrl}, api_key: !env KEY }
-state_dir: ${path}/state
-publish: { quiet: 1s, at_most: 2s }
-poll: { interval: 1s }
-folders:
-  - path: ${path}/in
-    settle: 1s
-    rules: [{ match: "**", channel: ch_news, publish: [feed_news] }]
-`;
+const settings = (baseUrl: string): Settings => ({
+  service: { base_url: baseUrl },
+  publish: { quiet: '1s', at_most: '2s' },
+  poll: { interval: '1s' },
+  folders: [{ path: 'in', settle: '1s', rules: [{ match: '**', channel: 'ch_news', publish: ['feed_news'] }] }],
+});
 
 test('the daemon through a recorder, the comparison of what was recorded, and the daemon again from the recording', async () => {
   await using running = await runSandbox();
-  await using scratch = await makeScratch((path) => config(path, ''));
+  await using scratch = await scratchDirectory();
   await mkdir(scratch.file('in'));
   await cp(join(media, 'clip.mp4'), scratch.file('in/clip.mp4'));
   const once = async (baseUrl: string, key: string) => {
     // The second time it knows nothing of the first.
     await rm(scratch.file('state'), { recursive: true, force: true });
-    await writeFile(scratch.config, config(scratch.path, baseUrl), { mode: 0o600 });
-    return await dropcast(['once', '--config', scratch.config, '--json'], { KEY: key });
+    const config = await writeConfig(scratch, settings(baseUrl));
+    return await dropcast(['once', '--config', config, '--json'], { KEY: key });
   };
   const file = scratch.file('recording.ndjson');
   await using recorder = startDropcast([
@@ -67,7 +65,7 @@ test('the daemon through a recorder, the comparison of what was recorded, and th
 
 test('a recorder whose disk is full says so, refuses what comes, and ends with exit code 1', async () => {
   await using running = await runSandbox();
-  await using scratch = await makeScratch(() => '');
+  await using scratch = await scratchDirectory();
   const file = scratch.file('r');
   const { baseUrl } = running.sandbox;
   await using recorder = startDropcast(['sandbox', 'record', '--to', baseUrl, '--port', '0', '--out', file]);
@@ -81,16 +79,17 @@ test('a recorder whose disk is full says so, refuses what comes, and ends with e
 });
 
 test('mistakes are said in one sentence', async () => {
-  await using scratch = await makeScratch(() => 'not a recording\n');
+  await using scratch = await scratchDirectory();
+  const noRecording = await scratch.write('notes.txt', 'not a recording\n');
   const record = (...args: string[]) =>
     dropcast(['sandbox', 'record', '--out', scratch.file('r'), '--port', '0', ...args]);
   expect(await record('--to', 'http://video.example.com/v1')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^--to: the address must start with https:[^\n]+\n$/),
   });
-  const taken = ['sandbox', 'record', '--to', 'https://video.example.com/v1', '--out', scratch.config];
+  const taken = ['sandbox', 'record', '--to', 'https://video.example.com/v1', '--out', noRecording];
   expect(await dropcast(taken)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') });
-  expect(await dropcast(['sandbox', 'compare', scratch.config])).toMatchObject({
+  expect(await dropcast(['sandbox', 'compare', noRecording])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/dropcast\.yaml is not a recording: [^\n]+\n$/),
   });

@@ -10,20 +10,17 @@ import { until } from '../../support/until.ts';
 import { admin } from '../admin/admin-side.ts';
 import { plantedBugs } from './planted.ts';
 import { hurriedLife } from './play-life.ts';
+import type { Settings } from '../../support/configuration.ts';
 
 const media = join(import.meta.dirname, '../../media');
 
-const config = (path: string, baseUrl: string): string => `
-service: { base_url: ${baseUrl}, api_key: !env KEY }
-state_dir: ${path}/state
-retry: { attempts: 3, first: 1s, max: 2s }
-poll: { interval: 1s }
-publish: { quiet: 1s, at_most: 2s }
-folders:
-  - path: ${path}/in
-    settle: 1s
-    rules: [{ match: "**", channel: ch_news, publish: [feed_news] }]
-`;
+const settings = (baseUrl: string): Settings => ({
+  service: { base_url: baseUrl },
+  retry: { attempts: 3, first: '1s', max: '2s' },
+  poll: { interval: '1s' },
+  publish: { quiet: '1s', at_most: '2s' },
+  folders: [{ path: 'in', settle: '1s', rules: [{ match: '**', channel: 'ch_news', publish: ['feed_news'] }] }],
+});
 
 /** A clip, a sound, the same sound again, and a file that no service can play. */
 async function drop(folder: string): Promise<void> {
@@ -58,7 +55,7 @@ test.concurrent.for(Object.keys(profiles) as ProfileName[])(
   'a service like %s: every file ends as promised, nothing is lost and nothing doubled',
   async (profile) => {
     await using sandbox = await startSandbox({ profile, processingMs: { min: 200, max: 400 } });
-    await using scratch = await makeScratch((path) => config(path, sandbox.baseUrl));
+    await using scratch = await makeScratch(settings(sandbox.baseUrl));
     await plan(sandbox, [
       { kind: 'status', status: 503, operation: 'videos.create', nth: 1 },
       { kind: 'rate_limited', operation: 'videos.create', nth: 2, seconds: 1 },

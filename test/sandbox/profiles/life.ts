@@ -15,6 +15,7 @@ import { until } from '../../support/until.ts';
 import { admin } from '../admin/admin-side.ts';
 import type { Json } from '../running-sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
+import type { FolderSettings } from '../../support/configuration.ts';
 
 const clip = await readFile(new URL('../../media/clip.mp4', import.meta.url));
 
@@ -56,16 +57,18 @@ interface Said {
   readonly check: { readonly problems: readonly Pick<Problem, 'severity' | 'message'>[] };
 }
 
-export const folders = (inbox: string): string => {
-  const usual = 'settle: 10ms, rescan: 1s';
-  const rules = 'rules: [{ match: "**", channel: ch_main, title: "{name}", publish: [feed_main] }]';
-  return `
-  - { path: ${inbox}, ${usual}, ${rules} }
-  - { path: ${inbox}/moving, ${usual}, after_ready: { move: done }, ${rules} }
-  - { path: ${inbox}/deleting, ${usual}, after_ready: delete, ${rules} }
-  - { path: ${inbox}/archive, ${usual}, existing: adopt, ${rules} }
-`;
+const usual = {
+  settle: '10ms',
+  rescan: '1s',
+  rules: [{ match: '**', channel: 'ch_main', title: '{name}', publish: ['feed_main'] }],
 };
+
+export const folders: readonly FolderSettings[] = [
+  { ...usual },
+  { path: 'inbox/moving', after_ready: { move: 'done' }, ...usual },
+  { path: 'inbox/deleting', after_ready: 'delete', ...usual },
+  { path: 'inbox/archive', existing: 'adopt', ...usual },
+];
 
 /**
  * What happens to a daemon in weeks, in seconds: people drop, change, rename and describe files, the service fails in every way, and the

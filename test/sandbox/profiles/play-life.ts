@@ -9,6 +9,7 @@ import { flawsOf, type Flaw } from './life-judge.ts';
 import { folders, live } from './life.ts';
 import { reachedIn, type Reached } from './reached.ts';
 import { startSandboxService } from './sandbox-service.ts';
+import { tagged } from '../../support/configuration.ts';
 
 export interface LifeOf {
   readonly profile: ProfileName;
@@ -37,13 +38,17 @@ export const hurriedLife: readonly Edit[] = [
 export async function playLife({ profile, switches = {}, seed, program, patienceMs = 60_000 }: LifeOf): Promise<Lived> {
   const settled: Switches = { ...defaultSwitches, ...profiles[profile], ...switches };
   const page = await freePort();
-  const idempotency = settled.idempotency_key === 'honoured' ? 'idempotency_key: true' : '';
   await using world = await openWorldOn(await startSandboxService({ profile, switches }, settled), {
     program,
     patienceMs,
-    folders,
-    service: `webhook_secret: !file webhook-secret\n  ${idempotency}`,
-    status: `{ listen: "127.0.0.1:${page}" }`,
+    settings: {
+      service: {
+        webhook_secret: tagged('!file', 'webhook-secret'),
+        idempotency_key: settled.idempotency_key === 'honoured',
+      },
+      status: { listen: `127.0.0.1:${page}` },
+      folders,
+    },
     allows: { requestsPerVideo: 120, requests: 5_000, exitCodes: [1] },
   });
   const told = await live(world, seed, page).catch((error: Error) => error);

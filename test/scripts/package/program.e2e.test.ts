@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configText, type Settings } from '../../support/configuration.ts';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
@@ -147,16 +148,16 @@ test('notifications by e-mail and webhook work without a code compiler, with the
   await using host = await startVideoHost();
   await mkdir(join(scratch, 'told'));
   const { port } = smtp.server.address() as AddressInfo;
-  const notify = `notify:
-  - { type: email, smtp: "smtp://127.0.0.1:${port}", from: a@example.com, to: [b@example.com] }
-  - { type: webhook, url: "${hook.origin}/x" }
-`;
+  const settings: Settings = {
+    state_dir: 'told-state',
+    folders: [{ path: 'told' }],
+    notify: [
+      { type: 'email', smtp: `smtp://127.0.0.1:${port}`, from: 'a@example.com', to: ['b@example.com'] },
+      { type: 'webhook', url: `${hook.origin}/x` },
+    ],
+  };
   const config = join(scratch, 'notify.yaml');
-  await writeFile(
-    config,
-    `${configOf(host.baseUrl).replaceAll('./inbox', './told').replace('./state', './told-state')}${notify}`,
-    { mode: 0o600 },
-  );
+  await writeFile(config, configOf(host.baseUrl, settings), { mode: 0o600 });
   const tell = async (): Promise<string> => {
     await using command = start(['notify', 'test', '--config', config], HARDENED, { KEY: host.key });
     const code = await command.ended;
@@ -193,13 +194,6 @@ async function sourcesOf(modules: readonly string[]): Promise<string> {
   return (await Promise.all(files.map((url) => readFile(new URL(url), 'utf8')))).join('\n');
 }
 
-function configOf(baseUrl: string): string {
-  return `service: { base_url: "${baseUrl}", api_key: !env KEY }
-state_dir: ./state
-poll: { interval: 100ms }
-status: { listen: off }
-log: { format: json }
-folders:
-  - { path: ./inbox, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }
-`;
+function configOf(baseUrl: string, settings: Settings = {}): string {
+  return configText({ service: { base_url: baseUrl }, log: { format: 'json' }, ...settings });
 }

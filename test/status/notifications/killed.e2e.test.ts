@@ -18,13 +18,8 @@ test('a message to a slow webhook survives kill -9; it comes again, with its id,
   const zone = `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
   await using station = await startStation({
     isStarted: false,
-    settings: `notify: [{ type: webhook, url: "${hook.origin}/slow" }]\n`,
-    folders: (path) => `
-  - path: ${path}/inbox
-    settle: 300ms
-    expect: [{ match: "**", by: "06:00", zone: ${zone} }]
-    rules: [{ match: "**", channel: ch_main }]
-`,
+    settings: { notify: [{ type: 'webhook', url: `${hook.origin}/slow` }] },
+    folders: [{ expect: [{ match: '**', by: '06:00', zone }] }],
   });
   const { kill } = await station.start();
   await until('the message is on its way', () => received.length === 1);

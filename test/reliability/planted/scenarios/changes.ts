@@ -35,7 +35,7 @@ export const changeScenarios = {
   },
 
   'a file comes after the first scan, and no event tells of it': {
-    world: { folder: 'watch: polling' },
+    world: { folder: { watch: 'polling' } },
     play: async (world) => {
       const daemon = await world.daemon();
       await world.drop('first.mpg');

@@ -12,13 +12,13 @@ import { everythingWasSeen, isReady } from './seen.ts';
 export const compiledScenarios = {
   'another file takes the name while a file is moved away': {
     needsCompiler: true,
-    world: { folder: 'after_ready: { move: done }', allows: { requests: 1_000 } },
+    world: { folder: { after_ready: { move: 'done' } }, allows: { requests: 1_000 } },
     play: swapEverywhere,
   },
 
   'another file takes the name while a file is deleted': {
     needsCompiler: true,
-    world: { folder: 'after_ready: delete', allows: { requests: 1_000 } },
+    world: { folder: { after_ready: 'delete' }, allows: { requests: 1_000 } },
     play: swapEverywhere,
   },
 

@@ -8,7 +8,7 @@ import type { Scenario } from '../scenario.ts';
 /** The service fails, or its answers do. */
 export const serviceScenarios = {
   'all is well': {
-    world: { folder: 'after_ready: { move: done }' },
+    world: { folder: { after_ready: { move: 'done' } } },
     play: async (world) => {
       for (const name of ['a.mpg', 'b.mpg', 'c.mpg']) await world.drop(name);
       await world.once();
@@ -76,7 +76,7 @@ export const serviceScenarios = {
   },
 
   'the API is away for longer than all attempts': {
-    world: { retry: '{ attempts: 1, first: 10ms, max: 30ms }' },
+    world: { settings: { retry: { attempts: 1, first: '10ms', max: '30ms' } } },
     play: async (world) => {
       let count = 0;
       world.service.faults.api = (request) => {
@@ -92,7 +92,7 @@ export const serviceScenarios = {
   },
 
   'only the upload host is away for longer than all attempts': {
-    world: { retry: '{ attempts: 1, first: 10ms, max: 30ms }' },
+    world: { settings: { retry: { attempts: 1, first: '10ms', max: '30ms' } } },
     play: async (world) => {
       let count = 0;
       world.service.faults.upload = (request) => {

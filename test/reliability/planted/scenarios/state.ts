@@ -34,7 +34,7 @@ export const stateScenarios = {
   },
 
   'purged and installed again, with files put away before': {
-    world: { folder: 'after_ready: { move: "done/{date}" }' },
+    world: { folder: { after_ready: { move: 'done/{date}' } } },
     play: async (world) => {
       await world.drop('a.mpg');
       await world.once();
@@ -61,7 +61,7 @@ export const stateScenarios = {
   },
 
   'a sidecar stays when its video is put away': {
-    world: { folder: 'after_ready: { move: done }' },
+    world: { folder: { after_ready: { move: 'done' } } },
     play: async (world) => {
       await writeFile(world.at('clip.yaml'), 'title: Of the first\n');
       await world.people.drop(world.at('clip.mpg'), randomBytes(2_000), { titles: ['Of the first'] });
@@ -72,7 +72,7 @@ export const stateScenarios = {
   },
 
   'another file has the name that a file is moved to': {
-    world: { folder: 'after_ready: { move: done }' },
+    world: { folder: { after_ready: { move: 'done' } } },
     play: async (world) => {
       await world.people.drop(world.at('done/a.mpg'), randomBytes(3_000), { isForeign: true });
       await world.drop('a.mpg');
@@ -82,7 +82,7 @@ export const stateScenarios = {
 
   'a file is overwritten between ready and delete': {
     world: {
-      folder: 'after_ready: delete',
+      folder: { after_ready: 'delete' },
       host: { processingMs: () => 2_000_000_000 },
       allows: { requestsPerVideo: 500, requests: 5_000 },
     },
