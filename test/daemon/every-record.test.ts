@@ -2,16 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { suspectsOf } from '../../src/view/files/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { ConductorWorld } from '../../src/pipeline/conductor.ts';
-import { alwaysOurs } from '../../src/pipeline/file/ports.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from '../pipeline/fake-host.ts';
-import { rowsOf } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
-import { silentLogger } from '../pipeline/silent-logger.ts';
 import { failure, someFacts, somePlan } from '../pipeline/some-facts.ts';
-import { someRoom } from '../pipeline/some-room.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
+import { someLocal, someWorld } from '../pipeline/running-core.ts';
 
 const settings = {
   uploads: 2,
@@ -31,33 +28,10 @@ function open() {
   const service = new FakeHost();
   const local: { away: Failure | null } = { away: null };
   const world: ConductorWorld = {
-    store,
+    ...someWorld({ clock, store, service }),
     host: { ...service.host },
-    library: service.library,
-    local: {
-      check: async () => local.away,
-      hash: async () => ({ ok: true, value: 'aa' }),
-      checksums: async () => ({ ok: true, value: [] }),
-      dispose: async () => ({ ok: true, value: null }),
-    },
-    diskOf: async () => null,
-    freedBy: async () => null,
-    durationOf: async () => null,
-    isArchiveSeen: () => true,
-    budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
-    receipts: { append: async () => undefined },
-    rows: rowsOf(store),
-    events: { emit: () => undefined, rowOf: () => null },
-    clock,
-    logger: silentLogger,
-    uploadsStartAt: () => null,
-    mayTake: () => true,
-    turn: alwaysOurs,
-    elsewhere: null,
-    isOffLimits: () => false,
-    newToken: () => `token ${(tokens += 1)}`,
+    local: { ...someLocal, check: async () => local.away, hash: async () => ({ ok: true, value: 'aa' }) },
   };
-  let tokens = 0;
   const conductor = createConductor(world, settings);
   onTestFinished(() => conductor.stop(AbortSignal.abort()));
   conductor.start();

@@ -5,11 +5,11 @@ import type { Config } from '../../src/config/config.ts';
 import { planReapply } from '../../src/daemon/commands/reapply.ts';
 import { planReload } from '../../src/daemon/rules/plan-reload.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import type { Rule } from '../../src/routing/plan.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
 import { failure, ready, someFacts, somePlan } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { loadedConfig } from '../support/configuration.ts';
+import { someFolderConfig, someRule } from '../support/folder-config.ts';
 
 test('a reload is planned: what it changes, what new rules would cost for what was sent, and which folders', async () => {
   await using scratch = await scratchDirectory();
@@ -104,31 +104,10 @@ test('a reload is planned: what it changes, what new rules would cost for what w
 });
 
 test('a configuration that only moves lines changes nothing', async () => {
-  const rule: Rule = {
-    key: 'folders[0].rules[0]',
-    line: 3,
-    match: '**',
-    channel: 'c',
-    title: '{title}',
-    description: null,
-    tags: [],
-    publish: [],
-  };
-  const folder = { path: '/in', key: 'folders[0]', rules: [rule] } as unknown as Config['folders'][number];
-  const before = { folders: [folder] } as unknown as Config;
-  const after = { folders: [{ ...folder, rules: [{ ...rule, line: 9 }] }] } as unknown as Config;
+  const configOf = (line: number) =>
+    ({ folders: [someFolderConfig('/in', { rules: [someRule({ line })] })] }) as unknown as Config;
   // No router is needed for no rows.
   const ledger = { rows: async () => [], totals: async () => ({}) as never };
-  const full = (config: Config): Config => ({
-    ...config,
-    folders: config.folders.map((one) => ({
-      ...one,
-      include: ['**'],
-      exclude: [],
-      doneMarker: null,
-      afterReady: { kind: 'keep' },
-    })),
-  });
-  const reload = await planReload(ledger, { before: full(before), after: full(after), now: 0 });
+  const reload = await planReload(ledger, { before: configOf(3), after: configOf(9), now: 0 });
   expect(reload).toMatchObject({ folders: [], waiting: { files: 0 }, sent: { files: 0, requests: 0, left: 0 } });
 });

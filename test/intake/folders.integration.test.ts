@@ -17,34 +17,10 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { eventually } from '../support/until.ts';
 import { openInbox } from './inbox.ts';
+import { someFolderConfig, someRule } from '../support/folder-config.ts';
 
-const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderConfig => ({
-  path,
-  key: 'folders[0]',
-  include: ['**/*.mp4'],
-  exclude: [],
-  settleMs: 20,
-  doneMarker: null,
-  watch: 'auto',
-  rescanMs: 60_000,
-  onDuplicate: 'skip',
-  onChange: 'upload',
-  existing: 'upload',
-  afterReady: { kind: 'keep' },
-  rules: [
-    {
-      key: 'folders[0].rules[0]',
-      line: 1,
-      match: 'news/**',
-      channel: 'ch_news',
-      title: '{title}',
-      description: null,
-      tags: [],
-      publish: [],
-    },
-  ],
-  ...other,
-});
+const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderConfig =>
+  someFolderConfig(path, { rules: [someRule({ match: 'news/**' })], ...other });
 
 interface Ledger {
   /** May reject. */
@@ -210,12 +186,11 @@ describe('another configuration', () => {
     await writeFile(scratch.file('a.mp4'), 'content');
     await folders.start();
     await eventually('it is held', () => expect(states()).toEqual(['a.mp4 held']));
-    const [rule] = folderConfig(scratch.path).rules;
-    const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
+    const rules = [someRule()];
     const before = events.told.filter(({ type }) => type === 'folder').length;
     await folders.change({ folders: [folderConfig(scratch.path, { rules }), folderConfig(scratch.file('../none'))] });
     await eventually('it is queued', () => expect(states()).toEqual(['a.mp4 queued']));
-    expect(store.row('f_1')).toMatchObject({ plan: { channel: 'ch_news' }, lastFailure: null });
+    expect(store.row('f_1')).toMatchObject({ plan: { channel: 'ch_main' }, lastFailure: null });
     // The folder that is missing was neither closed nor opened again.
     expect(events.told.filter(({ type }) => type === 'folder').slice(before)).toMatchObject([
       { folder: scratch.path, state: 'watching' },
@@ -229,8 +204,7 @@ describe('another configuration', () => {
     await folders.start();
     await eventually('it is held', () => expect(states()).toEqual(['a.mp4 held']));
     await rename(scratch.file('news'), scratch.file('away'));
-    const [rule] = folderConfig(scratch.path).rules;
-    const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
+    const rules = [someRule()];
     await folders.change({ folders: [folderConfig(scratch.file('news'), { rules, rescanMs: 50 })] });
     await eventually('the folder is away', () => expect(folders.frozenFolders()).toHaveLength(1));
     await eventually('all that the change began is over', () => expect(folders.isSettling()).toBe(false));

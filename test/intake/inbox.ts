@@ -25,6 +25,7 @@ import { TestClock } from '../pipeline/test-clock.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
+import { someFolderConfig } from '../support/folder-config.ts';
 
 const policy = { attempts: 3, retryAt: () => 9e15, now: () => 50 };
 
@@ -277,31 +278,5 @@ export class Inbox implements AsyncDisposable {
 }
 
 export function folderConfig(path: string, other: Partial<FolderConfig> = {}): FolderConfig {
-  return {
-    path,
-    key: 'folders[0]',
-    include: ['**/*.mp4'],
-    exclude: [],
-    settleMs: 20,
-    doneMarker: null,
-    watch: 'polling',
-    rescanMs: 600_000,
-    onDuplicate: 'skip',
-    onChange: 'upload',
-    existing: 'upload',
-    afterReady: { kind: 'keep' },
-    rules: [
-      {
-        key: 'folders[0].rules[0]',
-        line: 1,
-        match: '**',
-        channel: 'ch_news',
-        title: '{title}',
-        description: null,
-        tags: [],
-        publish: [],
-      },
-    ],
-    ...other,
-  };
+  return someFolderConfig(path, { watch: 'polling', rescanMs: 600_000, ...other });
 }

@@ -12,38 +12,20 @@ import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts, someVersion } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { someFolderConfig } from '../support/folder-config.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { observed } = await import('../disk/put-away/moments.ts');
   return observed(await original());
 });
 
-const folderConfig = (path: string): FolderConfig => ({
-  path,
-  key: 'folders[0]',
-  include: ['**/*.{mp4,mov}'],
-  exclude: [],
-  settleMs: 60_000,
-  doneMarker: null,
-  watch: 'polling',
-  rescanMs: 60_000,
-  onDuplicate: 'skip',
-  onChange: 'upload',
-  existing: 'upload',
-  afterReady: { kind: 'delete' },
-  rules: [
-    {
-      key: 'folders[0].rules[0]',
-      line: 1,
-      match: '**',
-      channel: 'ch_main',
-      title: '{title}',
-      description: null,
-      tags: [],
-      publish: [],
-    },
-  ],
-});
+const folderConfig = (path: string): FolderConfig =>
+  someFolderConfig(path, {
+    include: ['**/*.{mp4,mov}'],
+    settleMs: 60_000,
+    watch: 'polling',
+    afterReady: { kind: 'delete' },
+  });
 
 async function open(rows: readonly Partial<Facts>[]) {
   const scratch = await scratchDirectory();

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
-import { alwaysOurs } from '../../src/pipeline/file/ports.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
@@ -18,6 +17,7 @@ import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } f
 import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import { eventually } from '../support/until.ts';
+import { someWorld } from './running-core.ts';
 
 const settings: ConductorSettings = {
   uploads: 2,
@@ -56,36 +56,8 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
     },
   };
   const held = rowsOf((other.store as MemoryStore | undefined) ?? store, events);
-  let tokens = 0;
   const conductor = createConductor(
-    {
-      store,
-      host: service.host,
-      library: service.library,
-      local: {
-        check: async () => null,
-        hash: async ({ id }) => ({ ok: true, value: id }),
-        checksums: async () => ({ ok: true, value: [] }),
-        dispose: async () => ({ ok: true, value: null }),
-      },
-      diskOf: async () => null,
-      freedBy: async () => null,
-      durationOf: async () => null,
-      isArchiveSeen: () => true,
-      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
-      receipts: { append: async () => undefined },
-      rows: held,
-      events,
-      clock,
-      logger,
-      uploadsStartAt: () => null,
-      mayTake: () => true,
-      turn: alwaysOurs,
-      elsewhere: null,
-      isOffLimits: () => false,
-      newToken: () => `token ${(tokens += 1)}`,
-      ...other,
-    },
+    { ...someWorld({ clock, store, service }), rows: held, events, logger, ...other },
     settings,
   );
   running.push(conductor);

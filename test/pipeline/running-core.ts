@@ -6,7 +6,7 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
 import { MemoryStore } from './memory-store.ts';
-import { recordingLogger } from './silent-logger.ts';
+import { recordingLogger, silentLogger } from './silent-logger.ts';
 import { someFacts, someVersion } from './some-facts.ts';
 import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
@@ -36,6 +36,33 @@ export function outside(rows: readonly Facts[]) {
   return { clock: new TestClock(100 * day), store: new MemoryStore(rows), service: new FakeHost() };
 }
 
+/** What surrounds a pipeline on which nobody else works: a disk on which all goes well, and requests without end. */
+export function someWorld({ clock, store, service }: ReturnType<typeof outside>): ConductorWorld {
+  let tokens = 0;
+  return {
+    store,
+    host: service.host,
+    library: service.library,
+    local: someLocal,
+    budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
+    receipts: { append: async () => undefined },
+    rows: rowsOf(store),
+    events: { emit: () => undefined, rowOf: () => null },
+    clock,
+    diskOf: async () => null,
+    freedBy: async () => null,
+    durationOf: async () => null,
+    isArchiveSeen: () => true,
+    logger: silentLogger,
+    uploadsStartAt: () => null,
+    mayTake: () => true,
+    turn: alwaysOurs,
+    elsewhere: null,
+    isOffLimits: () => false,
+    newToken: () => `token ${(tokens += 1)}`,
+  };
+}
+
 /** The pipeline over a service in memory, until the end of the test. Time stands still but for what the test lets pass. */
 export function startCore(
   { clock, store, service }: ReturnType<typeof outside>,
@@ -44,31 +71,9 @@ export function startCore(
 ) {
   const told: DropcastEvent[] = [];
   const events = { emit: (event: DropcastEvent) => void told.push(event), rowOf: () => null };
-  let tokens = 0;
+  const rows = rowsOf(store, events);
   const conductor = createConductor(
-    {
-      store,
-      host: service.host,
-      library: service.library,
-      local: someLocal,
-      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
-      receipts: { append: async () => undefined },
-      rows: rowsOf(store, events),
-      events,
-      clock,
-      diskOf: async () => null,
-      freedBy: async () => null,
-      durationOf: async () => null,
-      isArchiveSeen: () => true,
-      logger: recordingLogger(),
-      uploadsStartAt: () => null,
-      mayTake: () => true,
-      turn: alwaysOurs,
-      elsewhere: null,
-      isOffLimits: () => false,
-      newToken: () => `token ${(tokens += 1)}`,
-      ...other,
-    },
+    { ...someWorld({ clock, store, service }), rows, events, logger: recordingLogger(), ...other },
     {
       uploads: 4,
       folderUploads: new Map(),

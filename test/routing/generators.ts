@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Rule } from '../../src/routing/plan.ts';
+import { someRule } from '../support/folder-config.ts';
 
 const PIECES = [
   'a',
@@ -68,22 +69,8 @@ export const hostileTime = fc.oneof(
   fc.constantFrom(0, Number.NaN, 8.64e15, -8.64e15, 8.65e15),
 );
 
-export function ruleOf(overrides: Partial<Rule> = {}): Rule {
-  return {
-    key: 'folders[0].rules[0]',
-    line: 1,
-    match: '**',
-    channel: 'ch_main',
-    title: '{title}',
-    description: null,
-    tags: [],
-    publish: [],
-    ...overrides,
-  };
-}
-
 export function rulesOf(globs: readonly string[]): Rule[] {
-  return globs.map((match, i) => ruleOf({ key: `folders[0].rules[${i}]`, line: i + 1, match }));
+  return globs.map((match, i) => someRule({ key: `folders[0].rules[${i}]`, line: i + 1, match }));
 }
 
 function globOf(piece: fc.Arbitrary<string>): fc.Arbitrary<string> {

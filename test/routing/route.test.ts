@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { explainRoute } from '../../src/routing/explain.ts';
 import { route } from '../../src/routing/route.ts';
 import { checkSidecar } from '../../src/routing/sidecar.ts';
-import { hostileText, hostileTime, ruleGlob, ruleOf, rulesOf, smallPath } from './generators.ts';
+import { hostileText, hostileTime, ruleGlob, rulesOf, smallPath } from './generators.ts';
+import { someRule } from '../support/folder-config.ts';
 
-const NEWS = ruleOf({
+const NEWS = someRule({
   key: 'folders[0].rules[0]',
   line: 20,
   match: 'news/{show}/**',
@@ -15,7 +16,7 @@ const NEWS = ruleOf({
   tags: ['news', '{show}'],
   publish: ['feed_news', 'feed_news'],
 });
-const REST = ruleOf({ key: 'folders[0].rules[1]', line: 27 });
+const REST = someRule({ key: 'folders[0].rules[1]', line: 27 });
 const CLIP = { path: 'news/evening/the_clip.mp4', modifiedMs: 0 };
 
 describe('a route', () => {
@@ -87,7 +88,7 @@ describe('a route', () => {
         hostileTime,
         sidecar,
         (rules, path, modifiedMs, beside) => {
-          const decided = route(rules.map(ruleOf), { path, modifiedMs }, beside);
+          const decided = route(rules.map(someRule), { path, modifiedMs }, beside);
           if (decided.kind === 'take') expect(decided.plan.title).not.toBe('');
         },
       ),
@@ -100,7 +101,7 @@ describe('an explanation', () => {
     explainRoute(rulesOf(globs), { path, modifiedMs: 0 }, null).rules.map((rule) => rule.reason);
 
   test('lists every rule in order, with whether it took the file', () => {
-    const explained = explainRoute([ruleOf({ key: 'r0', match: 'sport/**' }), NEWS, REST], CLIP, {
+    const explained = explainRoute([someRule({ key: 'r0', match: 'sport/**' }), NEWS, REST], CLIP, {
       tags: ['x'],
       title: 'T',
     });

@@ -17,7 +17,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { FolderConfig } from '../../src/config/config.ts';
 import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
 import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
@@ -31,6 +30,7 @@ import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { someFolderConfig } from '../support/folder-config.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
@@ -218,7 +218,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await using there = await folderAndOthers();
     await writeFile(join(there.folder, 'show/clip.yaml'), 'title: Ours');
     await writeFile(join(there.others, 'clip.url'), `[InternetShortcut]\nURL=https://example.com/${secret}`);
-    const router = createRouter(folderConfig(there.folder));
+    const router = createRouter(someFolderConfig(there.folder, { rules: [] }));
     expect(await router.sidecarOf('show/clip.mp4')).toMatchObject({ ok: true, sidecar: { title: 'Ours' } });
     await there.swap();
     expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: null });
@@ -246,7 +246,10 @@ describe('a sidecar', () => {
   ])('that is %s holds the file, with a reason and nothing of what is in it', async (_, put) => {
     await using there = await folderAndOthers();
     await put(there, join(there.folder, 'show/clip.yaml'));
-    const route = await createRouter(folderConfig(there.folder)).route('show/clip.mp4', await there.version());
+    const route = await createRouter(someFolderConfig(there.folder, { rules: [] })).route(
+      'show/clip.mp4',
+      await there.version(),
+    );
     expect(route).toMatchObject({ kind: 'held', why: expect.stringContaining('sidecar "clip.yaml"') });
     expect(JSON.stringify(route)).not.toMatch(/sk_of|root:/);
     expect(({} as { title?: unknown }).title).toBeUndefined();
@@ -316,24 +319,6 @@ test(
     }
   },
 );
-
-function folderConfig(path: string): FolderConfig {
-  return {
-    path,
-    key: 'folders[0]',
-    include: ['**/*.mp4'],
-    exclude: [],
-    settleMs: 10,
-    doneMarker: null,
-    watch: 'auto',
-    rescanMs: 1_000,
-    onDuplicate: 'skip',
-    onChange: 'upload',
-    existing: 'upload',
-    afterReady: { kind: 'keep' },
-    rules: [],
-  };
-}
 
 async function openIn(folder: string): Promise<readonly string[]> {
   const targets = await Promise.all(

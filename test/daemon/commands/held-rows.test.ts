@@ -17,6 +17,7 @@ import type { Turn } from '../../../src/pipeline/file/ports.ts';
 import { rowsOf } from '../../pipeline/held-rows.ts';
 import { outside, startCore } from '../../pipeline/running-core.ts';
 import { created, failure, ready, someFacts } from '../../pipeline/some-facts.ts';
+import { someFolderConfig, someRule } from '../../support/folder-config.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -71,25 +72,10 @@ function open(
   const rows = rowsOf(world.store);
   const { conductor } = startCore(world, { rows, turn, uploadsStartAt: () => Number.MAX_SAFE_INTEGER });
   const { store } = world;
-  const rule = {
-    key: 'folders[0].rules[0]',
-    line: 3,
-    match: '**',
-    channel: 'ch_main',
-    title: '{title}',
-    description: null,
-    tags: [],
-    publish: ['feed_news'],
-  };
-  const folder = {
-    path: '/inbox',
-    key: 'folders[0]',
-    rules: [rule],
+  const folder = someFolderConfig('/inbox', {
     include: ['**'],
-    exclude: [],
-    doneMarker: null,
-    afterReady: { kind: 'keep' },
-  };
+    rules: [someRule({ line: 3, publish: ['feed_news'] })],
+  });
   const daemon = {
     fleet,
     turn,

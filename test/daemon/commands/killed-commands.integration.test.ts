@@ -19,6 +19,7 @@ import { rowsOf } from '../../pipeline/held-rows.ts';
 import { day, minute, outside, startCore } from '../../pipeline/running-core.ts';
 import { created, failure, ready, someFacts, somePlan } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { someFolderConfig, someRule } from '../../support/folder-config.ts';
 
 const records: Readonly<Record<string, Partial<Facts>>> = {
   'no record': {},
@@ -267,22 +268,7 @@ function killedAt(
 /** A folder whose rule was changed. */
 function newTitles(path: string): FolderConfig {
   const { channel, tags, publish } = somePlan;
-  const rule = { key: 'folders[0].rules[0]', line: 1, match: '**', title: 'New', description: null };
-  return {
-    path,
-    key: 'folders[0]',
-    include: ['**/*.mp4'],
-    exclude: [],
-    settleMs: 1_000,
-    doneMarker: null,
-    watch: 'auto',
-    rescanMs: 20_000,
-    onDuplicate: 'skip',
-    onChange: 'upload',
-    existing: 'upload',
-    afterReady: { kind: 'keep' },
-    rules: [{ ...rule, channel, tags, publish }],
-  };
+  return someFolderConfig(path, { rules: [someRule({ title: 'New', channel, tags, publish })] });
 }
 
 /** Each event that reports a write is kept with it. */

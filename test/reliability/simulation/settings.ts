@@ -6,6 +6,7 @@ import type { Disk } from './machine/disk.ts';
 import type { Inode } from './machine/inode.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Random } from './machine/random.ts';
+import { someFolderConfig, someRule } from '../../support/folder-config.ts';
 
 /** The configuration of one process of a machine. */
 export function configOf(own: {
@@ -44,19 +45,11 @@ export function configOf(own: {
 
 /** A watched folder that keeps its files. */
 export function folderOf(path: string, index: number, random: Random): FolderConfig {
-  return {
-    path,
+  return someFolderConfig(path, {
     key: `folders[${index}]`,
-    include: ['**/*.mp4'],
-    exclude: [],
     settleMs: random.pick([500, 1_000, 3_000]),
-    doneMarker: null,
     watch: random.chance(0.2) ? 'polling' : 'auto',
     rescanMs: random.pick([2_000, 20_000, 20_000]),
-    onDuplicate: 'skip',
-    onChange: 'upload',
-    existing: 'upload',
-    afterReady: { kind: 'keep' },
     // A life begins at noon.
     expect: [
       {
@@ -70,19 +63,8 @@ export function folderOf(path: string, index: number, random: Random): FolderCon
         graceMs: 0,
       },
     ],
-    rules: [
-      {
-        key: `folders[${index}].rules[0]`,
-        line: 1,
-        match: '**',
-        channel: 'ch_main',
-        title: '{title}',
-        description: null,
-        tags: [],
-        publish: random.chance(0.5) ? ['feed_news'] : [],
-      },
-    ],
-  };
+    rules: [someRule({ key: `folders[${index}].rules[0]`, publish: random.chance(0.5) ? ['feed_news'] : [] })],
+  });
 }
 
 /** What a disk has before anything is installed. */

@@ -91,7 +91,7 @@ test('mistakes are said in one sentence', async () => {
   expect(await dropcast(taken)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') });
   expect(await dropcast(['sandbox', 'compare', noRecording])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/dropcast\.yaml is not a recording: [^\n]+\n$/),
+    stderr: expect.stringMatching(/notes\.txt is not a recording: [^\n]+\n$/),
   });
   expect(await dropcast(['sandbox', 'replay', scratch.file('none')])).toMatchObject({
     code: 1,

@@ -6,7 +6,7 @@ import type { PageWorld } from '../../../../src/status/page/world.ts';
 import type { OperatorPause } from '../../../../src/pipeline/events.ts';
 import type { FolderStatus } from '../../../../src/intake/folder-status.ts';
 import { sumOfAccounts } from '../../../../src/watch/accounts.ts';
-import { someFolder } from '../some-folder.ts';
+import { someFolder } from '../../../view/picture/some-picture.ts';
 import { wordsOf } from '../words-of.ts';
 
 const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
@@ -76,11 +76,11 @@ describe('paths that are left alone', () => {
 
 test('a state leads to its files', async () => {
   const html = String(await show(someFolder({ accounts })).body);
-  expect(html).toContain('href="/files?folder=%2Fsrv%2Finbox&amp;state=failed"');
+  expect(html).toContain('href="/files?folder=%2Fsrv%2Fin&amp;state=failed"');
 });
 
 describe('a pause that somebody set', () => {
-  const pause = { folder: '/srv/inbox', since: now - 600_000, until: now + 3_600_000, by: 'anna' };
+  const pause = { folder: '/srv/in', since: now - 600_000, until: now + 3_600_000, by: 'anna' };
 
   test('of a folder is said there, with who set it and until when', async () => {
     const words = await wordsOf(showPaused([someFolder()], [pause]));
@@ -99,7 +99,7 @@ describe('a pause that somebody set', () => {
         ([, to]) => to,
       );
     expect(await forms([], false)).toEqual([]);
-    expect(await forms([], true)).toEqual(['/folders/pause?folder=%2Fsrv%2Finbox']);
-    expect(await forms([pause], true)).toEqual(['/folders/resume?folder=%2Fsrv%2Finbox']);
+    expect(await forms([], true)).toEqual(['/folders/pause?folder=%2Fsrv%2Fin']);
+    expect(await forms([pause], true)).toEqual(['/folders/resume?folder=%2Fsrv%2Fin']);
   });
 });
