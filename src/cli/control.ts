@@ -242,9 +242,9 @@ export async function requireSingleHost(config: DaemonPlace): Promise<void> {
   if (config.ledger === null) return;
   const others = await runningHosts(config);
   const where =
-    others.length === 0 ? 'start dropcast here' : `give this command on ${others.join(' or ')}, or start dropcast here`;
+    others.length === 0 ? 'start dropcast here' : `run this command on ${others.join(' or ')}, or start dropcast here`;
   throw new CommandError(
-    `the daemon of this host is not running, and other hosts have the same ledger: ${where}`,
+    `the daemon of this host is not running, and other hosts share its ledger: ${where}`,
     exitCodes.notRunning,
   );
 }

@@ -32,7 +32,7 @@ export async function requireDaemonPlace(shell: Shell, option: string | undefine
   if (answer === 'is not there') throw new CommandError(lines.join('\n'), exitCodes.badConfig);
   shell.stderr.write(
     `${escapeControls(file)} is broken, so a reload or restart would fail: \`dropcast check\` says why. ` +
-      'The daemon still runs with what it read before.\n',
+      'The daemon still runs with the configuration that it read earlier.\n',
   );
   return reached;
 }

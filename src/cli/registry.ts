@@ -35,7 +35,7 @@ export function selecting(command: Command): Command {
     .optionsGroup('Which files:')
     .option(
       '-s, --state <states>',
-      'only files in these stages, or that ended so, separated by commas: `publishing`, `failed,held`, …',
+      'only files with these stages or outcomes, separated by commas: `publishing`, `failed,held`, …',
     )
     .option('--folder <path>', 'only files of this watched folder')
     .option('--host <name>', 'only files that this host is working on, or that it sent; `hosts` lists them')

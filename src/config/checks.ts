@@ -127,7 +127,7 @@ export function checkMoves(folders: ConfigPaths['folders']): readonly Finding[] 
     if (into === undefined) return [];
     const message =
       `${JSON.stringify(afterReady.to)} leads into the watched folder ${into.path}, where finished files would be ` +
-      'taken for new ones; choose a directory outside of it';
+      'mistaken for new ones; choose a directory outside of it';
     return [error([...parseKeyPath(key), 'after_ready', 'move'], message)];
   });
 }
@@ -184,11 +184,10 @@ function checkLedger(tree: unknown, environment: Environment): Finding[] {
   // The form of the default host names of Docker and Podman.
   const isNameless = property(tree, 'host_name') === undefined && /^[\da-f]{12}$/.test(nameOfMachine(environment));
   const nameless =
-    'this container has another name after each start, and the fleet would take it for another host; set host_name';
+    'this container gets a new name at each start, so the fleet would treat it as another host; set host_name';
   const address = parseLedgerAddress(textOf(property(ledger, 'url')) ?? '');
   const isPlain = property(ledger, 'tls') === false && address.ok && !isOnThisMachine(address.value.host);
-  const plain =
-    'everything that the ledger says crosses the network in plain text; remove it unless you trust that network';
+  const plain = 'sends the whole ledger over the network in plain text; remove it unless you trust that network';
   return [
     ...(isNameless ? [warning(['ledger'], nameless)] : []),
     ...(isPlain ? [warning(['ledger', 'tls'], plain)] : []),

@@ -79,5 +79,5 @@ export async function refuseForeignOwner(path: string, stat: Pick<Stats, 'uid'>)
   const link = await lstat(path);
   const other = [stat.uid, link.uid].find((uid) => uid !== 0 && uid !== user);
   if (other === undefined) return null;
-  return `found in the current directory, it belongs to ${await userName(other)}, who could have the key sent anywhere; to use it anyway, name it with --config`;
+  return `found in the current directory, it belongs to ${await userName(other)}, who could send the key to any server; to use it anyway, name it with --config`;
 }

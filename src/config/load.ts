@@ -132,7 +132,7 @@ async function checkTrust({ configFile, mode, environment }: SecretSource): Prom
 
 function checkMode(configFile: string, mode: number): Finding[] {
   if ((mode & OTHERS_WRITE) === 0) return [];
-  const message = `every user can change this file, and so have the key sent anywhere (mode 0${mode.toString(8)}); run: chmod o-w ${shellWord(configFile)}`;
+  const message = `every user can change this file, and so send the key to any server (mode 0${mode.toString(8)}); run: chmod o-w ${shellWord(configFile)}`;
   return [error([], message)];
 }
 

@@ -5,11 +5,11 @@ import { count, duration, parsed, text } from './schema-values.ts';
 const timeOfDay = (shown: string) => parsed(TIME_FORM, parseTimeOfDay, { examples: [shown] });
 
 const fields = {
-  by: timeOfDay('18:30').describe('Time of day by which they must be there.'),
+  by: timeOfDay('18:30').describe('Time of day by which the files must be there.'),
   from: timeOfDay('00:00')
     .prefault('00:00')
     .describe(
-      'Files count for a day from this time on. When it is not before by, it is that of the evening before: from: "20:00" with by: "00:30".',
+      'Files count for the day from this time on. A time that is not before by is one on the previous evening: from: "20:00" with by: "00:30".',
     ),
   days: parsed(DAYS_FORM, parseDays, { examples: ['daily', 'mon-fri', 'mon,wed,fri'] })
     .prefault('daily')
@@ -25,7 +25,7 @@ const fields = {
     .describe(
       'What must have happened by then: live (published, as its rule says), or arrived (complete in the folder).',
     ),
-  grace: duration('0s', 'How much longer to wait before it is reported.', { min: '0s', max: '12h' }),
+  grace: duration('0s', 'How long to wait after that time before dropcast reports it.', { min: '0s', max: '12h' }),
 };
 
 /** The expectation of a folder. */

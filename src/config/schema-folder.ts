@@ -34,7 +34,7 @@ const rule = z.strictObject({
   priority: z
     .enum(['high', 'normal', 'low'])
     .prefault('normal')
-    .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
+    .describe('High-priority files go first. The others still get a share, so none waits forever.'),
   expect: ruleExpect,
 });
 
@@ -44,7 +44,7 @@ const deleteLater = z
     after: anyDuration('How long after the file was done.', { min: '1s', max: '3650d' }).optional(),
     when_full: parsed(PERCENT_FORM, parsePercent, { examples: ['85%'], pattern: '^[1-9][0-9]?%$' })
       .optional()
-      .describe('Once so much of the file system is in use: the oldest files first, until less is.'),
+      .describe('Once this much of the file system is in use, delete the oldest files first until less is in use.'),
   })
   .refine(({ after, when_full: whenFull }) => after !== undefined || whenFull !== undefined, {
     message: 'needs after, when_full or both; to delete at once, write after_ready: delete',
@@ -68,7 +68,7 @@ export const folder = z.strictObject({
   share: parsed('a name in quotes', parseShareName, { examples: ['nas1'] })
     .optional()
     .describe(
-      'Name of the folder in a fleet: the same on every host that watches this directory, under whatever path. Each file is then taken in once, and any of these hosts uploads it.',
+      'Name of the folder in a fleet: the same on every host that watches this directory, whatever its path there. Each file is then accepted once, and any of these hosts uploads it.',
     ),
   include: globs
     .min(1, 'needs at least one pattern; remove include to accept the usual video and audio files')
@@ -107,7 +107,7 @@ export const folder = z.strictObject({
     .enum(['upload', 'ignore', 'adopt'])
     .prefault('upload')
     .describe(
-      'What to do with the files that lie in the folder when dropcast watches it for the first time: upload them, ignore them, or adopt them: look which of them the service has already (dropcast adopt).',
+      'What to do with files that are already in the folder when dropcast first watches it: upload them, ignore them, or adopt them (dropcast adopt shows which of them the service already has).',
     ),
   after_ready: z
     .union([
@@ -115,7 +115,7 @@ export const folder = z.strictObject({
       z.strictObject({
         move: text.describe('Template for a directory inside the watched folder, like "done/{date}".'),
       }),
-      z.strictObject({ delete: deleteLater.describe('Deletes later: whichever of the two comes first.') }),
+      z.strictObject({ delete: deleteLater.describe('Deletes the file later, at whichever of the two comes first.') }),
     ])
     .prefault('keep')
     .describe(

@@ -11,13 +11,13 @@ const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'liv
 const name = text
   .regex(/^[\w.-]{1,40}$/, 'a name may have letters, digits, . _ and -, at most 40')
   .optional()
-  .describe('How logs and `dropcast notify test` call the target. Default: its type. No two have the same name.');
+  .describe('Name of the target in logs and in `dropcast notify test`. Default: its type. Each name must be unique.');
 
 const common = {
   name,
   on: z
     .array(z.enum(newsKinds))
-    .min(1, 'needs at least one kind of news; remove on to get the usual ones')
+    .min(1, 'needs at least one kind of news; remove on to get the default ones')
     .prefault([...usualKinds])
     .describe(
       'Which notifications to send: live, needs_you, recovered, folder_away, host_silent, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
@@ -25,15 +25,15 @@ const common = {
   quiet: parsed(WINDOW_FORM, parseWindow, { examples: ['22:00-07:00'] })
     .optional()
     .describe(
-      'When to send nothing, by the local time of day, like "22:00-07:00". News from that time follows afterwards, in one message.',
+      'Quiet hours in local time, like "22:00-07:00". Nothing is sent in them; one message afterwards summarizes the news.',
     ),
   daily_at: parsed(TIME_FORM, parseTimeOfDay, { examples: ['20:00'] })
     .prefault('20:00')
-    .describe('When to send the daily receipt, by the local time of day. Needs daily in on.'),
+    .describe('When to send the daily receipt, in local time. Requires daily in on.'),
   idle_days: z
     .boolean()
     .prefault(false)
-    .describe('Whether to send the daily receipt also for a day on which nothing happened.'),
+    .describe('Whether to send the daily receipt even for a day on which nothing happened.'),
 };
 
 const timeout = duration('30s', 'How long to wait for an answer.', { min: '1s', max: '5m' });
@@ -42,13 +42,13 @@ const webhook = z.strictObject({
   type: z.literal('webhook'),
   url: secret(
     'address',
-    'Address for POST requests with JSON; written like the key (!file, !env, !credential), or as it is.',
+    'Address for POST requests with JSON; written like the key (!file, !env, !credential), or as plain text.',
   ),
   token: secret('token', 'Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
   headers: z
     .record(text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header'), secret('header'))
     .prefault({})
-    .describe('Further headers; a value that is a secret is written like the key.'),
+    .describe('Additional headers. Write a secret value like the key.'),
   timeout,
   ...common,
 });
@@ -60,7 +60,10 @@ const ntfy = z.strictObject({
     .regex(/^https?:\/\/[^\s?#@]+$/, 'not a web address; write it like https://ntfy.example.com')
     .prefault('https://ntfy.sh')
     .describe('Address of the ntfy server.'),
-  topic: secret('topic', 'The topic; written like the key, or as it is. Who knows it can read the messages.'),
+  topic: secret(
+    'topic',
+    'The topic; written like the key, or as plain text. Anyone who knows it can read the messages.',
+  ),
   token: secret('token', 'Access token of the server. Written like the key.').optional(),
   priority: z
     .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
@@ -80,8 +83,8 @@ const email = z.strictObject({
   tls: z
     .enum(['auto', 'off'])
     .prefault('auto')
-    .describe('off sends everything in plain text, for a server of your own network without TLS.'),
-  user: text.optional().describe('Login at the mail server.'),
+    .describe('off sends everything in plain text, for a server without TLS on your own network.'),
+  user: text.optional().describe('User name on the mail server.'),
   password: secret('password', 'Written like the key.').optional(),
   from: text.describe('Sender, like dropcast@example.com.'),
   to: z.array(text).min(1, 'needs at least one recipient').describe('Recipients.'),
@@ -109,7 +112,7 @@ const heartbeat = z.strictObject({
   type: z.literal('heartbeat'),
   url: secret(
     'address',
-    'Address to GET while dropcast works, like one of Healthchecks.io or Uptime Kuma; written like the key, or as it is.',
+    'Address to GET while dropcast works, like one from Healthchecks.io or Uptime Kuma; written like the key, or as plain text.',
   ),
   every: duration('5m', 'How often.', { min: '10s', max: '24h' }),
   fail: z
@@ -117,7 +120,7 @@ const heartbeat = z.strictObject({
     .regex(/^(?:off|[/?]\S*)$/, 'write a path like /fail, a query like "?status=down", or off')
     .prefault('/fail')
     .describe(
-      'Requested instead while a folder is away, the service does not answer, or the key is refused: a path is added to the address, a query replaces the one of the address; off requests nothing then.',
+      'Requested instead while a folder is away, the service does not answer, or the key is refused. A path is appended to the address; a query replaces its query; off sends no request then.',
     ),
   timeout,
   name,

@@ -34,7 +34,7 @@ const service = z.strictObject({
   idempotency_key: z
     .boolean()
     .default(false)
-    .describe('Send an Idempotency-Key with each create request: for a service that makes one record per key.'),
+    .describe('Send an Idempotency-Key with each create request: for a service that creates one record per key.'),
 });
 
 const limit = { type: 'string' as const, examples: ['unlimited', '20MB/s', '8Mbit/s'] };

@@ -43,14 +43,14 @@ export function starterText(starter: Starter): string {
   document.commentBefore = HEAD;
   comment(document, ['service', 'api_key'], KEY_IS[apiKey.tag]);
   comment(document, ['folders', 0, 'rules'], RULES);
-  comment(document, ['status'], ' One page for each port: another instance has the usual one.');
+  comment(document, ['status'], ' Each page needs its own port: another instance uses the default one.');
   return document.toString({ lineWidth: 0 });
 }
 
-const HEAD = ` dropcast: the folder that it watches, and what becomes of the files in it.
+const HEAD = ` dropcast: the folder that it watches, and what happens to the files in it.
  \`dropcast check\` reports every problem with its line. All options: dropcast.yaml(5) and config.example.yaml.`;
 
-const RULES = ` The first rule that matches a file counts; this one matches every file. A rule may also set description, tags and priority.`;
+const RULES = ` The first rule that matches a file wins; this one matches every file. A rule may also set description, tags and priority.`;
 
 const KEY_IS: Readonly<Record<SecretTag, string>> = {
   env: ' The key is in this environment variable.',

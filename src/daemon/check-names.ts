@@ -40,7 +40,7 @@ export async function checkNames(
   const answer = await conductor.names.ask(namesUsed(config), AbortSignal.timeout(longestMs));
   if (!answer.ok) {
     const why = answer.failure.message;
-    return logger.info('Channels and feeds are not checked yet: the service does not say which it has', { why });
+    return logger.info('Channels and feeds are not checked yet: the service did not list them', { why });
   }
   const mistakes: UnknownNameFinding[] = [];
   for (const finding of unknownNames(config, answer.value))

@@ -107,20 +107,19 @@ export async function startDaemon(
     logger,
     repaired,
     // No reason to stop work: the rows and their history have each failure.
-    failureLogBroke: (err) =>
-      logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
+    failureLogBroke: (err) => logger.error('Cannot write to the failure log', { path: config.failureLog, err }),
   });
   const { ledger } = state;
-  const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }), {
+  const news = createNewsLines(clock, (err) => logger.error('A reader of events failed', { err }), {
     host: config.hostName,
-    keep: createEventKeeper(ledger.keepEvents, (err) => logger.debug('Events are not kept yet', { err })),
+    keep: createEventKeeper(ledger.keepEvents, (err) => logger.debug('Cannot store events yet', { err })),
   });
   const events = createEventStream(logger, news.rowOf);
   events.listen(logEvents(logger));
   events.listen(news.tell);
   news.precede(
     await pastLines(ledger, { host: shownHost(config), limit: MOST_LINES, now: clock.now() }).catch((err: unknown) => {
-      logger.warn('The events of earlier runs cannot be read', { err });
+      logger.warn('Cannot read the events of earlier runs', { err });
       return [];
     }),
   );
@@ -245,7 +244,7 @@ class RunningDaemon implements Daemon {
   /** Everything works from here on. */
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
-    this.news.add({ ...started, text: 'The daemon was started' });
+    this.news.add({ ...started, text: 'Daemon started' });
     await this.news.kept();
     this.#world.shared.start(this.expectations);
     await this.pauses.keep();
@@ -329,7 +328,7 @@ function startBackups(ledger: Pick<Ledger, 'backUp'>, logger: Logger): Backups {
     try {
       await ledger.backUp();
     } catch (error) {
-      logger.error('The ledger could not be backed up', { err: error });
+      logger.error('Cannot back up the ledger', { err: error });
     }
   };
   const timer = setInterval(() => {

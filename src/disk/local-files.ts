@@ -152,7 +152,7 @@ export async function isThere(folder: string, path: string): Promise<boolean> {
 const noAddress: Failure = {
   kind: 'permanent',
   code: 'no_address',
-  message: 'the link file contains no address that can be imported; correct it, and dropcast takes it again',
+  message: 'the link file contains no address that can be imported; correct it, and dropcast accepts it again',
 };
 
 const changed: Failure = {

@@ -31,7 +31,7 @@ export function requireWatched<T extends FileLocation>(row: T, isConfigured: IsW
     if (!isInnerPath(name)) throw outside(`${JSON.stringify(`${folder}/${name}`)} leads out of its watched folder`);
   // The id becomes part of the name of the hidden directory in which the file is put away.
   if (id !== undefined && (!isInnerPath(id) || id.includes('/')))
-    throw outside(`${JSON.stringify(id)} is no id of a file`);
+    throw outside(`${JSON.stringify(id)} is not the id of a file`);
   return row as Watched<T>;
 }
 

@@ -154,7 +154,9 @@ export class Contents implements AsyncDisposable {
 
   /** If this fails, the other host reads the row a few seconds later. */
   async #tell(): Promise<void> {
-    await this.#world.tell().catch((err: unknown) => this.#world.logger.debug('The other hosts are not told', { err }));
+    await this.#world
+      .tell()
+      .catch((err: unknown) => this.#world.logger.debug('Cannot notify the other hosts', { err }));
   }
 
   async #nextLook(signal: AbortSignal): Promise<void> {

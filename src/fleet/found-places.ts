@@ -142,7 +142,7 @@ export class FoundPlaces implements AsyncDisposable {
       return { place, ...proof };
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
-      const why = `whether both are one folder cannot be proved, because this host cannot write there (${code})`;
+      const why = `dropcast cannot prove that both are one folder, because this host cannot write there (${code})`;
       this.#open.set(folder, { asked: null, why: `${why}; declare the share on all hosts that watch it` });
       return null;
     }

@@ -39,7 +39,7 @@ function changeWords({ name, state, version, heard_at: heardAt, draining }: Host
     case 'stopped':
       return `${name} was stopped`;
     case 'draining':
-      return `${name} is drained by ${draining?.by ?? ''}: it finishes what runs and starts nothing new`;
+      return `${name} is drained by ${draining?.by ?? ''}: it finishes its current work and starts nothing new`;
     case 'drained':
       return `${name} is drained: nothing runs there`;
     default:

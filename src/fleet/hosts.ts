@@ -179,7 +179,7 @@ class BeatingMember implements Member {
       this.#take({ ...read, askedAt, answeredAt: clock.now() });
       void found?.look();
     } catch (err) {
-      if (!this.#isUnheard) logger.warn('The row of this host cannot be written', { err });
+      if (!this.#isUnheard) logger.warn('Cannot write the row of this host', { err });
       this.#isUnheard = true;
     } finally {
       this.#beating = null;
@@ -191,7 +191,7 @@ class BeatingMember implements Member {
     const { logger } = this.#world;
     if (this.#isOurs && !read.isOurs)
       logger.error('Another host uses the name of this host; taking no new work', { name: this.self });
-    if (!this.#isOurs && read.isOurs) logger.info('The name of this host is its own again', { name: this.self });
+    if (!this.#isOurs && read.isOurs) logger.info('No other host uses the name of this host now', { name: this.self });
     this.#isOurs = read.isOurs;
     this.#aheadMs = aheadOf(read);
     this.#fleet.take(read);

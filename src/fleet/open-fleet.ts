@@ -85,7 +85,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
       // Nothing is held before there are leases.
       fence: (ids) => leases?.fence(ids) ?? { text: 'select null as id where false', values: [] },
       repaired: world.repaired,
-      settles: (why) => logger.warn('Nothing new is taken up for the moment', { why }),
+      settles: (why) => logger.warn('Taking no new work for the moment', { why }),
       moved: () => hear('moved'),
     }),
   );
@@ -121,7 +121,7 @@ export async function openFleet(world: FleetWorld): Promise<OpenFleet> {
       clock,
       mayTake: () => mayTake.call(member),
       won: () => hear('turn'),
-      broke: (err) => logger.debug('The turn cannot be asked for', { err }),
+      broke: (err) => logger.debug('Cannot request the turn', { err }),
     }),
   );
   stack.use(

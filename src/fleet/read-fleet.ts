@@ -40,7 +40,7 @@ export async function openFleetToRead(world: {
   const places = createPlaces(
     hostName,
     () => shared,
-    (folder) => `${folder} is not of this host`,
+    (folder) => `${folder} is not a folder of this host`,
   );
   const rows = await openRowsToRead(pool, { place, hostName, visible: places.visible });
   if (rows === null) return null;

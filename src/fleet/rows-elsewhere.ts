@@ -66,7 +66,7 @@ export function followRowsElsewhere({ ledger, fleet, events, logger }: RowsElsew
         // After any error, the next signal or heartbeat reads again.
         looking = looking
           .then(lookOnce)
-          .catch((err: unknown) => logger.debug('What other hosts wrote is not read', { err }));
+          .catch((err: unknown) => logger.debug('Cannot read the changes of other hosts', { err }));
       }, leastMs).unref();
     },
     [Symbol.asyncDispose]: async () => {

@@ -27,7 +27,7 @@ export async function addFile(
   const absolutePath = resolve(path);
   const config = folderOf(folders, absolutePath);
   const folder = config === null ? undefined : watched.get(config.path);
-  if (folder === undefined) return refused('it is in no watched folder');
+  if (folder === undefined) return refused('it is not in a watched folder');
   return take(folder, relative(folder.path, absolutePath));
 }
 
@@ -56,10 +56,10 @@ async function look(folder: string, path: string): Promise<FileVersion | Refusal
     );
     return stats.isFile() ? versionOf(stats) : refused('it is not a regular file');
   } catch (error) {
-    if (error instanceof NotInFolderError) return refused(`${error.message}; dropcast follows no links`);
+    if (error instanceof NotInFolderError) return refused(`${error.message}; dropcast does not follow links`);
     const code = errnoOf(error);
     if (code === 'ENOENT') return refused('there is no such file');
-    return refused(`it cannot be looked at (${code})`);
+    return refused(`it cannot be examined (${code})`);
   }
 }
 

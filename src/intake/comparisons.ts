@@ -77,7 +77,7 @@ export class Comparisons implements AsyncDisposable {
     try {
       return !this.#stop.signal.aborted && (await compare(file, this.#stop.signal));
     } catch (error) {
-      logger.warn('A file could not be compared with what was sent', {
+      logger.warn('Cannot compare a file with what was sent', {
         folder: file.folder,
         path: file.path,
         err: error,

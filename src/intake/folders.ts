@@ -198,11 +198,11 @@ export class Folders implements AsyncDisposable {
         for (const { path, watcher } of this.#all()) {
           const files = await watcher.compare();
           if (files > 0)
-            logger.warn('The ledger lacks files that it had: they are taken in again', { folder: path, files });
+            logger.warn('The ledger lost files that it had; accepting them again', { folder: path, files });
         }
       } catch (err) {
         // Usually the database is away again, which is reported elsewhere.
-        logger.debug('The folders cannot be compared with the ledger; trying again soon', { err });
+        logger.debug('Cannot compare the folders with the ledger; retrying soon', { err });
         this.#mayLackRows = true;
         await delay(retryMs, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
       }
@@ -228,8 +228,7 @@ export class Folders implements AsyncDisposable {
   async #placeOf(folder: FolderConfig): Promise<FolderPlace> {
     const { ledger, logger } = this.#world;
     const movedBy = await ledger.movedBy(folder.path);
-    for (const move of movedBy)
-      logger.info('Files were moved by this template: they are left alone', { folder: folder.path, move });
+    for (const move of movedBy) logger.info('Ignoring files that this template moved', { folder: folder.path, move });
     return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 

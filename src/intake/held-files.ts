@@ -44,7 +44,7 @@ export class HeldFiles implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#check = this.#reroute()
-        .catch((error: unknown) => this.#options.logger.error('Checking sidecars again failed', { err: error }))
+        .catch((error: unknown) => this.#options.logger.error('Cannot check sidecars again', { err: error }))
         .finally(() => this.start());
     }, this.#options.intervalMs()).unref();
   }

@@ -24,11 +24,11 @@ export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): Left
   const giveBack = async (folder: string, directory: string): Promise<void> => {
     try {
       for (const path of await giveBackAll(folder, directory))
-        logger.warn('A file that was about to be moved or deleted has its name back', { folder, path });
+        logger.warn('Restored the name of a file that was about to be moved or deleted', { folder, path });
     } catch (error) {
       // The round was faster.
       if (errnoOf(error) === 'ENOENT') return;
-      logger.warn('A file that was about to be moved or deleted cannot get its name back', {
+      logger.warn('Cannot restore the name of a file that was about to be moved or deleted', {
         folder,
         path: directory,
         err: error,

@@ -48,4 +48,4 @@ export const whyNotOlder = (folder: string): string =>
   `${folder} is not older than its ledger: there is nothing to record`;
 
 export const recordedIn = (folder: string): string =>
-  `The files in ${folder} are recorded as uploaded: \`dropcast retry\` uploads one all the same`;
+  `The files in ${folder} are recorded as uploaded: \`dropcast retry\` still uploads one`;

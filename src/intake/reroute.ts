@@ -217,8 +217,8 @@ export type Reapplied =
  */
 export function reapplied(facts: Facts, route: Route, now: number): Reapplied {
   const { plan: before } = facts;
-  if (before === null) return { is: 'refused', why: 'no rule takes it so far: it resumes once one does' };
-  if (route.kind === 'held') return { is: 'refused', why: `${route.why} now: it keeps what it has` };
+  if (before === null) return { is: 'refused', why: 'no rule matches it so far: it resumes once one does' };
+  if (route.kind === 'held') return { is: 'refused', why: `${route.why} now: it keeps its metadata` };
   const { proofs } = before;
   const planned: Plan = { ...asChosen(before, route.plan), ...(proofs !== undefined && { proofs }) };
   if (!wasSent(facts)) {

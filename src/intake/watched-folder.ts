@@ -183,9 +183,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
       .then((readable) => {
         for (const path of readable) this.watcher.lookAgain(path);
       })
-      .catch((err: unknown) =>
-        logger.debug('Files that wait for the disk cannot be looked at', { folder: this.path, err }),
-      )
+      .catch((err: unknown) => logger.debug('Cannot check files that wait for the disk', { folder: this.path, err }))
       .finally(() => (this.#lookingAtStopped = null));
   }
 
@@ -294,7 +292,7 @@ export class WatchedFolder implements WatchSink, AsyncDisposable {
   #decideSoon(scan = (): Promise<void> => this.watcher.rescan()): void {
     this.#deciding ??= this.#decide(scan)
       .catch((error: unknown) => {
-        this.#world.logger.error('The first scan failed; trying again soon', { folder: this.path, err: error });
+        this.#world.logger.error('The first scan failed; retrying soon', { folder: this.path, err: error });
         this.#decideAgain = setTimeout(() => this.#decideSoon(), retryMs).unref();
       })
       .finally(() => (this.#deciding = null));

@@ -51,7 +51,7 @@ export async function catchUp(
   if (counter > known) await write(() => ask('UPDATE identity SET counter = ? WHERE counter < ?', [counter, counter]));
   if (strange === 0) return [];
   return [
-    `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
+    `receipts.jsonl: ${strange} ${strange === 1 ? 'line is not a receipt and was' : 'lines are not receipts and were'} skipped`,
   ];
 }
 

@@ -62,7 +62,9 @@ async function tryLock(path: string, transaction: string, options = {}): Promise
     const result = error instanceof Error && 'errcode' in error ? error.errcode : null;
     if (result === busy) return null;
     if (result === notADatabase)
-      throw new LedgerError(`${path} is not the lock that dropcast made: remove it, and start again`, { cause: error });
+      throw new LedgerError(`${path} is not the lock that dropcast created: remove it, and start again`, {
+        cause: error,
+      });
     throw await explainOpening(error, path);
   }
 }

@@ -28,7 +28,7 @@ export interface LedgerSnapshot extends CausesFound {
   readonly nextTryAt: number | null;
 }
 
-/** Number of rows that wait for another try, by the stage that they will resume. */
+/** Number of rows that wait for a retry, by the stage that they will resume. */
 export type Retrying = Readonly<Record<(typeof resumedStages)[number], number>>;
 
 /** Which rows a snapshot has. */

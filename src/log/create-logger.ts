@@ -120,7 +120,7 @@ class Recorder {
     if (this.#dropped === 0) return;
     const lines = this.#dropped;
     this.#dropped = 0;
-    this.#write('warn', 'Log lines dropped: nobody reads them', { lines });
+    this.#write('warn', 'Log lines dropped: the output is not being read', { lines });
   }
 
   #write(level: Level, message: string, fields: LogFields): void {

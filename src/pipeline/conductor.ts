@@ -141,7 +141,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     policy: policyOf(clock, retry),
     ended,
     stuck: (id, error) => {
-      logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
+      logger.error('Cannot write the result of a step to the ledger', { file: id, err: error });
       breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
     },
   });

@@ -45,7 +45,7 @@ export class ChecksumLines implements ListReader {
     this.#take(this.#rest);
     this.#endRecord();
     if (this.#entries === 0 && this.#strange > 0)
-      throw new UnusableListError('it has no line with a checksum in a form that dropcast knows');
+      throw new UnusableListError('it has no line with a checksum in a format that dropcast knows');
   }
 
   #take(written: string): void {

@@ -45,7 +45,7 @@ export class DigestIndex {
       const algorithm = hashNames[Number(entry[1])] ?? 'sha256';
       const digest = entry.slice(2);
       if (digest === '')
-        throw new UnusableListError(`what it has for the file is no ${algorithm.toUpperCase()} digest`);
+        throw new UnusableListError(`its entry for the file is not a valid ${algorithm.toUpperCase()} digest`);
       return { algorithm, digest };
     });
   }

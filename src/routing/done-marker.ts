@@ -51,7 +51,7 @@ function patternOf(piece: string): string {
 
 /** The fault of the template as a sentence, or null. */
 export function lintDoneMarker(template: string): string | null {
-  if (/[/\\]/u.test(template)) return 'it must be a name beside the file, without a directory';
+  if (/[/\\]/u.test(template)) return 'it must be a file name, without a directory';
   const words = [...template.matchAll(/\{([^{}]*)\}/gu)].map(([, word]) => word ?? '');
   const unknown = words.find((word) => word !== 'name' && word !== 'ext');
   if (unknown !== undefined) return `unknown word {${unknown}}; use {name} and {ext}`;
@@ -61,6 +61,6 @@ export function lintDoneMarker(template: string): string | null {
     return 'it needs {name} once, as in "{name}.{ext}.done"';
   if (!/[\p{L}\p{N}]/u.test(literal))
     return 'it would be the name of a video; add something, as in "{name}.{ext}.done"';
-  if (template.startsWith('.')) return 'it must not be hidden (start with "."): dropcast looks at no hidden files';
+  if (template.startsWith('.')) return 'it must not be hidden (start with "."): dropcast ignores hidden files';
   return null;
 }

@@ -69,7 +69,7 @@ function shadowFindings(one: ReadRule, earlier: readonly ReadRule[]): RuleFindin
   const takers = firstTakers(rule.program, earlier.flatMap(compiled));
   if (takers.length === 0) return [];
   const names = takers.map(({ key, match }) => `${key} (${quoted(match)})`).join(' and ');
-  const message = `can never match: ${names} ${takers.length > 1 ? 'together take' : 'takes'} every path first`;
+  const message = `can never match: ${names} ${takers.length > 1 ? 'together match' : 'matches'} every path first`;
   return [{ key: `${rule.key}.match`, severity: 'warning', message }];
 }
 
@@ -132,7 +132,7 @@ export function lintMoveTemplate(template: string): string | null {
 /** A reason to doubt that directory, in words, or null. */
 export function doubtMoveTemplate(template: string): string | null {
   if (lintMoveTemplate(template) !== null || !isVague(template)) return null;
-  return 'any directory could be meant, so without its ledger dropcast would upload again what it moved there; begin with a name, as in "done/{name}"';
+  return 'it could mean any directory, so without its ledger dropcast would upload the moved files again; begin with a name, as in "done/{name}"';
 }
 
 interface LooseTemplate {

@@ -41,8 +41,8 @@ export class MediaHashList implements ListReader {
   }
 
   end(): void {
-    if (!this.#isList) throw new UnusableListError('it is no Media Hash List (it has no <hashlist>)');
-    if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it breaks off before </hashlist>');
+    if (!this.#isList) throw new UnusableListError('it is not a Media Hash List (it has no <hashlist>)');
+    if (!this.#isEnded || this.#comments.isOpen) throw new UnusableListError('it ends before </hashlist>');
   }
 
   /**

@@ -145,7 +145,7 @@ function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
 function programLines(programs: readonly string[]): readonly string[] {
   if (programs.length === 0) return [];
   return [
-    '# Commands of notifications. What they start in turn, like /usr/bin/curl, needs a line of its own in another drop-in.',
+    '# Commands of notifications. Each program that they start, like /usr/bin/curl, needs its own line in another drop-in.',
     `ExecPaths=${programs.map((path) => unitWord(`-${path}`)).join(' ')}`,
   ];
 }

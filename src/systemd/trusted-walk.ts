@@ -81,7 +81,7 @@ async function take(
 async function follow(way: Step[], link: Step, path: string): Promise<readonly string[]> {
   if (!isOurs(link.stats) || !way.every((step) => isKept(step.stats)))
     throw new UnitError(
-      `${JSON.stringify(path)} leads through the symbolic link ${JSON.stringify(link.path)}, which others than root can change; check where it leads and write that path into the configuration`,
+      `${JSON.stringify(path)} leads through the symbolic link ${JSON.stringify(link.path)}, which users other than root can change; check where it leads and write that path into the configuration`,
     );
   const here = way.at(-1) as Step;
   const target = await readlink(`/proc/self/fd/${here.handle.fd}/${link.path.slice(link.path.lastIndexOf('/') + 1)}`);

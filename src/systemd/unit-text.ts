@@ -63,5 +63,7 @@ function escapedByte(byte: number, index: number): string {
 
 function refuseControls(text: string): void {
   if (/\p{Cc}/u.test(text))
-    throw new UnitError(`${JSON.stringify(text)} contains a control character, which a unit file cannot: rename it`);
+    throw new UnitError(
+      `${JSON.stringify(text)} contains a control character, which is not allowed in a unit file: rename it`,
+    );
 }

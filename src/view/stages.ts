@@ -9,7 +9,7 @@ export type Stage = 'settling' | 'queued' | 'uploading' | 'processing' | 'publis
 export type StageOrEnd = Stage | End | 'ignored';
 
 /**
- * The states of each stage, as files are shown. A file that waits for another try is in the stage that it will resume.
+ * The states of each stage, as files are shown. A file that waits for a retry is in the stage that it will resume.
  */
 export const statesIn: Readonly<Record<Stage, readonly string[]>> = {
   settling: ['settling'],
@@ -40,7 +40,7 @@ export function stageWord(name: Stage | 'live'): Stage {
   return name === 'live' ? 'done' : name;
 }
 
-/** Pure: files in some of the stages, without those that wait for another try. */
+/** Pure: files in some of the stages, without those that wait for a retry. */
 export function filesIn<Name extends string>(
   all: readonly { readonly name: Name; readonly files: number }[],
   ...names: readonly Name[]
@@ -84,7 +84,7 @@ export function countsAsRead(
 ): readonly (readonly [word: string, files: number])[] {
   const read = new Map<string, number>();
   for (const [state, files] of Object.entries(counts)) {
-    const word = stageOfState(state) ?? 'waiting for another try';
+    const word = stageOfState(state) ?? 'waiting for a retry';
     if (files > 0) read.set(word, (read.get(word) ?? 0) + files);
   }
   return [...read];

@@ -49,7 +49,7 @@ export class ClosedDirectories {
       await sink.closed({ folder: folder.path, path, version, why: await whyClosed(absolute, 'directory', code) });
       this.#reported.add(path);
     } catch (error) {
-      logger.debug('A closed directory cannot be noted; the next scan tries again', {
+      logger.debug('Cannot record a closed directory; the next scan tries again', {
         folder: folder.path,
         path,
         err: error,

@@ -80,7 +80,8 @@ export function createJudge({ folder, clock, writers, limit, isRootSound }: Judg
     const vetoed = await veto(file, unchangedMs);
     if (vetoed !== null) return vetoed;
     const proof = await limit(() => parts.proofFor(file.path));
-    if (proof !== null) return wait(PART_RECHECK_MS, `part of a download: ${JSON.stringify(proof)} is still written`);
+    if (proof !== null)
+      return wait(PART_RECHECK_MS, `part of a download: ${JSON.stringify(proof)} is still being written`);
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     const isUnreadable = check.is === 'unreadable';

@@ -92,7 +92,7 @@ export class EventProof implements AsyncDisposable {
       const why = MAY_NOT_WRITE.has(code)
         ? this.#options.isOnlyRead === true
           ? onlyRead
-          : `whether events arrive cannot be tested: no file can be written (${code})`
+          : `cannot test whether events arrive: no file can be written (${code})`
         : null;
       this.#conclude(this.#deafBecause, why);
     } finally {

@@ -77,7 +77,7 @@ export class Hints implements AsyncDisposable {
   get note(): string | null {
     const { folder, root } = this.#options;
     if (folder.watch !== 'auto' || root.remote === null) return this.#proof.untestedBecause;
-    return `it is on ${root.remote}, where events tell only what this machine does; so it is scanned every few seconds as well`;
+    return `it is on ${root.remote}, where events report only changes made on this machine; so it is also scanned every few seconds`;
   }
 
   open(): void {

@@ -35,7 +35,7 @@ export function isLeftAlone(path: string): boolean {
 const bin = 'a recycle bin: someone deleted this file';
 const snapshot = 'a snapshot: an older version of a file';
 const unfinished = 'not finished: the program renames it when it is complete';
-const system = 'kept by the system for itself';
+const system = 'used internally by the system';
 const preview = 'a preview or proxy for the editing program';
 const lock = 'a lock or backup file of an editor';
 

@@ -8,10 +8,10 @@ export interface RejectionWords {
   readonly taken: string;
 }
 
-export const ofFiles: RejectionWords = { rejected: 'A file cannot be taken in', taken: 'Files are taken in again' };
+export const ofFiles: RejectionWords = { rejected: 'Cannot accept a file', taken: 'Accepting files again' };
 export const ofMissingFiles: RejectionWords = {
-  rejected: 'A missing file cannot be noted',
-  taken: 'Missing files are noted again',
+  rejected: 'Cannot record a missing file',
+  taken: 'Recording missing files again',
 };
 
 /**
@@ -37,7 +37,7 @@ export class Rejections {
     // The daemon reports once that the database of a fleet is away.
     const isNews = files === undefined && !(error instanceof NotNowError) && !isLedgerAway(error);
     const fields = { folder: this.#folder, path, retryInMs, err: error };
-    if (isNews) this.#logger.warn(`${this.#words.rejected}; others that fail alike are only counted`, fields);
+    if (isNews) this.#logger.warn(`${this.#words.rejected}; further failures of this kind are only counted`, fields);
     else this.#logger.debug(this.#words.rejected, fields);
     if (isNews) this.#files.set(cause, new Set([path]));
     else files?.add(path);

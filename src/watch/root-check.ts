@@ -115,7 +115,7 @@ export class RootCheck {
     const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
     return isFamiliar
       ? null
-      : 'another file system than before is at its path, with none of the known files in it; perhaps the right one is not mounted';
+      : 'a different file system is at its path, with none of the known files in it; perhaps the right one is not mounted';
   }
 
   async #hasOneOf(known: KnownVersions): Promise<boolean> {
@@ -273,7 +273,7 @@ function isBelow(path: string, above: string): boolean {
 
 function inWords(before: FoundRoot, found: FoundRoot): string {
   if (before.mount !== found.mount && isBelow(before.mount, found.mount))
-    return `nothing is mounted at ${before.mount} any more`;
+    return `nothing is mounted at ${before.mount} now`;
   const what = before.device === found.device && !found.isMountPoint ? 'another directory' : 'another file system';
   return `${what} is at its path, with none of the known files in it; perhaps the right one is not mounted`;
 }

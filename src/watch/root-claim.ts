@@ -202,7 +202,7 @@ const mostTurns = 10;
 const takenMs = 50;
 
 /** The risk of a folder without a mark. */
-const unprotected = 'nothing keeps a dropcast of another user or machine from uploading the same files';
+const unprotected = 'a dropcast of another user or machine could upload the same files';
 
 /** `shared`: a process of another or an unknown user has the name. It proves and protects nothing. */
 type LockVerdict =
@@ -344,13 +344,10 @@ export class MarkSteps implements AsyncDisposable {
   #warn(err: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#options.logger.warn(
-      'The mark of the folder cannot be written: an old copy of the ledger would go unnoticed',
-      {
-        folder: this.#options.path,
-        err,
-      },
-    );
+    this.#options.logger.warn('Cannot write the mark of the folder: an old copy of the ledger would go unnoticed', {
+      folder: this.#options.path,
+      err,
+    });
   }
 }
 

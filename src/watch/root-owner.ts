@@ -93,7 +93,7 @@ export async function whyInside(folder: string, us: FolderClaimant): Promise<str
 function foreign(why: string, folder: string): MarkVerdict {
   return {
     is: 'foreign',
-    why: `${why}; to take it over, stop that one for good and run \`rm ${shellWord(join(folder, markName))}\``,
+    why: `${why}; to take it over, stop that one permanently and run \`rm ${shellWord(join(folder, markName))}\``,
   };
 }
 

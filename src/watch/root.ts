@@ -309,7 +309,7 @@ export class Root {
 
 /** @param files how many, in words */
 function whyMissing(path: string, files: string): string {
-  return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
+  return `${files} known files are missing at once: its disk may not be mounted. dropcast resumes once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
 }
 
 const ANSWER_VALID_MS = 500;
@@ -317,7 +317,7 @@ const ANSWER_VALID_MS = 500;
 const HUNG_AFTER_MS = 15_000;
 const noAnswer: RootVerdict = {
   isSound: false,
-  why: 'its file system does not answer; perhaps the server of the share is away',
+  why: 'its file system does not answer; the server of the share may be down',
 };
 
 /** A damaged record counts as none. */

@@ -96,7 +96,7 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
   }
 }
 
-const TOO_LONG = 'its whole path has more than 4,095 bytes: shorten the names of its directories';
+const TOO_LONG = 'its full path is longer than 4,095 bytes: shorten the names of its directories';
 
 /** `Root` decides about the root itself. */
 function closed(directory: string, code: string, visitor: ScanVisitor): void {

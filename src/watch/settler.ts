@@ -178,7 +178,7 @@ export class Settler implements AsyncDisposable {
       return;
     }
     if (verdict.is === 'complete' && verdict.doubt !== null)
-      logger.warn('The end of a file may be missing; taking it as it is', {
+      logger.warn('The end of a file may be missing; accepting it as it is', {
         folder: folder.path,
         path,
         why: verdict.doubt,
@@ -195,7 +195,7 @@ export class Settler implements AsyncDisposable {
   async #handOver(file: WaitingFile, { flaw, isUnreadable }: Complete): Promise<Wait | null> {
     const { folder, signal, sink } = this.#options;
     const { path, kind, version } = file;
-    file.why = 'being taken in';
+    file.why = 'being accepted';
     try {
       return await this.#offers(async () => {
         // The file may have waited long for its turn.
@@ -209,7 +209,7 @@ export class Settler implements AsyncDisposable {
       file.rejections += 1;
       const forMs = Math.min(1000 * 2 ** (file.rejections - 1), SLOW_RECHECK_MS);
       this.#rejections.rejected(path, forMs, error);
-      return wait(forMs, 'it could not be taken in; trying again soon');
+      return wait(forMs, 'it could not be accepted; retrying soon');
     }
   }
 

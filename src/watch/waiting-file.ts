@@ -23,7 +23,7 @@ export interface WaitingFile {
   lacksMarker: boolean;
   /** How often the sink rejected this version. */
   rejections: number;
-  /** The state of its row, which may exist while the file is being taken in; `null`: no row. */
+  /** The state of its row, which may exist while the file is being accepted; `null`: no row. */
   state: string | null;
   /** Why it waits; `null`: it only has to stay unchanged. */
   why: string | null;

@@ -347,7 +347,7 @@ export class FolderWatcher implements AsyncDisposable {
     try {
       sink.root(state);
     } catch (error) {
-      logger.error('The state of the folder could not be written', { folder, err: error });
+      logger.error('Cannot save the state of the folder', { folder, err: error });
     }
     // Files that settled while the folder was frozen are offered now, not at their next look.
     if (state.state !== 'frozen') for (const path of this.#inventory.waiting.keys()) this.#settler.hint(path);

@@ -108,7 +108,7 @@ test('without a daemon on this host, commands read the ledger of the fleet, and 
   for (const write of Object.values(writes)) {
     await expect(run(scratch, write)).rejects.toMatchObject({
       message:
-        'the daemon of this host is not running, and other hosts have the same ledger: give this command on ingest2, or start dropcast here',
+        'the daemon of this host is not running, and other hosts share its ledger: run this command on ingest2, or start dropcast here',
       exitCode: exitCodes.notRunning,
     });
   }

@@ -528,7 +528,7 @@ describe('a source', () => {
     let turn = 0;
     const given = streamOf(() => [`abc${(turn += 1)}`], 4);
     const error = await failure(opened.client.videos.upload(given, fields));
-    expect(error).toMatchObject({ name: 'FileChangedError', message: '"clip.mp4" gave other bytes than before' });
+    expect(error).toMatchObject({ name: 'FileChangedError', message: '"clip.mp4" gave different bytes than before' });
     expect(service.puts().map(({ isComplete }) => isComplete)).toEqual([true, false]);
   });
 

@@ -49,6 +49,6 @@ it.each([
 it('names the folder that files would be moved into', () => {
   const [finding] = checkMoves(moving('b/done', '/a/b'));
   expect(finding?.message).toBe(
-    '"b/done" leads into the watched folder /a/b, where finished files would be taken for new ones; choose a directory outside of it',
+    '"b/done" leads into the watched folder /a/b, where finished files would be mistaken for new ones; choose a directory outside of it',
   );
 });

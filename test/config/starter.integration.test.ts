@@ -16,7 +16,7 @@ const usual: Starter = {
 };
 
 test('a first configuration is short, says where to go on, and names the channel', () => {
-  expect(starterText(usual)).toBe(`# dropcast: the folder that it watches, and what becomes of the files in it.
+  expect(starterText(usual)).toBe(`# dropcast: the folder that it watches, and what happens to the files in it.
 # \`dropcast check\` reports every problem with its line. All options: dropcast.yaml(5) and config.example.yaml.
 
 service:
@@ -25,7 +25,7 @@ service:
   api_key: !env KEY
 folders:
   - path: /srv/media/inbox
-    # The first rule that matches a file counts; this one matches every file. A rule may also set description, tags and priority.
+    # The first rule that matches a file wins; this one matches every file. A rule may also set description, tags and priority.
     rules:
       - match: "**"
         channel: ch_main # Main

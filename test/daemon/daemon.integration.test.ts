@@ -194,7 +194,7 @@ test(
     expect(daemon.conductor.pause()).toBeNull();
     expect((await rows(daemon)).map(stateOf).toSorted()).toEqual(['done', 'failed', 'failed', 'failed']);
     expect(logger.lines.filter(({ level }) => level === 'error')).toMatchObject([
-      { message: 'Failures are not written to the failure log', fields: { err: { code: 'EROFS' } } },
+      { message: 'Cannot write to the failure log', fields: { err: { code: 'EROFS' } } },
     ]);
   },
 );

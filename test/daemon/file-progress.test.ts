@@ -179,7 +179,7 @@ describe('a file in line says when it starts:', () => {
   const closed = { mayStart: false, later: [{ inMs: 6 * 60 * minute, bandwidth: null, mayStart: true }] };
   const table: readonly (readonly [string, Partial<World>, number, string])[] = [
     ['next', {}, 0, 'waiting for its turn; starts in about 1 min'],
-    ['after two others', {}, 2, '2 files of its folder are before it; starts in about 3 min'],
+    ['after two others', {}, 2, '2 files of its folder are ahead of it; starts in about 3 min'],
     ['with a slot free', { uploads: [] }, 0, 'waiting for its turn; starts in less than a minute'],
     ['when the window opens', { uploads: [], pace: closed }, 0, 'outside `uploads.window`; resumes at 20:00'],
     [
@@ -192,25 +192,25 @@ describe('a file in line says when it starts:', () => {
       'before the timetable gets slower',
       { pace: { later: [{ inMs: minute, bandwidth: MB, mayStart: true }] } },
       1,
-      '1 file of its folder is before it; starts in about 11 min',
+      '1 file of its folder is ahead of it; starts in about 11 min',
     ],
     [
       'not, when nothing was measured',
       { pace: { bytesPerSecond: null } },
       1,
-      '1 file of its folder is before it; the speed of uploads is not measured yet',
+      '1 file of its folder is ahead of it; the speed of uploads is not measured yet',
     ],
     [
       'not, while the line stalls',
       { uploads: [{ bytesPerSecond: 0 }], pace: { bytesPerSecond: 0 } },
       1,
-      '1 file of its folder is before it; nothing is sent at present',
+      '1 file of its folder is ahead of it; nothing is being sent at the moment',
     ],
     [
       'at the configured speed, when nothing was measured',
       { uploads: [{ bytesPerSecond: null }], pace: { bytesPerSecond: null, bandwidth: 10 * MB } },
       1,
-      '1 file of its folder is before it; starts in about 2 min',
+      '1 file of its folder is ahead of it; starts in about 2 min',
     ],
     ['not, while all waits', { conductor: { pause: () => paused } }, 1, 'waiting for the upload host'],
     [

@@ -26,8 +26,8 @@ test.for<[Limit, Pace, string]>([
   ['upload bandwidth', pace, '12 MB/s at present; uploads.bandwidth allows 20 MB/s'],
   ['upload bandwidth', unknown, ''],
   ['upload bandwidth', { ...unknown, bandwidth: 20_000_000 }, 'uploads.bandwidth allows 20 MB/s'],
-  ['upload slots', pace, 'all 4 are in use, 96 more files wait; together they send 12 MB/s'],
-  ['upload slots', unknown, 'all 4 are in use, 96 more files wait'],
+  ['upload slots', pace, 'all 4 are in use, and 96 more files are waiting; together they send 12 MB/s'],
+  ['upload slots', unknown, 'all 4 are in use, and 96 more files are waiting'],
   ['upload window', pace, 'uploads start at 20:00'],
   ['request budget', pace, '12 of 1000 requests are left this hour; more from 14:32 on'],
   ['request budget', { ...pace, room: { ...pace.room, closedMs: 1_800_000 } }, 'rate limited (429) until 14:30'],
@@ -36,11 +36,11 @@ test.for<[Limit, Pace, string]>([
     { ...pace, latePoll: { inMs: 9 * 60_000, everyMs: 600_000 } },
     '12 of 1000 requests are left this hour, and the next check waits until 14:09; more from 14:32 on',
   ],
-  ['processing at the service', pace, 'a video takes it about 2 min'],
-  ['processing at the service', unknown, 'it has not finished a video yet'],
+  ['processing at the service', pace, 'it takes about 2 min per video'],
+  ['processing at the service', unknown, 'it has not finished any video yet'],
   ['publish quiet', pace, 'feeds are published 10 s after the last video became ready'],
   ['pause', pace, 'no answer'],
-  ['nothing', pace, 'no limit holds the files up'],
+  ['nothing', pace, 'no limit slows the files down'],
 ])('limited by %s is explained', ([limit, how, words]) => {
   expect(limitWords(limit, { backlog, pace: how, pause: told, nowMs })).toBe(words);
 });

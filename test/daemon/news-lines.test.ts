@@ -125,7 +125,7 @@ test.each<[string, DropcastEvent, string | null]>([
   [
     'a feed that the service has again',
     { type: 'name', kind: 'feed', name: 'feed_a', isKnown: true },
-    'info The service has the feed feed_a; what waited for it may resume',
+    'info The service has the feed feed_a; files that waited for it may resume',
   ],
   [
     'a failure whose message begins with an address',

@@ -98,7 +98,7 @@ test('a reload is planned: what it changes, what new rules would cost for what w
   expect([applied.patches, applied.requests]).toEqual([reload.sent.requests, reload.sent.requests]);
   expect((await ledger.load('f_a'))?.plan?.channel).toBe('ch_main');
   const text = planText(reload, fakeShell({ cwd: scratch.path }));
-  expect(text).toContain('A reload changes 3 files of which nothing was sent yet.');
+  expect(text).toContain('A reload changes 3 files that have not been sent yet.');
   expect(text).toContain('costs 2 requests.');
   expect(text).toMatch(/Nothing was changed\.\n$/u);
 });

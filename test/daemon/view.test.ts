@@ -66,9 +66,9 @@ test('a limit counts what settles too', async () => {
 test.each<[NoSlot | null, number, string]>([
   ['folder', 3, 'its folder already has 2 uploads'],
   ['kept for small', 3, 'waiting for an upload slot: of 4, at least one is kept for files of up to 256 MiB'],
-  ['all', 7, '7 files of its folder are before it'],
-  ['all', 1, '1 file of its folder is before it'],
-  [null, 1_000, 'more than 1,000 files of its folder are before it'],
+  ['all', 7, '7 files of its folder are ahead of it'],
+  ['all', 1, '1 file of its folder is ahead of it'],
+  [null, 1_000, 'more than 1,000 files of its folder are ahead of it'],
   [null, 0, 'waiting for its turn'],
 ])('a queued file without a slot (%s) behind %i others says why it waits', async (noSlot, before, why) => {
   const busy = { ...daemon, conductor: { ...daemon.conductor, noSlot: () => noSlot } } as unknown as Daemon;
@@ -184,7 +184,7 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     'in processing, when the service lists nothing',
     uploaded,
     { pollTrouble: () => ({ kind: 'no list', failure: failure('transient') }) },
-    'the service does not list videos (it was transient): dropcast asks for each one by its id, which takes longer',
+    'the service does not list videos (it was transient): dropcast polls each one by its id, which is slower',
   ],
   [
     'ready',

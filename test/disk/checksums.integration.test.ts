@@ -126,19 +126,19 @@ describe('the sender says what a file is', () => {
 
   test.each<[string, string, string]>([
     ['DAY1/clip.md5', '', 'it has no checksum that dropcast can compute'],
-    ['DAY1/clip.mp4.md5', 'see the website', 'it has no line with a checksum in a form that dropcast knows'],
-    ['DAY1/clip.mp4.md5', of('sha1', 'content'), 'what it has for the file is no MD5 digest'],
+    ['DAY1/clip.mp4.md5', 'see the website', 'it has no line with a checksum in a format that dropcast knows'],
+    ['DAY1/clip.mp4.md5', of('sha1', 'content'), 'its entry for the file is not a valid MD5 digest'],
     ['DAY1/clip.mp4.sha256', `SHA384 (clip.mp4) = ${sha256}${md5}\n`, 'it has no checksum that dropcast can compute'],
     ['DAY1/clip.mp4.md5', `${md5}  a.mp4\n${md5}  b.mp4\n`, 'none of its lines is for the file'],
-    ['DAY1/SHA256SUMS', 'see the website', 'it has no line with a checksum in a form that dropcast knows'],
+    ['DAY1/SHA256SUMS', 'see the website', 'it has no line with a checksum in a format that dropcast knows'],
     [
       'DAY1/SHA256SUMS',
       `${sha256}  a.mp4\n${sha256.slice(1)}  clip.mp4\n`,
-      'what it has for the file is no SHA256 digest',
+      'its entry for the file is not a valid SHA256 digest',
     ],
-    ['x.mhl', '<plist></plist>', 'it is no Media Hash List (it has no <hashlist>)'],
-    ['x.mhl', listOf('DAY1/clip.mp4').slice(0, -3), 'it breaks off before </hashlist>'],
-    ['x.mhl', listOf('DAY1/clip.mp4').replace(md5, '&md5;'), 'what it has for the file is no MD5 digest'],
+    ['x.mhl', '<plist></plist>', 'it is not a Media Hash List (it has no <hashlist>)'],
+    ['x.mhl', listOf('DAY1/clip.mp4').slice(0, -3), 'it ends before </hashlist>'],
+    ['x.mhl', listOf('DAY1/clip.mp4').replace(md5, '&md5;'), 'its entry for the file is not a valid MD5 digest'],
     ['x.mhl', `<!DOCTYPE x [<!ENTITY a "b">]>${listOf('a')}`, 'it declares a DOCTYPE or entities'],
   ])('and one that is not understood is no missing one: %s with %s', async (path, text, why) => {
     await expect(found({ [path]: text })).rejects.toThrow(
@@ -265,7 +265,7 @@ describe('what a list may have is bounded', () => {
     const lists = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`ascmhl/${n}.mhl`, listOf('DAY1/other.mp4')]));
     expect(await found(lists(64))).toEqual([]);
-    await expect(found(lists(65))).rejects.toThrow('there are more than 64 Media Hash Lists in one place');
+    await expect(found(lists(65))).rejects.toThrow('there are more than 64 Media Hash Lists in one directory');
   });
 
   test('lists at their bounds are read', async () => {

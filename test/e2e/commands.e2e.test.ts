@@ -143,7 +143,7 @@ alongside('commands with a running daemon', () => {
     await station.reaches(path, 'done');
     const refused = await run('add', '/etc/passwd', inbox('none.mpg'), inbox('news'));
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('/etc/passwd: it is in no watched folder');
+    expect(refused.stderr).toContain('/etc/passwd: it is not in a watched folder');
     expect(refused.stderr).toContain('none.mpg: there is no such file');
     expect(refused.stderr).toContain('news: it is not a regular file');
     const asJson = await run('add', '--json', path);
@@ -253,7 +253,7 @@ test.concurrent('with the daemon down, reading commands answer from the ledger a
   expect(asJson === undefined ? null : jsonOf(asJson)).toMatchObject({ daemon: { running: false, pid: null } });
   const events = await run('events');
   expect(events).toMatchObject({ code: 0, stderr: expect.stringContaining('The daemon is not running.') });
-  expect(events.stdout).toMatch(/info +The daemon was started\n[^]*error +\S*refused\.mpg: Failed/);
+  expect(events.stdout).toMatch(/info +Daemon started\n[^]*error +\S*refused\.mpg: Failed/);
   for (const one of [retried, added]) {
     expect(one).toMatchObject({ code: 3, stdout: '' });
     expect(one?.stderr).toContain('the daemon is not running: start it with `dropcast run`');

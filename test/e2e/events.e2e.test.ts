@@ -33,11 +33,11 @@ test('what a daemon reported is read after a kill -9: each event once, in order,
   expect((await run('reload')).code).toBe(0);
   await station.daemon().kill('SIGKILL');
   const before = [
-    'The daemon was started',
+    'Daemon started',
     'clip.mpg is done',
     'Everything is paused',
     expect.stringMatching(/^Everything is no longer paused: .* ended the pause$/),
-    'The configuration was loaded again',
+    'Configuration reloaded',
   ];
   expect(await saidBy()).toEqual(before);
   expect(await saidBy('--since', '1h')).toEqual(before);
@@ -50,9 +50,9 @@ test('what a daemon reported is read after a kill -9: each event once, in order,
   const all = [
     ...before,
     'Everything is paused',
-    'The daemon was started',
+    'Daemon started',
     expect.stringMatching(/^Everything is no longer paused/),
-    'The daemon was started',
+    'Daemon started',
   ];
   expect(await saidBy('-n', '1000')).toEqual(all);
   expect(await saidBy('--since', '1h')).toEqual(all);

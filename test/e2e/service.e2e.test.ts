@@ -125,7 +125,7 @@ alongside('a service whose answers to a create request are useless', () => {
     expectUploadedOnce(station, title);
     const [line, ...others] = await station.failures(`${title}.mpg`);
     expect(line).toMatchObject({ v: 1, class: 'transient', status, code, attempt: 1 });
-    expect(line?.next).toMatch(/^tried again not before \d{4}-/);
+    expect(line?.next).toMatch(/^next try not before \d{4}-/);
     expect(others).toEqual([]);
     expect((await station.show(`${title}.mpg`)).suspects).toBe(1);
   });

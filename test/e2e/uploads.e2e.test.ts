@@ -167,7 +167,7 @@ test.for<{ name: string; failure: object; act: Act }>([
   expect(station.videos(title)).toHaveLength(1);
   expect(putsOf(title)).toBe(2);
   const [line, ...others] = await station.failures(`${title}.mpg`);
-  expect(line).toMatchObject({ ...failure, attempt: 0, next: expect.stringMatching(/^tried again not before/) });
+  expect(line).toMatchObject({ ...failure, attempt: 0, next: expect.stringMatching(/^next try not before/) });
   expect(others).toEqual([]);
 });
 

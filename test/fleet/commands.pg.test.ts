@@ -36,7 +36,8 @@ const commands: Readonly<
       own: true,
       'of one that lives': true,
       'of one that died': true,
-      'held by one that lives': /^one works on it, and only it can stop that: nothing was changed\. Run this on one/,
+      'held by one that lives':
+        /^one is working on it, and no other host can stop that: nothing was changed\. Run this on one/,
     },
   },
   'ignore --undo': {

@@ -167,11 +167,11 @@ test('the news say what becomes of the other hosts, each change once', () => {
     look();
   }
   expect(told).toEqual([
-    'info: b is drained by ana: it finishes what runs and starts nothing new',
+    'info: b is drained by ana: it finishes its current work and starts nothing new',
     'info: b is drained: nothing runs there',
     'info: b accepts files again',
-    expect.stringMatching(/^warn: b is silent: last heard at /),
-    'info: b is heard again',
+    expect.stringMatching(/^warn: b is silent: last heard from at /),
+    'info: b responds again',
     'info: b was stopped',
     'info: c has joined (dropcast 0.4.0)',
     'warn: PostgreSQL does not answer: uploads in flight continue, everything else waits',

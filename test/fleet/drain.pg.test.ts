@@ -61,11 +61,11 @@ test('a host that does not run is drained when it starts; one that nobody knows 
   });
   expect(await drain(one.daemon.fleet, { name: 'two', by })).toMatchObject({
     ok: true,
-    what: 'two is stopped: it takes up nothing when it runs again',
+    what: 'two is stopped: it takes no new work when it runs again',
   });
   expect(await drain(one.daemon.fleet, { name: 'one', by })).toMatchObject({
     ok: true,
-    what: 'one is drained: nothing runs there. No host takes up files now: all of them wait until one is started or `dropcast hosts drain --undo` is given',
+    what: 'one is drained: nothing runs there. No host takes files now: all files wait until a host is started or `dropcast hosts drain --undo` is run',
   });
   const again = await fleet.start('two');
   expect(await stateOn(again.daemon, 'two')).toBe('drained');
@@ -75,7 +75,7 @@ test('a host that does not run is drained when it starts; one that nobody knows 
   await one.daemon.fleet?.hosts();
   const { working, fleet: hosts } = await one.daemon.picture({ isFresh: true });
   expect(working).toMatchObject([
-    { state: 'queued', why: 'no host takes up files: each is draining, stopped or silent' },
+    { state: 'queued', why: 'no host takes files: all of them are draining, stopped or silent' },
   ]);
   expect(hosts?.hosts.map(({ state }) => state)).toEqual(['drained', 'drained']);
 });

@@ -131,7 +131,7 @@ test('after a standby took over without the last writes, no host takes anything 
   expect(await ledger.claim('f_1')).toBeNull();
   expect(turn.signal()).toBeNull();
   const again = someFacts({ id: 'f_3', path: 'other.mp4' });
-  await expect(ledger.insert(again)).rejects.toThrow(/^the database went on as another server/);
+  await expect(ledger.insert(again)).rejects.toThrow(/^the database now runs on another server/);
 
   await using back = await join(servers.place, 'b', others);
   expect(await ledger.load('f_1')).toMatchObject({ videoId: 'vid_1' });

@@ -17,7 +17,7 @@ test('of an outage of PostgreSQL, however long, the journal says once that it do
   await cluster.stop('immediate');
   await until('it is noticed', () => daemon.fleet?.awaySince() != null);
   await fleet.drop(join(inbox, 'b.mp4'));
-  const failed = () => logger.lines.filter(({ message }) => message === 'Checking sidecars again failed').length;
+  const failed = () => logger.lines.filter(({ message }) => message === 'Cannot check sidecars again').length;
   await until('what asks regularly has failed again and again', () => failed() > 2);
   await cluster.start();
   await until('it is back', () => daemon.fleet?.awaySince() === null);

@@ -68,7 +68,7 @@ const moments: Record<
   'awaiting upload': { facts: () => created },
   'uploading, before the gate': { facts: () => ({ ...created, uploadStartedAt: 2 }), step: 'uploading' },
   'uploading, after the gate': { facts: (sha256) => ({ ...created, uploadStartedAt: 2, sha256 }), step: 'uploading' },
-  'waiting for another try': { facts: () => ({ ...created, notBefore: 9e15, lastFailure: failure('transient') }) },
+  'waiting for a retry': { facts: () => ({ ...created, notBefore: 9e15, lastFailure: failure('transient') }) },
   processing: { facts: (sha256) => ({ ...uploaded, sha256 }) },
   'awaiting publish': { facts: (sha256) => ({ ...ready, sha256 }) },
   done: { facts: (sha256) => ({ ...ready, sha256, end: 'done', published: { feed_news: 1 }, disposal: 'kept' }) },

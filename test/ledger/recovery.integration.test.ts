@@ -233,7 +233,7 @@ describe('lines of receipts.jsonl that are no receipts', () => {
     }
     const bytes = await readFile(path);
     await using ledger = await openLedger(scratch.path);
-    expect(ledger.repairs).toEqual([expect.stringMatching(/receipts\.jsonl: 2 lines are no receipts/)]);
+    expect(ledger.repairs).toEqual([expect.stringMatching(/receipts\.jsonl: 2 lines are not receipts/)]);
     expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_a', uploadedAt: expect.any(Number) });
     expect(await readFile(path)).toEqual(bytes);
   });

@@ -52,7 +52,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
     expect(more).toEqual({ causes: 0, files: 0 });
   });
 
-  test('files that wait for another try are counted by the stage that they will resume', async () => {
+  test('files that wait for a retry are counted by the stage that they will resume', async () => {
     const begun = { ...created, uploadStartedAt: 2 };
     const rows = [{}, created, begun, uploaded, { ...uploaded, dying: true }, ready].map(
       (stage, n): Partial<Facts> => ({ ...stage, notBefore: 9, ...('videoId' in stage && { videoId: `vid_${n}` }) }),

@@ -409,7 +409,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     test.each<[string, Partial<Facts>, boolean]>([
       ['queued', {}, true],
       ['in processing', uploaded, true],
-      ['waiting for another try', { notBefore: 9 }, false],
+      ['waiting for a retry', { notBefore: 9 }, false],
       ['ready', ready, false],
       ['held', { end: 'held' }, false],
     ])('expect a file that is %s: %s', async (_name, other, expected) => {

@@ -199,7 +199,7 @@ test('a stalled reader costs bounded memory, and dropped lines are counted', asy
   }
   gate.resolve();
   await close();
-  const dropped = Number(/Log lines dropped: nobody reads them","lines":(\d+)/.exec(text)?.[1]);
+  const dropped = Number(/Log lines dropped: the output is not being read","lines":(\d+)/.exec(text)?.[1]);
   expect(dropped).toBeGreaterThan(500);
   expect(text.split('\n')).toHaveLength(1_000 - dropped + 2);
 });

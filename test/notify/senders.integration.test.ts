@@ -601,7 +601,7 @@ describe('a command', () => {
     await using killed = await script('kill -TERM $$');
     expect(await to({ type: 'command', argv: [killed.path] })).toMatchObject({
       ok: false,
-      why: 'was ended by SIGTERM',
+      why: 'was terminated by SIGTERM',
     });
     await using deaf = await script('exec <&-; exit 0');
     expect(await to({ type: 'command', argv: [deaf.path] }, { body: 'x'.repeat(1_000_000) })).toMatchObject({

@@ -125,7 +125,7 @@ describe('a service that departs from the contract', () => {
       },
       'violated',
       'channels.list 429',
-      /no number of seconds/,
+      /not a number of seconds/,
     ],
     [
       'a rate limit without Retry-After',

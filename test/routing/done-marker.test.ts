@@ -44,8 +44,8 @@ test.each([
   ['{name}.{ext}', 'it would be the name of a video; add something, as in "{name}.{ext}.done"'],
   ['{title}.done', 'unknown word {title}; use {name} and {ext}'],
   ['{name}.done}', 'braces are only for {name} and {ext}'],
-  ['markers/{name}.done', 'it must be a name beside the file, without a directory'],
-  ['.{name}.done', 'it must not be hidden (start with "."): dropcast looks at no hidden files'],
+  ['markers/{name}.done', 'it must be a file name, without a directory'],
+  ['.{name}.done', 'it must not be hidden (start with "."): dropcast ignores hidden files'],
 ])('as a template %j: %s', (template, why) => {
   expect(lintDoneMarker(template)).toBe(why);
 });

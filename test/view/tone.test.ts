@@ -204,7 +204,7 @@ const sentences: readonly (readonly [number, string, () => string, RegExp])[] = 
     30,
     'doctor, of a member',
     () => scopeOf([{ skipped: null }, { skipped: 'this needs root: run it with sudo' }], true).join('\n'),
-    /^No problems in the 1 check that you may make; 1 more needs sudo\.$/,
+    /^No problems in the 1 check that you may run; 1 more needs sudo\.$/,
   ],
   [
     32,
@@ -228,7 +228,7 @@ const sentences: readonly (readonly [number, string, () => string, RegExp])[] = 
     37,
     'retry --all',
     () => retryLines({ ...retried, waited: 'the service cannot be reached', mend: [] }).join(' '),
-    /^Checking the service now; everything waits: .*\. No failed file needs a retry\.$/,
+    /^Checking the service now; everything waits: .*\. No failed files need a retry\.$/,
   ],
   [
     38,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { flawOf } from './flaw-of.ts';
 
 const stillRecorded =
-  'the container states no length: the file is still being recorded, its recording broke off, or it was written through a pipe';
+  'the container states no length: the file is still being recorded, its recording was interrupted, or it was written through a pipe';
 
 function chunk(type: string, content: Buffer, length = content.length): Buffer {
   const header = Buffer.alloc(8);

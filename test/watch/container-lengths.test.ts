@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { flawOf } from './flaw-of.ts';
 
 const noLength =
-  'the container states no length: the file is still being recorded, its recording broke off, or it was written through a pipe';
+  'the container states no length: the file is still being recorded, its recording was interrupted, or it was written through a pipe';
 const missing = (bytes: string) => `the container says ${bytes} ${bytes === '1' ? 'byte is' : 'bytes are'} missing`;
 
 function chunk(type: string, content: Buffer, length = content.length): Buffer {

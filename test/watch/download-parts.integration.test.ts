@@ -12,12 +12,12 @@ test('a part of a download waits until the download is merged, and only the merg
   await writeFile(inbox.at('clip.f140.m4a.part'), 'so');
   await inbox.watcher.start();
   await eventually('it says why', () =>
-    expect(whys(inbox)).toEqual({ 'clip.f137.mp4': 'part of a download: "clip.f140.m4a.part" is still written' }),
+    expect(whys(inbox)).toEqual({ 'clip.f137.mp4': 'part of a download: "clip.f140.m4a.part" is still being written' }),
   );
   await rename(inbox.at('clip.f140.m4a.part'), inbox.at('clip.f140.m4a'));
   await writeFile(inbox.at('clip.temp.mp4'), 'picture and sound');
   await eventually('it waits for the merge', () =>
-    expect(whys(inbox)).toEqual({ 'clip.f137.mp4': 'part of a download: "clip.temp.mp4" is still written' }),
+    expect(whys(inbox)).toEqual({ 'clip.f137.mp4': 'part of a download: "clip.temp.mp4" is still being written' }),
   );
   await unlink(inbox.at('clip.f137.mp4'));
   await unlink(inbox.at('clip.f140.m4a'));

@@ -64,7 +64,7 @@ describe('events of a folder', () => {
   });
 
   test.each([
-    [false, 'whether events arrive cannot be tested: no file can be written (EROFS)'],
+    [false, 'cannot test whether events arrive: no file can be written (EROFS)'],
     [true, 'read-only for dropcast (after_ready: keep)'],
   ])(
     'cannot be tested in a read-only folder; that dropcast only reads it is %o',

@@ -19,11 +19,11 @@ test('a hundred files that a full disk keeps out are one line, and one with thei
   const { rejections, said } = recorded();
   for (let turn = 0; turn < 7; turn += 1)
     for (let n = 0; n < 100; n += 1) rejections.rejected(`${n}.mp4`, 1_000, new Error('the disk is full'));
-  expect(said()).toMatchObject([['warn', expect.stringContaining('cannot be taken in'), { path: '0.mp4' }]]);
+  expect(said()).toMatchObject([['warn', expect.stringContaining('Cannot accept a file'), { path: '0.mp4' }]]);
   rejections.taken();
   rejections.taken();
   expect(said().slice(1)).toMatchObject([
-    ['info', 'Files are taken in again', { waited: 100, after: 'Error: the disk is full' }],
+    ['info', 'Accepting files again', { waited: 100, after: 'Error: the disk is full' }],
   ]);
 });
 

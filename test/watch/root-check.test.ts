@@ -97,7 +97,7 @@ describe('the directory at the path', () => {
   });
 
   test('says what happened', async () => {
-    expect(await whyAnother(share, under, missing)).toBe('nothing is mounted at /srv/share any more');
+    expect(await whyAnother(share, under, missing)).toBe('nothing is mounted at /srv/share now');
     expect(await whyAnother(share, { ...share, inode: '5', device: '60', mark: null }, missing)).toContain(
       'another file system',
     );

@@ -161,7 +161,7 @@ describe('a complete file', () => {
     await using inbox = await WatchedDirectory.create({ onComplete });
     for (let index = 0; index < 60; index += 1) await writeFile(inbox.at(`${index}.mp4`), 'x');
     await inbox.watcher.start();
-    await until(() => expect(inbox.watcher.settling().every(({ why }) => why === 'being taken in')).toBe(true));
+    await until(() => expect(inbox.watcher.settling().every(({ why }) => why === 'being accepted')).toBe(true));
     expect(running).toBe(16);
     release();
     await until(() => expect(inbox.completed).toHaveLength(60));
@@ -862,11 +862,11 @@ test('closed in the middle of looking at many files, it looks no more', async ()
   await using inbox = await WatchedDirectory.create({ clock, folder: { settleMs: 100 }, onComplete });
   await Promise.all(Array.from({ length: 500 }, (_, n) => writeFile(inbox.at(`${n}.mp4`), 'content')));
   await inbox.watcher.start();
-  await passUntil(clock, () => expect(inbox.watcher.settling().map(({ why }) => why)).toContain('being taken in'));
+  await passUntil(clock, () => expect(inbox.watcher.settling().map(({ why }) => why)).toContain('being accepted'));
   const closed = inbox.watcher[Symbol.asyncDispose]();
   closing.resolve();
   await closed;
-  // Those that were being taken in.
+  // Those that were being accepted.
   expect(inbox.completed.length).toBeLessThanOrEqual(16);
   expect(clock.timers).toBe(0);
 });

@@ -44,5 +44,5 @@ export function endsAt(end: bigint | number, size: number): Verdict {
 
 export const noLength: Verdict = flawed(
   'no length',
-  'the container states no length: the file is still being recorded, its recording broke off, or it was written through a pipe',
+  'the container states no length: the file is still being recorded, its recording was interrupted, or it was written through a pipe',
 );

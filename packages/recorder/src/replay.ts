@@ -97,7 +97,7 @@ class Script {
 
   #miss({ method, target }: Asked, atPlace: readonly RecordedExchange[], fitting: readonly RecordedExchange[]): string {
     const what = `${method} ${target}`;
-    if (fitting.length > 0) return `${what} was recorded ${fitting.length} times, and is asked for once more.`;
+    if (fitting.length > 0) return `${what} was recorded ${fitting.length} times, and was requested once more.`;
     const numbers = atPlace.map(({ number }) => number).join(', ');
     if (atPlace.length > 0) return `${what} was recorded (exchange ${numbers}), but with another body.`;
     const near = this.#exchanges.filter((exchange) => exchange.method === method).map((exchange) => exchange.target);

@@ -58,26 +58,26 @@ async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Pr
   else if (confirmed.waiting === 0) shell.stdout.write(`${wordsOf(confirmed)}\n`);
   if (confirmed.waiting === 0) return exitCodes.fine;
   throw new CommandError(
-    `${counted(confirmed.waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` says that all are`,
+    `${counted(confirmed.waiting, 'file')} must still be compared with the service: wait until \`dropcast adopt\` shows that all have been compared`,
     exitCodes.failed,
   );
 }
 
 function wordsOf({ adopted, uploading, unclear }: Confirmed): string {
   const left =
-    unclear === 0 ? '' : `; ${counted(unclear, 'file')} stay held: \`dropcast retry\` uploads one that you name`;
+    unclear === 0 ? '' : `; ${counted(unclear, 'file')} stay held: \`dropcast retry\` uploads the ones that you name`;
   return `Adopted ${counted(adopted, 'file')}; ${counted(uploading, 'file')} will be uploaded${left}.`;
 }
 
 const sections: Readonly<Record<Verdict, string>> = {
-  adopt: 'Hosted already: they would be adopted, and not uploaded',
-  upload: 'Not hosted: they would be uploaded',
-  unclear: 'Unclear: they would stay held; `dropcast retry PATH` uploads one',
+  adopt: 'Already hosted: would be adopted, not uploaded',
+  upload: 'Not hosted: would be uploaded',
+  unclear: 'Unclear: would stay held; `dropcast retry PATH` uploads one',
   waiting: 'Not compared yet',
 };
 
 function report({ comparing, files }: AdoptionView, shell: Shell): string {
-  if (files.length === 0) return 'No file waits to be adopted.\n';
+  if (files.length === 0) return 'No files to adopt.\n';
   const parts = Object.entries(sections).flatMap(([verdict, title]) => {
     const those = files.filter((file) => file.verdict === verdict);
     return those.length === 0 ? [] : [`${title} (${those.length})\n${tableOf(those, shell)}`];
@@ -85,7 +85,7 @@ function report({ comparing, files }: AdoptionView, shell: Shell): string {
   const isWhole = files.every(({ verdict }) => verdict !== 'waiting');
   const hint = isWhole
     ? 'Nothing is uploaded or created before you run `dropcast adopt --confirm`.'
-    : `${comparing === null ? 'They are compared while dropcast runs' : comparisonWords(comparing)}.`;
+    : `${comparing === null ? 'They are compared while dropcast is running' : comparisonWords(comparing)}.`;
   return `${parts.join('\n')}\n${hint}\n`;
 }
 

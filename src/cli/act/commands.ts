@@ -14,14 +14,14 @@ export function addActCommands({ shell, command, exit }: Registry): void {
       ),
     ),
   )
-    .summary('try files again that failed, are held, skipped or wait')
-    .option('--all', 'all failed, held and waiting files whose cause may be cured')
-    .option('--force', 'also files that a retry cannot cure, like damaged ones')
+    .summary('retry files that failed, are held, skipped or waiting')
+    .option('--all', 'all failed, held and waiting files that a retry may fix')
+    .option('--force', 'also files that a retry cannot fix, such as damaged ones')
     .option(
       '--to <channel>',
-      'send them to this channel, whatever their rules say; not files that have a video already',
+      'send them to this channel instead of the one in their rules; not possible for files that already have a video',
     )
-    .option('--plan', 'only say how many files it affects and what it costs')
+    .option('--plan', 'only show how many files it affects and what it costs')
     .action(async (names: string[], options: RetryOptions) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
@@ -29,40 +29,40 @@ export function addActCommands({ shell, command, exit }: Registry): void {
     json(
       command(
         'ignore [names...]',
-        'ignore files that wait, failed or are held: they are not uploaded until they change or you retry them',
+        'ignore files that failed, are held or waiting: they are not uploaded until they change or you retry them',
       ),
     ),
   )
-    .summary('leave unwanted files alone')
-    .option('--undo', 'stop ignoring them: they continue where they were')
-    .option('--plan', 'only say how many files it affects and what it costs')
+    .summary('ignore unwanted files')
+    .option('--undo', 'stop ignoring them: they continue where they left off')
+    .option('--plan', 'only show how many files it affects and what it costs')
     .action(async (names: string[], options: IgnoreOptions) =>
       exit(await (await import('./ignore.ts')).ignore(shell, names, options)),
     );
   json(
     command(
       'pause [folders...]',
-      'stop starting new work: what runs is finished, and videos that the service has are polled and published; survives a restart',
+      'stop starting new work: uploads in progress are finished, and videos already on the service are polled and published; survives a restart',
     ),
   )
     .summary('stop starting new work, in some folders or all')
     .option('--all', 'all folders')
-    .option('--until <time>', 'end it by itself, at a time of day like 18:00 or after a time like 2h')
+    .option('--until <time>', 'end the pause automatically, at a time of day like 18:00 or after a duration like 2h')
     .action(async (folders: string[], options: PauseOptions) =>
       exit(await (await import('./pause.ts')).pause(shell, folders, options)),
     );
   json(
     command(
       'resume [folder]',
-      'end the pause of a folder; or go on with a frozen folder: trust the directory that is at its path now, and take its missing files for gone',
+      'end the pause of a folder, or resume a frozen folder: trust the directory now at its path, and treat its missing files as gone',
     ),
   )
-    .summary('go on with a folder that is paused or frozen')
+    .summary('resume a folder that is paused or frozen')
     .option('--all', 'end every pause')
     .action(async (folder: string | undefined, options: Shared & { all?: boolean }) =>
       exit(await (await import('./resume.ts')).resume(shell, folder, options)),
     );
-  json(command('publish <feeds...>', 'publish feeds now, each with one request for all that waits for it'))
+  json(command('publish <feeds...>', 'publish feeds now, each with one request for everything that waits for it'))
     .summary('publish feeds now')
     .action(async (feeds: string[], options: Shared) =>
       exit(await (await import('./publish.ts')).publish(shell, feeds, options)),

@@ -50,7 +50,7 @@ export function ignoreLines(result: IgnoreResult, isUndone: boolean): readonly s
   const which = counted(files, 'file');
   if (planned)
     lines.push(`${which} would ${isUndone ? 'no longer be ignored' : 'be ignored'}, with ${costWords(result)}.`);
-  else if (files === 0) lines.push(isUndone ? 'Nothing was taken back.' : 'Nothing to ignore.');
+  else if (files === 0) lines.push(isUndone ? 'No ignored files match.' : 'Nothing to ignore.');
   else
     lines.push(
       `${which} ${files === 1 ? 'is' : 'are'} ${isUndone ? 'no longer ignored' : 'ignored'}: ${escapeControls(someNames(examples, files))}.`,
@@ -59,7 +59,7 @@ export function ignoreLines(result: IgnoreResult, isUndone: boolean): readonly s
     lines.push(`${counted(records, 'record')} without bytes will be deleted on the service in a minute or more.`);
   for (const { folder, key, pattern } of excludes)
     lines.push(
-      `To ignore the next ones too, add to ${key} (${escapeControls(folder)}) in the configuration:`,
+      `To ignore future ones too, add to ${key} (${escapeControls(folder)}) in the configuration:`,
       `    exclude: ["${escapeControls(pattern)}"]`,
     );
   return lines;

@@ -15,11 +15,11 @@ export function addRareCommands({ shell, command, exit }: Registry): void {
   json(
     command(
       'adopt [folder]',
-      'list the files that lay in a folder before dropcast watched it, and which of them are on the service; with a folder that is frozen because the ledger was restored from an older copy: record its files as uploaded',
+      'list the files that were in a folder before dropcast watched it, and which of them are on the service; for a folder frozen because the ledger was restored from an older copy: record its files as uploaded',
     ),
   )
     .summary('compare an archive with the videos of the service')
-    .option('--confirm', 'adopt those that are on the service without an upload, and upload the others')
+    .option('--confirm', 'adopt the files that are on the service without uploading them, and upload the rest')
     .action(async (folder: string | undefined, options: AdoptOptions) =>
       exit(await (await import('./adopt.ts')).adopt(shell, options, folder)),
     );
@@ -27,13 +27,17 @@ export function addRareCommands({ shell, command, exit }: Registry): void {
     json(
       command(
         'reapply [names...]',
-        'apply the current rules to files that were sent already: show which titles, descriptions, tags and feeds change, and what that costs; no channel changes',
+        'apply the current rules to files that were already sent: show which titles, descriptions, tags and feeds change, and what that costs; channels never change',
       ),
     ),
   )
-    .summary('apply changed rules to files that were sent already')
+    .summary('apply changed rules to files that were already sent')
     .option('--yes', 'do it')
-    .addOption(new Option('--plan', 'say what changes and what it costs, and do nothing (default)').conflicts('yes'))
+    .addOption(
+      new Option('--plan', 'show what would change and what it would cost, and change nothing (default)').conflicts(
+        'yes',
+      ),
+    )
     .action(async (names: string[], options: ReapplyOptions) =>
       exit(await (await import('./reapply.ts')).reapply(shell, names, options)),
     );

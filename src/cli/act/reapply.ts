@@ -39,7 +39,7 @@ function linesOf(result: ReapplyResult): readonly string[] {
   const { changes, files, planned, patches, publishes, same } = result;
   const lines = changes.slice(0, mostShown).flatMap(changeLines);
   if (files > mostShown) lines.push(`… and ${counted(files - Math.min(mostShown, changes.length), 'more file')}`);
-  if (same > 0) lines.push(`${counted(same, 'file')}: already as the rules say.`);
+  if (same > 0) lines.push(`${counted(same, 'file')}: already match the rules.`);
   if (files === 0) return [...lines, 'Nothing to change.'];
   const feeds = publishes.length === 0 ? '' : `, then ${publishes.join(', ')} published again`;
   const cost = `new metadata for ${counted(patches, 'video')}${feeds}: ${costWords(result)}`;

@@ -27,7 +27,7 @@ export interface ResumeOptions {
  */
 export async function resume(shell: Shell, name: string | undefined, options: ResumeOptions): Promise<number> {
   if ((name !== undefined) === (options.all === true))
-    throw new CommandError('name the folder to go on with, or pass --all to end every pause', exitCodes.usage);
+    throw new CommandError('name the folder to resume, or pass --all to end every pause', exitCodes.usage);
   const place = await requireDaemonPlace(shell, options.config);
   const folder = name === undefined ? null : resolve(shell.cwd, name);
   const wanted: ResumeWanted = { folder, by: userName(shell) };
@@ -61,7 +61,7 @@ async function noteInLedger(
     await ledger.dropPause(pause.folder, eventRow(hostName, event, Date.now()));
   }
   if (folder === null)
-    return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'The next start begins all files' };
+    return { ok: true, what: paused.length === 0 ? 'Nothing was paused' : 'All folders resume at the next start' };
   if (paused.length > 0) return { ok: true, what: `${folder} is no longer paused` };
   return answerInLedger({ folders }, ledger, { folder, isAdopted: false });
 }

@@ -32,7 +32,7 @@ export async function suspects(shell: Shell, { config: path, json, dismiss }: Su
     ledger === null ? Promise.resolve({ v: 1, suspects: [] }) : suspectsOf(ledger, null),
   );
   if (json === true) printJson(view, shell.stdout);
-  else shell.stdout.write(view.suspects.length === 0 ? 'No record is left empty.\n' : tableOf(view, shell));
+  else shell.stdout.write(view.suspects.length === 0 ? 'No records are empty.\n' : tableOf(view, shell));
   return exitCodes.fine;
 }
 

@@ -36,7 +36,7 @@ function addChannelCommands(channels: Command, { shell, command, run }: Registry
   })
     .option('--name <text>', 'new name')
     .option('--description <text>', 'new description')
-    .option('--player-settings <json>', 'new default player settings, replacing all: JSON, or @FILE')
+    .option('--player-settings <json>', 'new default player settings, as JSON or @FILE; replaces all of them')
     .action(async (id: string, options: Shared & UpdateChannelOptions) => {
       const { channelChanges, updateChannel } = await import('./channels.ts');
       const changes = await channelChanges(shell, options);

@@ -44,5 +44,5 @@ export async function follow({ shell, client }: Session, id: string, onStatus: O
 function whyOf({ reason, ms, error }: WaitNote): string | null {
   if (reason === 'not ready') return null;
   const what = reason === 'rate limited' ? 'rate limited' : (error?.message ?? 'the service does not answer');
-  return `${what}; asks again in ${formatDuration(ms)}`;
+  return `${what}; checking again in ${formatDuration(ms)}`;
 }

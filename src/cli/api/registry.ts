@@ -30,7 +30,7 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
         'address of the service, instead of a configuration (default: $DROPCAST_BASE_URL); the key is then $DROPCAST_API_KEY',
       ),
     )
-    .addOption(where('--ca <file>', 'further certificates (PEM) to trust'))
+    .addOption(where('--ca <file>', 'additional certificates (PEM) to trust'))
     .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${BUDGET}`);
 
 /** api-spec section 8. */

@@ -58,7 +58,7 @@ function leftBy(error: unknown, id: string | null): string {
     const name = escapeControls(id);
     return `; the record ${name} remains, perhaps without its file: check it with \`dropcast videos get ${name}\`, remove it with \`dropcast videos delete ${name}\``;
   }
-  return isInDoubt(error) ? '; it may have created a record nevertheless: see `dropcast videos list`' : '';
+  return isInDoubt(error) ? '; it may still have created a record: see `dropcast videos list`' : '';
 }
 
 /** Whether the service may have carried out the request, although no usable answer came back. */

@@ -19,7 +19,7 @@ import type { CheckedConfig } from '../read-config.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** `dropcast check`: reports every problem of configuration, folders, state and key at once. */
+/** `dropcast check`: reports every problem with the configuration, folders, state and key at once. */
 export async function check(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },

@@ -3,8 +3,8 @@ import type { Registry, Shared } from '../registry.ts';
 
 /** Commands that check, preview and apply a configuration. */
 export function addConfigCommands({ shell, command, exit }: Registry): void {
-  json(command('check', 'report every problem of the configuration, folders, state and key'))
-    .summary('report problems of configuration, folders, state, key')
+  json(command('check', 'report every problem with the configuration, folders, state and key'))
+    .summary('report problems with configuration, folders, state, key')
     .option('--online', 'also check key, channels and feeds with the service')
     .action(async (options: Shared & { online?: boolean }) =>
       exit(await (await import('./check.ts')).check(shell, options)),
@@ -15,7 +15,7 @@ export function addConfigCommands({ shell, command, exit }: Registry): void {
   json(
     command(
       'plan [path]',
-      'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when all is done; sends and writes nothing',
+      'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when everything would be done; sends and writes nothing',
     ),
   )
     .summary('show what would be uploaded; sends nothing')

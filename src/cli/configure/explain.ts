@@ -73,7 +73,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
     v: 1,
     path,
     folder: router.folder.path,
-    on_disk: isBroken ? 'there, but dropcast cannot open it' : onDisk(stats),
+    on_disk: isBroken ? 'exists, but dropcast cannot open it' : onDisk(stats),
     left_alone: isBroken
       ? `${BROKEN_NAME}: rename it`
       : stats?.isFile() === false

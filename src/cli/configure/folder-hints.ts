@@ -80,13 +80,13 @@ function whatIsNotMounted(path: string, { fstab, mountinfo }: WatchingMachine): 
 }
 
 function notMounted(path: string, point: string): string {
-  return `${path} is on ${point}, which is in /etc/fstab and not mounted: \`sudo mount ${shellWord(point)}\`, or dropcast watches what lies below it`;
+  return `${path} is on ${point}, which is in /etc/fstab but not mounted: \`sudo mount ${shellWord(point)}\`, otherwise dropcast watches the directory under the mount point`;
 }
 
 function onShare({ path, watch }: FolderConfig, share: string): string {
-  const events = `${path} is on ${share}, where events tell only what this machine does`;
+  const events = `${path} is on ${share}, where events report only changes made on this machine`;
   if (watch === 'native')
-    return `${events}: files from elsewhere are found only at each rescan; set watch: auto to scan it every 5 s`;
+    return `${events}: files from other machines are found only at each rescan; set watch: auto to scan it every 5 s`;
   return `${events}: dropcast scans it every 5 s, and a file has to stay unchanged for 10 s longer`;
 }
 

@@ -100,13 +100,13 @@ function describe(view: PlanView, shell: Shell): string {
     ruleTable(view, shell),
     ...view.folders.map((folder) => folderLine(folder, shell)),
     section(
-      `${amount(view.duplicates)} would be skipped, because the same content is uploaded or goes first:`,
+      `${amount(view.duplicates)} would be skipped, because the same content is already uploaded or goes first:`,
       view.duplicates.list.map(({ path, of }) => `${shortPath(path, shell)} is ${shortPath(of, shell)}`),
     ),
     possible(view),
     view.left.files === 0 ? '' : `${amount(view.left)} were there before and would be left alone (existing).`,
     section(`${counted(view.held.length, 'file')} would be held:`, words(view.held, shell)),
-    section(`${counted(view.unfinished.length, 'file')} cannot be taken in yet:`, words(view.unfinished, shell)),
+    section(`${counted(view.unfinished.length, 'file')} cannot be accepted yet:`, words(view.unfinished, shell)),
     section(`${counted(view.refused.length, 'path')} would be left alone:`, words(view.refused, shell)),
     'Nothing was sent, and nothing was written.',
   ];
@@ -121,7 +121,7 @@ function headline(view: PlanView): string {
   const limit = limitSentence(view);
   const done =
     doneAt === null
-      ? 'How fast files are sent is not known yet, so neither is when they are done'
+      ? 'The upload speed is not known yet, so there is no estimate of when everything is done'
       : `Done at about ${clockTime(doneAt, Date.now())}`;
   return [
     `${amount(upload)} to upload${links}${waiting}.`,
@@ -140,7 +140,7 @@ function requestWords({ create, publish, amend, ask }: PlanView['requests']): st
     [create, 'to create videos'],
     [publish, 'to publish feeds'],
     [amend, 'to change videos'],
-    [ask, 'to ask how far they are'],
+    [ask, 'to check their progress'],
   ];
   return words.flatMap(([n, what]) => (n === 0 ? [] : [`${n} ${what}`])).join(', ');
 }
@@ -172,12 +172,12 @@ function folderLine(folder: PlanView['folders'][number], shell: Shell): string {
   const path = escapeControls(shortPath(folder.path, shell));
   return folder.why === null
     ? `Folder ${path}: ${folder.files === 0 ? 'nothing new' : amount(folder)}`
-    : `Folder ${path} was not looked at: ${escapeControls(folder.why)}`;
+    : `Folder ${path} was not checked: ${escapeControls(folder.why)}`;
 }
 
 function possible({ possible_duplicates: same }: PlanView): string {
   if (same.files === 0) return '';
-  return `${amount(same)} of these have the size of another file: without --no-hash they are read and compared.`;
+  return `${amount(same)} of these have the same size as another file: without --no-hash, dropcast reads and compares them.`;
 }
 
 function words(list: PlanView['held'], shell: Shell): readonly string[] {

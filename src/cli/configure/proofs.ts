@@ -29,7 +29,7 @@ export async function proofsOf(
     checksumsWords({ folder, path: file.path }, sentSha256),
   ]);
   return {
-    writer: writer === null ? 'none is seen' : `process ${writer.pid} (${writer.command}) has it open for writing`,
+    writer: writer === null ? 'none seen' : `process ${writer.pid} (${writer.command}) has it open for writing`,
     container:
       bytes.is === 'flawed'
         ? bytes.flaw
@@ -45,7 +45,7 @@ export async function proofsOf(
 
 async function markerWords(router: FolderRouter, path: string): Promise<string> {
   const marker = router.markerOf(path);
-  if (marker === null) return 'none is wanted';
+  if (marker === null) return 'none required';
   const entry = await lookAtMarker(router.folder.path, marker);
   const name = posix.basename(marker);
   return entry.is === 'file' ? `${name} is there` : `${name} is missing: the sender makes it once the file is complete`;
@@ -60,5 +60,5 @@ async function checksumsWords(file: { readonly folder: string; readonly path: st
 function checksumWords({ algorithm, digest, from }: Checksum, sentSha256: string | null): string {
   const where = `${algorithm.toUpperCase()} in ${from.path}`;
   if (algorithm !== 'sha256' || sentSha256 === null) return `${where}, compared before the last part is sent`;
-  return `${where}, ${digest === sentSha256 ? 'equal to what was sent' : 'other than what was sent'}`;
+  return `${where}, ${digest === sentSha256 ? 'same as what was sent' : 'not what was sent'}`;
 }

@@ -85,7 +85,7 @@ async function reloadConfig(
     return { ok: true, problems: warnings, config: file, plan };
   }
   await daemon.reload(config, names);
-  daemon.news.add(newsOf('info', 'The configuration was loaded again'));
+  daemon.news.add(newsOf('info', 'Configuration reloaded'));
   await daemon.news.kept();
   logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));

@@ -8,14 +8,14 @@ import type { Shell } from '../shell.ts';
 export function planText({ folders, waiting, sent }: ReloadPlan, shell: Shell): string {
   const lines = folders.map(({ path, becomes }) => `${escapeControls(path)} ${folderWords[becomes]}.`);
   const head = [
-    `A reload changes ${counted(waiting.files, 'file')} of which nothing was sent yet.`,
+    `A reload changes ${counted(waiting.files, 'file')} that have not been sent yet.`,
     ...(waiting.files > 0 ? [table(waiting.changes, shell)] : []),
     sent.files === 0
-      ? 'The new rules change no metadata of files that have a video.'
-      : `${counted(sent.files, 'file')} with a video would get other metadata by the new rules; a reload does not change them. ` +
+      ? 'The new rules do not change the metadata of files that have a video.'
+      : `${counted(sent.files, 'file')} with a video would get different metadata under the new rules; a reload does not change them. ` +
         `Applying the rules to them costs ${counted(sent.requests, 'request')}.`,
     ...(sent.files > 0 ? [table(sent.changes, shell)] : []),
-    ...(sent.left > 0 ? [`${counted(sent.left, 'older file')} not looked at.`] : []),
+    ...(sent.left > 0 ? [`${counted(sent.left, 'older file')} not checked.`] : []),
     'Nothing was changed.',
   ];
   return `${[...lines, ...head].join('\n')}\n`;

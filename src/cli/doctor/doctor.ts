@@ -88,7 +88,7 @@ export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell
   if (closed === 0) return isWell ? ['No problems found.'] : [];
   const made = results.filter(({ skipped }) => skipped === null).length;
   const more = `${closed} more ${closed === 1 ? 'needs' : 'need'} sudo.`;
-  return isWell ? [`No problems in the ${counted(made, 'check')} that you may make; ${more}`] : [more];
+  return isWell ? [`No problems in the ${counted(made, 'check')} that you may run; ${more}`] : [more];
 }
 
 function resultJson({ name, findings, skipped }: CheckResult) {

@@ -19,7 +19,7 @@ export function addLookCommands({ shell, command, exit }: Registry): void {
     .action(async (options: Shared & { all?: boolean }) =>
       exit(await (await import('./status.ts')).status(shell, options)),
     );
-  json(command('top', 'show live what is on its way, what limits it, and what needs you; q quits'))
+  json(command('top', 'show live what is in progress, what limits it, and what needs you; q quits'))
     .summary('show live what is happening')
     .option('--once', 'print it once, as `dropcast status` does')
     .addOption(

@@ -73,7 +73,7 @@ export function lineOf({ at, file, message, next, state, id }: FailureRecord, no
 }
 
 function nextWords({ next, state, id }: Pick<FailureRecord, 'next' | 'state' | 'id'>, now: number): string {
-  const [, time] = /^tried again not before (\S+)$/.exec(next) ?? [];
+  const [, time] = /^next try not before (\S+)$/.exec(next) ?? [];
   if (time !== undefined && !Number.isNaN(Date.parse(time))) return `next try at ${clockTime(Date.parse(time), now)}`;
   if (state === 'failed' || state === 'held') return `needs you: dropcast show ${id}`;
   return next === 'tried again' ? 'tried again soon' : next;

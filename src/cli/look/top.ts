@@ -163,7 +163,7 @@ class Screen {
   #foot(width: number, colour: boolean): string {
     const now = Date.now();
     if (this.#awaySince === null) return paint('dim', cutEnd('q quits, arrows scroll', width), colour);
-    const words = `The daemon is gone since ${clockTime(this.#awaySince, now)}; this is what it said last. Waiting for it to come back.`;
+    const words = `The daemon has been gone since ${clockTime(this.#awaySince, now)}; this is its last status. Waiting for it to come back.`;
     return paint('red', cutEnd(words, width), colour);
   }
 }

@@ -3,11 +3,11 @@ import type { Shell } from '../shell.ts';
 
 /** `dropcast notify …`: the recipients of notifications. */
 export function addNotifyCommands(program: Command, shell: Shell, exit: (code: number) => void): void {
-  const notify = program.command('notify').description('try the targets of notifications');
+  const notify = program.command('notify').description('test the notification targets');
   notify
     .command('test [target]')
     .description(
-      'send a test message to every target of notify, or to the one of this name, and print what each answers',
+      'send a test message to every notify target, or to the one with this name, and print what each answers',
     )
     .summary('send a test message to every target')
     .option('-c, --config <path>', 'configuration file')

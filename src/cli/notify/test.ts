@@ -50,6 +50,6 @@ function lineOf({ name, type, place, ok, answer }: NotifyTested['targets'][numbe
 
 function nobody(target: string | null): CommandError {
   return target === null
-    ? new CommandError('nobody is told anything: the configuration has no notify', exitCodes.failed)
-    : new CommandError(`no target of notify is called "${target}"`, exitCodes.usage);
+    ? new CommandError('no notifications are sent: the configuration has no notify', exitCodes.failed)
+    : new CommandError(`no notify target is called "${target}"`, exitCodes.usage);
 }

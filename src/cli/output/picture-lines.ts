@@ -123,7 +123,7 @@ function stages({ stages: all, retrying, at }: Picture, width: number): readonly
       ? []
       : [
           {
-            text: `${formatCount(retrying.files)} of them ${retrying.files === 1 ? 'waits' : 'wait'} for another try${next}`,
+            text: `${formatCount(retrying.files)} of them ${retrying.files === 1 ? 'waits' : 'wait'} for a retry${next}`,
           },
         ]),
   ]);
@@ -157,7 +157,7 @@ function needsYou(
   const alone = needing.filter(({ cause }) => !shared.some(({ key }) => key === cause));
   const rest = files - shared.reduce((sum, cause) => sum + cause.files, 0) - alone.length;
   const hints = ['Details: `dropcast show ID`. Try again: `dropcast retry ID`.'];
-  if (shared.length > 0) hints.unshift('Each of them: `dropcast status --all`.');
+  if (shared.length > 0) hints.unshift('List them all: `dropcast status --all`.');
   return section(
     [
       ...shared.flatMap((cause) => causeLines(cause, at)).map(attention),
@@ -324,7 +324,7 @@ function expectations({ expectations: all, at }: Picture): readonly Line[] {
 function notes({ adoption: { files, compared, comparing }, deletions, suspects, at }: Picture): readonly Line[] {
   const next =
     compared === files
-      ? '`dropcast adopt` says which the service has already'
+      ? '`dropcast adopt` shows which of them the service already has'
       : comparing === null
         ? 'not compared with the service yet'
         : comparisonWords(comparing);
@@ -357,7 +357,7 @@ export function accountsLine(accounts: Accounts): string | null {
     [sidecars, sidecars === 1 ? 'sidecar' : 'sidecars'],
     [ignored, 'ignored'],
     [refused, 'refused'],
-    [unaccounted, 'in no state: a fault of dropcast, please report it'],
+    [unaccounted, 'in no state: a bug in dropcast, please report it'],
   ];
   const shown = parts.filter(([count]) => count !== 0).map(([count, what]) => `${count} ${what}`);
   return `${seen} ${seen === 1 ? 'path' : 'paths'} = ${shown.join(' + ')}`;

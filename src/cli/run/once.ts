@@ -57,8 +57,8 @@ export async function once(
   const { files: left } = adoption;
   if (left > 0)
     shell.stderr.write(
-      `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
-        'Run `dropcast adopt --confirm`, and then this again.\n',
+      `${left} of these were in their folders before: \`dropcast adopt\` lists which of them the service already has. ` +
+        'Run `dropcast adopt --confirm`, then run this again.\n',
     );
   if (waits.length > 0)
     throw new CommandError(

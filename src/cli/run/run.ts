@@ -32,7 +32,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
   const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
-    if (await traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
+    if (await traceFiles(daemon, await packageVersion())) logger.info('OpenTelemetry traces each file');
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openPage(daemon, logger, stack);
     const ports = {

@@ -122,7 +122,7 @@ async function withChannel(
     if (now.channels.length > 0) return now;
     if (questions === null) throw new CommandError(`${none}, then run this again`, exitCodes.failed);
     questions.object(none);
-    if (!(await questions.confirm('Is it created?'))) throw new InterruptedError();
+    if (!(await questions.confirm('Have you created it?'))) throw new InterruptedError();
     const again = await look();
     if (again.ok) now = again.value;
     else questions.object(again.why);

@@ -64,7 +64,7 @@ async function whyClosed(
   if (!isThere) return `${path} cannot be created in ${nearest}: permission denied`;
   if (isOpenToService === undefined) return `${path} cannot be read by you`;
   if (await isOpenToService(path)) return null;
-  return `${path} cannot be read by root, nor by the service: open it to the user of the service, on the server of the share`;
+  return `${path} can be read neither by root nor by the service: grant the service user access on the file server`;
 }
 
 /** Less space cannot hold a video. */

@@ -18,7 +18,7 @@ export function addSetupCommands(
     program
       .command('setup')
       .description(
-        'set up the installed service, as root: asks for address, key, folder and channel, writes configuration, key, permissions and drop-in, starts the service, and waits until it is ready; run again, it continues where it stopped',
+        'set up the installed service, as root: asks for address, key, folder and channel, writes configuration, key, permissions and drop-in, starts the service, and waits until it is ready; when run again, it continues where it stopped',
       )
       .summary('set up the installed service; asks, or takes flags'),
   )
@@ -38,7 +38,7 @@ export function addSetupCommands(
   program
     .command('doctor')
     .description(
-      'look for everything that is wrong with this installation or will be: configuration, unit, permissions, disks, clock, key, ledger; each finding names the command that fixes it',
+      'find everything that is wrong with this installation or soon will be: configuration, unit, permissions, disks, clock, key, ledger; each finding names the command that fixes it',
     )
     .summary('find what is wrong, with the command that fixes it')
     .option('-c, --config <path>', 'configuration file')
@@ -62,5 +62,5 @@ function withAnswers(command: Command): Command {
     .option('--feed <id>', 'feed to publish with each video; repeatable', collect)
     .option('-y, --yes', 'do not ask: accept changes of permissions, and skip optional steps')
     .option('--plan', 'show what would be written, and change nothing')
-    .option('--force', 'replace an existing configuration or key; an earlier configuration is kept beside it');
+    .option('--force', 'replace an existing configuration or key; an earlier configuration is kept next to it');
 }

@@ -23,7 +23,7 @@ async function lineOf(file: NewFile, isForced: boolean): Promise<readonly string
   const how = isForced
     ? file.isSecret === true
       ? ''
-      : ', and keep the earlier one beside it'
+      : ', and keep the earlier one next to it'
     : ', but only with --force';
   return [`${name}: would replace ${file.path}${how}`, ...effect.difference.map((line) => `  ${line}`)];
 }

@@ -39,7 +39,7 @@ export async function beforeWriting<T>(work: () => Promise<T>, goOn: () => strin
     return await work();
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    const message = `stopped before anything was written; to go on: ${goOn()}`;
+    const message = `stopped before anything was written; to continue: ${goOn()}`;
     throw new CommandError(message, exitCodes.failed, { cause: error });
   }
 }

@@ -48,7 +48,7 @@ export async function checkAddress(text: string, signal: AbortSignal, timeoutMs 
 
 /** A service that is temporarily down may still be the right one. */
 function whatItIs(error: ServiceError): string {
-  return isPassing(error) ? 'cannot be checked' : 'does not answer as the API of a video service';
+  return isPassing(error) ? 'cannot be checked' : 'does not answer like the API of a video service';
 }
 
 /** Whether the service accepts a key, and what the key may use. Two requests. */
@@ -90,8 +90,9 @@ function why(error: ServiceError): string {
   // Some services end their messages with a full stop.
   const message = escapeControls(error.message).replace(/\.$/, '');
   if (error instanceof NotFoundError) return `the service ${notTheApi}`;
-  if (error instanceof RateLimitedError) return `the service asks for a pause (429); try again ${pause(error)}`;
-  if (status !== undefined && status >= 500) return `the service has a problem of its own (${status}); try again later`;
+  if (error instanceof RateLimitedError)
+    return `the service is rate limiting requests (429); try again ${pause(error)}`;
+  if (status !== undefined && status >= 500) return `the service has an internal problem (${status}); try again later`;
   if (isPassing(error)) return `${message}; check the address, or try again later`;
   return message;
 }

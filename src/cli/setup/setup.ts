@@ -87,7 +87,7 @@ export function nextLines(of: {
   readonly named: string;
 }): readonly string[] {
   const { path, group, named } = of;
-  const looks = group === SERVICE_USER ? ', and look at dropcast' : '';
+  const looks = group === SERVICE_USER ? ', and view its status' : '';
   return [
     ...(group === null
       ? []
@@ -126,7 +126,7 @@ async function requireMachine(service: InstalledService): Promise<void> {
     );
   if (!(await unitState(`${service.name}.service`)).isLoaded)
     throw new CommandError(
-      `there is no unit ${service.name}.service on this machine: install the package of dropcast first (docs/install.md)`,
+      `there is no unit ${service.name}.service on this machine: install the dropcast package first (docs/install.md)`,
       exitCodes.failed,
     );
 }

@@ -83,7 +83,7 @@ function requireTaken(folder: FolderConfig, name: string): ClipFiles {
   const router = createRouter(folder);
   const [video, sidecar] = [`${name}.mp4`, `${name}.yaml`];
   if (router.accepts(video) !== 'media' || router.accepts(sidecar) !== 'sidecar') {
-    const message = `${folder.path} takes no ${video} with its sidecar ${sidecar}: its include and exclude decide`;
+    const message = `${folder.path} takes no ${video} with its sidecar ${sidecar}: check its include and exclude`;
     throw new CommandError(`cannot drop a test clip: ${message}`, exitCodes.failed);
   }
   const marker = router.markerOf(video);

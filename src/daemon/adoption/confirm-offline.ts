@@ -25,8 +25,7 @@ export async function confirmOffline({ stateDir, file }: Pick<Config, 'stateDir'
   return await confirmAdoption(ledger, async (id, event) => {
     const isChanged = await rows.claim(id, async (row) => {
       const { facts } = row;
-      const note =
-        event.type === 'ADOPTED' ? `the service has it already: video ${event.videoId}` : 'uploaded: confirmed';
+      const note = event.type === 'ADOPTED' ? `already on the service: video ${event.videoId}` : 'uploaded: confirmed';
       return (await row.write(decide(stateOf(facts), { facts, policy }, event).facts, note)) !== facts;
     });
     return isChanged === true ? 'applied' : 'ignored';

@@ -56,11 +56,11 @@ export async function forget(fleet: Fleet | null, { name }: { readonly name: str
       return {
         v: 1,
         ok: true,
-        what: `${name} is forgotten; it is back in the list as soon as it runs again`,
+        what: `${name} was removed from the list; it reappears as soon as it runs again`,
         host: null,
       };
     case 'running':
-      return refused(`${name} runs: stop it first, and repeat this 15 s later if it was killed`);
+      return refused(`${name} is running: stop it first; if it was killed, repeat this 15 s later`);
     default:
       return refused(unknownWords(fleet, name));
   }
@@ -74,14 +74,14 @@ export function drainWords({ name, state, working }: HostView): string {
     case 'draining':
       return `${name} is draining: ${working === 1 ? '1 file' : `${working} files`} under way will be finished, nothing new starts`;
     default:
-      return `${name} is ${state}: it takes up nothing when it runs again`;
+      return `${name} is ${state}: it takes no new work when it runs again`;
   }
 }
 
 const noneTakes =
-  'No host takes up files now: all of them wait until one is started or `dropcast hosts drain --undo` is given';
+  'No host takes files now: all files wait until a host is started or `dropcast hosts drain --undo` is run';
 
-const aloneWords = 'this is a single host: its ledger is in its state directory, and no other host has it';
+const aloneWords = 'this is a single host: its ledger is in its state directory, and no other host shares it';
 
 function unknownWords(fleet: Fleet, name: string): string {
   const names = fleet.known().map((host) => host.name);

@@ -114,7 +114,7 @@ function takeBack({ conductor, folders, fleet }: Daemon, patience: Patience): Ac
     const applied = await patience.during(folder, (isOver) => conductor.interrupt(id, { type: 'UNIGNORE' }, isOver));
     if (applied === 'applied') return null;
     if (applied === 'busy') return heldWords(fleet, id);
-    return plan === null ? 'no rule takes it: add one, then repeat this' : 'its state has just changed';
+    return plan === null ? 'no rule matches it: add one, then repeat this' : 'its state has just changed';
   };
 }
 

@@ -80,7 +80,7 @@ function publishedElsewhere({ fleet, turn }: Daemon): Pick<PublishedFeed, 'is' |
   if (fleet === null || turn.signal() !== null) return null;
   const host = withTurn(fleet);
   if (host !== null) return { is: 'elsewhere', why: `${host} publishes it now, as it does for all hosts` };
-  return { is: 'later', why: 'no host does that at the moment; the first one that takes up files publishes it' };
+  return { is: 'later', why: 'no host does that at the moment; the first one that takes files again publishes it' };
 }
 
 function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {

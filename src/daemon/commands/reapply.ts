@@ -151,13 +151,13 @@ export async function asksAgain(
 async function whereTo(routers: ReadonlyMap<string, FolderRouter>, facts: Facts) {
   const { folder, path, version, disposal, plan } = facts;
   if (!states.includes(stateOf(facts))) return `${stageOf(facts, false)}: the rules apply when it is tried again`;
-  if (disposal === 'moved') return 'moved after it was done: its rule goes by the path that it had before';
+  if (disposal === 'moved') return 'moved after it was done: its rule depends on its earlier path';
   if (disposal === 'deleted' && plan?.sidecar !== undefined)
-    return 'its sidecar was deleted with it, and said a part of it';
+    return 'its sidecar was deleted with it, and set part of its metadata';
   const router = routers.get(folder);
-  if (router === undefined) return 'its folder is not in the configuration any more';
+  if (router === undefined) return 'its folder is no longer in the configuration';
   if (plan?.sidecar !== undefined && (await routeOf(router, facts)) === null)
-    return 'it is not there any more, and a part of what it has came from its sidecar';
+    return 'it is gone, and part of its metadata came from its sidecar';
   return router.route(path, version);
 }
 

@@ -133,7 +133,7 @@ function whyNotElsewhere(facts: Facts): string | null {
     return 'only files that failed, are held or wait for a channel can be sent to another channel';
   if (videoId !== null)
     return `it has video ${videoId} in channel ${plan?.channel ?? ''} already, and the service cannot move a video: delete it there first`;
-  return plan === null ? 'no rule takes it: add a rule with that channel' : null;
+  return plan === null ? 'no rule matches it: add a rule with that channel' : null;
 }
 
 interface How {
@@ -195,7 +195,7 @@ function whyLeft(facts: Facts, force: boolean): string | null {
   const rule = retryRule(facts.lastFailure);
   if (rule.takes === 'none') return rule.because;
   if (isWithoutPlan(facts))
-    return 'no rule takes them, or their sidecar is broken: they continue automatically once that is fixed';
+    return 'no rule matches them, or their sidecar is broken: they continue automatically once that is fixed';
   if (rule.takes === 'any' || force) return null;
   return `${rule.because}; ${rule.takes === 'named' ? 'name one to retry it' : '--force uploads them as they are'}`;
 }

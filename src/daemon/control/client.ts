@@ -107,7 +107,7 @@ function exchange(
         });
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
         answer.on('error', (error) =>
-          reject(new ControlError('the daemon ended while it answered: try again', { cause: error })),
+          reject(new ControlError('the daemon stopped while it answered: try again', { cause: error })),
         );
       },
     );
@@ -127,7 +127,7 @@ function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (notListening.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return new NotAllowedError(
-      `permission denied for ${socketPath}: only root and the daemon's user may give commands, and members of its group may look; run this with sudo`,
+      `permission denied for ${socketPath}: only root and the daemon's user may run commands, and members of its group may only look; run this with sudo`,
       {
         cause: error,
       },

@@ -73,7 +73,7 @@ export function readRoutes(
   app.onError((error, context) => refuse(context, 500, error.message));
   app.notFound((context) =>
     context.req.method === 'GET'
-      ? refuse(context, 404, 'this daemon does not know the command: it is another version; restart it')
+      ? refuse(context, 404, 'this daemon does not know the command because it runs another version; restart it')
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   const now = (context: Context): Promise<LivePicture> =>

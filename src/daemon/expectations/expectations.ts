@@ -118,7 +118,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
     if (!isKnown && facts.afterReady.kind === 'move')
       ledger
         .countFile(each.key, facts.id, facts.discoveredAt)
-        .catch((error: unknown) => logger.debug('An expected file is not remembered', { file: facts.id, err: error }));
+        .catch((error: unknown) => logger.debug('Cannot save an expected file', { file: facts.id, err: error }));
   };
 
   const onEvent = (event: DropcastEvent): void => {
@@ -134,7 +134,7 @@ export function createExpectations(world: ExpectationsWorld): Expectations {
   const refreshOnce = (): Promise<void> =>
     (running ??= refresh()
       // The ledger refuses at present, as with a full disk.
-      .catch((error: unknown) => logger.debug('Expectations are not read', { err: error }))
+      .catch((error: unknown) => logger.debug('Cannot read expectations', { err: error }))
       .finally(() => {
         running = null;
       }));

@@ -78,7 +78,7 @@ export function newsText(head: object, lines: readonly NewsLine[]): Response {
 function leftOut(before: Missed | null, { seq, at }: NewsLine): Missed {
   const missed = (before?.missed ?? 0) + 1;
   const lines = missed === 1 ? 'A line was' : `${missed} lines were`;
-  const text = `${lines} left out: this reader is slower than the news`;
+  const text = `${lines} skipped: this reader is too slow for the events`;
   return {
     v: 1,
     seq,

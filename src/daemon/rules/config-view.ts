@@ -69,7 +69,7 @@ export async function tryPath(daemon: Daemon, given: string, now: number): Promi
     return { why: `There are ${folders.length} folders: write the whole path, like ${only.path}/${given}.` };
   const absolute = resolve(only.path, given);
   const folder = folderOf(folders, absolute);
-  if (folder === null) return { why: `${absolute} is in no watched folder.` };
+  if (folder === null) return { why: `${absolute} is not in a watched folder.` };
   const path = absolute.slice(folder.path.length + 1);
   const router = createRouter(folder, await daemon.ledger.movedBy(folder.path));
   return { folder: folder.path, path, ...(await ruleReport(router, path, now)) };

@@ -43,7 +43,7 @@ export async function ruleReport(router: FolderRouter, path: string, modifiedMs:
 /** `exclude` wins over `include`. */
 function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: string): string {
   const excluding = exclude.find((pattern) => compileFilter([pattern], [])(path));
-  if (excluding !== undefined) return `exclude takes it out: ${JSON.stringify(excluding)}`;
+  if (excluding !== undefined) return `exclude matches it: ${JSON.stringify(excluding)}`;
   const trimmed = path.trim();
   if (trimmed !== path && compileFilter(include, [])(trimmed))
     return `no pattern of include selects it: the name has a space at the end`;
@@ -69,7 +69,7 @@ function whyIgnored(router: FolderRouter, path: string, loneSidecars: readonly s
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
-  if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
+  if (kind === 'proof') return 'it is a done marker or checksum of the file next to it';
   if (kind === 'sidecar')
     return loneSidecars.includes(posix.basename(path))
       ? 'it looks like a sidecar, but no video next to it has its name'

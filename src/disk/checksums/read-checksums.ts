@@ -86,7 +86,7 @@ export class ChecksumReader {
     if (lists.length > MOST_LISTS)
       throw new UnreadableChecksumError(
         `${lists[0] ?? ''} and ${lists.length - 1} others`,
-        new UnusableListError(`there are more than ${MOST_LISTS} Media Hash Lists in one place`),
+        new UnusableListError(`there are more than ${MOST_LISTS} Media Hash Lists in one directory`),
       );
     return lists;
   }

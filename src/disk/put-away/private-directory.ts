@@ -101,7 +101,9 @@ async function giveBack(
 
 /** `ENOENT` must not pass for a file that is gone: this one is ours, and a directory on its way went. */
 function notMissing(error: unknown): unknown {
-  return errnoOf(error) === 'ENOENT' ? new DirectoryGoneError('a directory went meanwhile', { cause: error }) : error;
+  return errnoOf(error) === 'ENOENT'
+    ? new DirectoryGoneError('a directory disappeared in the meantime', { cause: error })
+    : error;
 }
 
 async function isThere(path: string): Promise<boolean> {

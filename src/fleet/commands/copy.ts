@@ -36,7 +36,7 @@ export async function copyLedgerCommand(shell: Shell, options: CopyLedgerOptions
   const { to, from } = options;
   const address = to ?? from;
   if (address === undefined || (to !== undefined && from !== undefined))
-    throw new CommandError('write either --to ADDRESS, or --from ADDRESS', exitCodes.usage);
+    throw new CommandError('give either --to ADDRESS or --from ADDRESS', exitCodes.usage);
   const config = await configWithSecrets(shell, options.config);
   const database = await databaseOf(address, { config, shell }, options);
   try {

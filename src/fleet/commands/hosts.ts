@@ -92,7 +92,7 @@ const lookMs = 1_000;
  */
 export async function drainHost(shell: Shell, name: string, options: DrainOptions): Promise<number> {
   const { undo: isUndone = false, wait = false, json = false } = options;
-  if (isUndone && wait) throw new CommandError('--wait goes with draining, not with --undo', exitCodes.usage);
+  if (isUndone && wait) throw new CommandError('--wait works with draining, not with --undo', exitCodes.usage);
   const ask = await askHosts(shell, options);
   const changed = await ask.drain({ name, by: userName(shell), isUndone });
   if (!changed.ok) throw new CommandError(escapeControls(changed.what), exitCodes.failed);

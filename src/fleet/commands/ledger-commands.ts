@@ -8,7 +8,7 @@ export function addLedgerCommands(program: Command, shell: Shell): void {
   ledger
     .command('copy')
     .description(
-      'copy the ledger from the state directory to an empty PostgreSQL database (--to), or back to a state directory without one (--from); everything is compared, and nothing is copied unless all is',
+      'copy the ledger from the state directory to an empty PostgreSQL database (--to), or back to a state directory without one (--from); everything is compared, and either all of it is copied or nothing',
     )
     .summary('copy the ledger to PostgreSQL, or back')
     .option('-c, --config <path>', 'configuration file')

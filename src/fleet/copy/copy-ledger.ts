@@ -83,7 +83,7 @@ export async function requireEmpty(side: Side): Promise<void> {
     const rows = await count(side, table);
     if (rows > 0)
       throw new LedgerError(
-        `${side.name} already has a ledger with something in it (${rows} rows in the table ${table}); nothing was copied`,
+        `${side.name} already has a ledger that is not empty (${rows} rows in the table ${table}); nothing was copied`,
       );
   }
 }

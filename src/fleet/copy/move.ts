@@ -136,7 +136,7 @@ async function inStateDirectory(stateDir: string, work: () => Promise<void>): Pr
     await work();
   } catch (error) {
     const refused = await refusal(stateDir, error, stateDirectory(stateDir));
-    throw new LedgerError(`${refused.message}; run the same command again once that is mended`, { cause: error });
+    throw new LedgerError(`${refused.message}; run the same command again once that is fixed`, { cause: error });
   }
 }
 

@@ -26,8 +26,8 @@ export const isSettled = `EXISTS (SELECT FROM dropcast.server WHERE name = ${thi
 
 /** Why something new has to wait. */
 export const settling =
-  'the database went on as another server, or from a backup, and may lack the last writes: ' +
-  `nothing new is taken up for ${calmMs / 1_000} s, while each host brings in its receipts`;
+  'the database now runs on another server, or from a backup, and may lack the last writes: ' +
+  `no new work starts for ${calmMs / 1_000} s, while each host adds its receipts`;
 
 /**
  * The first host that meets another server records it, and the wait of all hosts begins.

@@ -57,7 +57,7 @@ async function identifyBy(ask: Ask, { name, steps = ours }: Migration): Promise<
       FROM pg_class WHERE relnamespace = to_regnamespace('${ledgerSchema}') AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
   );
   if (found?.path.startsWith(ledgerSchema) !== true)
-    throw new LedgerError(`${name} lets go of our settings, as poolers do: ledger must name PostgreSQL itself`);
+    throw new LedgerError(`${name} loses our session settings, as poolers do: ledger must name PostgreSQL itself`);
   if (found.tables === 0) return { schema: 0 };
   if (found.marked === null) {
     throw new LedgerError(
@@ -124,7 +124,7 @@ async function requireNobodyTooOld(ask: Ask, { needsAtLeast }: Step): Promise<vo
   const [first] = older;
   if (first === undefined) return;
   throw new LedgerError(
-    `this dropcast changes the ledger in a way that dropcast ${first.version} cannot work with, and that still runs on ` +
+    `this dropcast changes the ledger in a way that dropcast ${first.version} cannot work with, and that version still runs on ` +
       `${older.map(({ name }) => name).join(', ')}: upgrade or stop it there first`,
   );
 }

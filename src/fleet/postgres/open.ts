@@ -112,9 +112,7 @@ export async function openRowsToRead(
   const { schema } = await identify({ pool, name: nameOf(place), user: place.user });
   if (schema === 0) return null;
   if (schema < knownSchema) {
-    throw new LedgerError(
-      `the ledger in ${nameOf(place)} is of an older version: start dropcast here, which brings it up to date`,
-    );
+    throw new LedgerError(`the ledger in ${nameOf(place)} is of an older version: start dropcast here to upgrade it`);
   }
   const connection = connectTo({
     pool: {
@@ -146,7 +144,7 @@ async function identityOf({ db }: Connection, stateDir: string, name: string): P
   const known = await readLedgerId(stateDir);
   if (known !== null && known !== ledger) {
     throw new LedgerError(
-      `the state directory ${stateDir} belongs to another ledger than the one in ${name}: set another state_dir, or take its files over with \`dropcast ledger copy\``,
+      `the state directory ${stateDir} belongs to a different ledger than the one in ${name}: set another state_dir, or take its files over with \`dropcast ledger copy\``,
     );
   }
   await noteLedgerElsewhere(stateDir, name);

@@ -68,7 +68,7 @@ function fromServer(code: string, message: string, { user, database }: PostgresP
     case '28000':
       return at(
         'away',
-        `it does not let us in: ${message}; check pg_hba.conf there, and the user and tls in ledger`,
+        `it rejects the connection: ${message}; check pg_hba.conf there, and the user and tls in ledger`,
         true,
       );
     case '3D000':
@@ -76,11 +76,11 @@ function fromServer(code: string, message: string, { user, database }: PostgresP
     case '42501':
       return at('cannot open', `the user ${quoted(user)} may not do this: ${message}; grant it (docs/fleet.md)`);
     case '53300':
-      return at('away', 'it has no connection left for us; raise its max_connections', true);
+      return at('away', 'it has no free connections; raise its max_connections', true);
     case '53100':
       return at('disk full', 'its disk is full');
     case '53200':
-      return at('out of memory', 'it has no memory left');
+      return at('out of memory', 'it is out of memory');
     case '25006':
       return at('read-only', 'it is a standby or read-only, and takes no changes; ledger must name the primary server');
     case '58030':
@@ -91,7 +91,7 @@ function fromServer(code: string, message: string, { user, database }: PostgresP
     case '40001':
     case '40P01':
     case '55P03':
-      return at('busy', `another session is in the way: ${message}`);
+      return at('busy', `another session blocks it: ${message}`);
     case '57014':
       return at('busy', 'a statement took too long, and was cancelled');
     default:
@@ -106,7 +106,7 @@ function fromNetwork(code: string, { host }: PostgresPlace): string | null {
     case 'ECONNREFUSED':
       return 'connection refused (ECONNREFUSED)';
     case 'ENOENT':
-      return `there is no socket in ${host}: PostgreSQL does not run, or has it elsewhere (ENOENT)`;
+      return `there is no socket in ${host}: PostgreSQL is not running, or its socket is elsewhere (ENOENT)`;
     case 'EACCES':
       return `permission denied for the socket in ${host} (EACCES)`;
     case 'ENOTFOUND':
@@ -123,7 +123,7 @@ function fromNetwork(code: string, { host }: PostgresPlace): string | null {
     case 'EHOSTDOWN':
     case 'ENETDOWN':
     case 'EADDRNOTAVAIL':
-      return `no way to it (${code})`;
+      return `no route to it (${code})`;
     default:
       return null;
   }
@@ -134,14 +134,14 @@ function fromCertificate(code: string, { host }: PostgresPlace): string | null {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is not for ${host}, which ledger names`;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return `its certificate is out of date (${code})`;
   if (/^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_|INVALID_CA|HOSTNAME_MISMATCH)/.test(code))
-    return `no authority that we trust has signed its certificate (${code}); name the right one in ledger.ca`;
+    return `its certificate is not signed by a trusted authority (${code}); name the right one in ledger.ca`;
   return /^(?:ERR_SSL|EPROTO)/.test(code) ? `TLS failed (${code})` : null;
 }
 
 /** pg gives its own errors no codes. */
 function fromDriver(message: string, { user }: PostgresPlace): string | null {
   if (message.includes('does not support SSL'))
-    return 'it offers no TLS; switch it on there (ssl = on), or trust the network with ledger.tls: false';
+    return 'it offers no TLS; turn it on there (ssl = on), or trust the network with ledger.tls: false';
   if (/client password must be/.test(message))
     return `it asks for a password for the user ${quoted(user)}; set ledger.password`;
   if (/timeout/i.test(message)) return 'no answer in time';

@@ -127,11 +127,13 @@ export function identify(database: DatabaseSync, path: string): void {
   const tables = Number(Object.values(database.prepare('SELECT count(*) FROM sqlite_schema').get() ?? {})[0]);
   const isEmpty = version === 0 && tables === 0;
   if (!isEmpty && readPragma(database, 'application_id') !== applicationId) {
-    throw new LedgerError(`${path} is a database of another program: move it elsewhere, or set another state_dir`);
+    throw new LedgerError(
+      `${path} is not a dropcast ledger but a database of another program: move it elsewhere, or set another state_dir`,
+    );
   }
   if (version > migrations.length) {
     throw new LedgerError(
-      `${path} has schema ${version}, but this dropcast knows only ${migrations.length}: install the newer version again`,
+      `${path} has schema ${version}, but this dropcast knows only ${migrations.length}: reinstall the newer version`,
     );
   }
 }

@@ -25,8 +25,8 @@ export async function isLedgerThere(stateDir: string): Promise<boolean> {
   const receipts = (await sizeOfUsableFile(receiptsPath(stateDir))) ?? 0;
   if (receipts === 0) return false;
   throw new LedgerError(
-    `${path} is ${size === null ? 'missing' : 'empty'}, but receipts.jsonl beside it lists uploads, and dropcast would make ` +
-      `them all again: ${await wayBack(path)}; to start from nothing, move receipts.jsonl elsewhere too`,
+    `${path} is ${size === null ? 'missing' : 'empty'}, but receipts.jsonl next to it lists uploads, and dropcast would make ` +
+      `them all again: ${await wayBack(path)}; to start from scratch, move receipts.jsonl elsewhere too`,
   );
 }
 
@@ -69,5 +69,5 @@ async function wayBack(path: string): Promise<string> {
   if (backup === undefined) return 'put a copy in its place (backups/ holds none)';
   // With chown: root's `cp` would leave a ledger that the service cannot open.
   const commands = `cp ${backup} ${path} && chown --reference=${dirname(path)} ${path}`;
-  return `put a copy of ${backup} in its place, with no ${basename(path)}-wal beside it (as root: \`${commands}\`)`;
+  return `put a copy of ${backup} in its place, with no ${basename(path)}-wal next to it (as root: \`${commands}\`)`;
 }

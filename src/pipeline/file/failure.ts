@@ -94,7 +94,7 @@ export interface Likeness {
 export const mustAskFirst: Failure = {
   kind: 'throttled',
   code: 'must_ask_first',
-  message: 'the service is asked about its video again before its local file is deleted',
+  message: 'dropcast checks its video on the service again before it deletes the local file',
 };
 
 /**

@@ -58,7 +58,7 @@ export const fresh = {
 const sentAgain: Failure = {
   kind: 'transient',
   code: 'sent_again',
-  message: 'retry: the service is asked first; the file is sent again if nothing has arrived',
+  message: 'retry: dropcast checks the service first, and sends the file again only if nothing has arrived',
 };
 
 /**
@@ -67,7 +67,7 @@ const sentAgain: Failure = {
  */
 export function sentAgainAfter(leftMs: number): Failure {
   const message =
-    'retry: the upload address stopped working, but all of the file may have arrived; the service is asked again, and if nothing has arrived by then, the file gets another record';
+    'retry: the upload address stopped working, but all of the file may have arrived; dropcast checks the service again, and if nothing has arrived by then, the file gets another record';
   return { ...sentAgain, kind: 'throttled', message, retryAfterMs: leftMs };
 }
 
@@ -123,7 +123,7 @@ export function reasonOf(end: End, facts: Facts): string | null {
   if (end === 'vanished' && isClosedDirectory(facts)) return 'dropcast may open the directory now, or it is gone';
   if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
   if (end === 'superseded' && facts.uploadedAt !== null && facts.videoId !== null)
-    return `the file changed after it was sent: video ${facts.videoId} has what was there before; if that is only a part, \`dropcast videos delete ${facts.videoId}\` deletes it`;
+    return `the file changed after it was sent: video ${facts.videoId} has the earlier content; if that is incomplete, \`dropcast videos delete ${facts.videoId}\` deletes it`;
   if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content';
   return lastFailure?.message ?? null;
 }
@@ -138,7 +138,7 @@ export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   adopt: {
     kind: 'permanent',
     code: 'existing',
-    message: 'was in the folder before dropcast watched it; `dropcast adopt` says whether the service has it already',
+    message: 'was in the folder before dropcast watched it; `dropcast adopt` shows whether the service already has it',
   },
   recorded: {
     kind: 'permanent',
@@ -248,7 +248,7 @@ export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
 export function adopted(videoId: string, now: number): Partial<Facts> {
   return {
     ...fresh,
-    why: 'adopted; the service is asked once more whether it has the video',
+    why: 'adopted; dropcast checks once more that the service has the video',
     videoId,
     createdAt: now,
     uploadedAt: now,
@@ -300,6 +300,6 @@ export function notReceived(what: string): Reason {
   return {
     kind: 'permanent',
     code: 'not_received',
-    message: `${what}, but the service says that nothing has arrived (pending); \`dropcast retry\` asks again, then sends the file again`,
+    message: `${what}, but the service says that nothing has arrived (pending); \`dropcast retry\` checks again, then sends the file again`,
   };
 }

@@ -45,9 +45,12 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   unreadable: { takes: 'none', because: 'dropcast may not read them; they continue once it may' },
   closed_directory: {
     takes: 'none',
-    because: 'directories that dropcast may not open; their files come in once it may',
+    because: 'directories that dropcast may not open; their files are accepted once it may',
   },
-  existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },
+  existing: {
+    takes: 'named',
+    because: 'there before dropcast watched their folder: `dropcast adopt` shows what to do',
+  },
   ignored: { takes: 'named', because: 'they are ignored' },
   no_rule: any,
   sidecar: any,
@@ -56,9 +59,9 @@ const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   processing_failed: any,
   gave_up: any,
   not_received: any,
-  not_confirmed: { takes: 'named', because: 'all of them may have arrived: look on the service first' },
+  not_confirmed: { takes: 'named', because: 'all of them may have arrived: check the service first' },
   video_id_taken: any,
-  import_in_doubt: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
+  import_in_doubt: { takes: 'named', because: 'the import may have succeeded: check the service first' },
   upload_address_dead: any,
 };
 

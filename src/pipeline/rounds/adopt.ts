@@ -133,12 +133,12 @@ function hostedOf({ id, title, duration, status }: RemoteVideo): HostedVideo {
 function sentenceOf({ videos, isSure, doubt }: Likeness): string {
   const [first] = videos;
   if (first === undefined) return 'the service does not have it; `dropcast adopt --confirm` uploads it';
-  if (isSure) return `the service has it already as ${first.id}; \`dropcast adopt --confirm\` adopts that video`;
+  if (isSure) return `the service already has it as ${first.id}; \`dropcast adopt --confirm\` adopts that video`;
   const ids = videos
     .slice(0, 3)
     .map(({ id }) => id)
     .join(', ');
-  return `the service may have it already (${ids}): ${doubt ?? ''}; \`dropcast retry\` uploads it`;
+  return `the service may already have it (${ids}): ${doubt ?? ''}; \`dropcast retry\` uploads it`;
 }
 
 async function mapped<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {

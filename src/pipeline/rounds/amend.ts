@@ -52,7 +52,7 @@ export function createAmend({ store, rows, host, clock, events, retry, ringAt }:
       events.emit({
         type: 'refusal',
         facts,
-        why: `the service did not take the new metadata: ${message}`,
+        why: `the service did not accept the new metadata: ${message}`,
       });
     }
   };

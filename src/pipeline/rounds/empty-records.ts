@@ -78,7 +78,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
     }
     await store.noteDeletion(videoId, now);
     await receipts.append('dying', { ...row.facts, dying: true });
-    await row.write({ dying: true }, `video ${videoId} is empty and of no use: deleting it`);
+    await row.write({ dying: true }, `video ${videoId} is empty and no longer needed: deleting it`);
     return true;
   };
 

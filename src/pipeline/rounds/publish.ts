@@ -248,5 +248,5 @@ function isUnknown({ code }: Failure): boolean {
 /** A missing feed is a mistake in the configuration, not a deleted video. */
 function describe(feed: string, failure: Failure): Failure {
   if (failure.kind !== 'gone') return failure;
-  return { ...failure, kind: 'permanent', code: 'feed_not_found', message: `the service knows no feed ${feed}` };
+  return { ...failure, kind: 'permanent', code: 'feed_not_found', message: `the service has no feed ${feed}` };
 }

@@ -56,7 +56,7 @@ export function createPutAway(world: PutAwayWorld) {
       return true;
     }
     if (wait === 'first' && code !== folderAway)
-      logger.warn('Local files cannot be moved or deleted; they wait', { folder, file: id, code, why: message });
+      logger.warn('Cannot move or delete local files; they wait', { folder, file: id, code, why: message });
     const change = { disposal: 'waiting', why: message, lastFailure: failure } as const;
     await row.write(change, lastFailure?.code === code ? undefined : `not put away: ${message}`);
     return false;

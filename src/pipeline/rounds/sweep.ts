@@ -182,7 +182,7 @@ export function createSweep(world: SweepWorld) {
    */
   const judge = async ({ failure, gone }: SweepResult, signal: AbortSignal): Promise<Verdict> => {
     if (failure !== null) {
-      logger.warn('The service could not be asked for the state of the videos', { failure });
+      logger.warn('Cannot get the state of the videos from the service', { failure });
       return { isAway: !isCounted(await failed(failure, signal)), areGone: false };
     }
     if (gone.length === 0) return { isAway: false, areGone: false };

@@ -114,7 +114,7 @@ async function refuseId(row: Row, videoId: string): Promise<Outcome> {
   return setback({
     kind: 'unclear',
     code: 'video_id_taken',
-    message: `the service gave the file the id of another file's video (${videoId}), so nothing was sent: look on the service, then run \`dropcast retry\``,
+    message: `the service gave the file the id of another file's video (${videoId}), so nothing was sent: check the service, then run \`dropcast retry\``,
   } satisfies Reason);
 }
 
@@ -166,14 +166,12 @@ const noAddress: Failure = {
 const unclearImport: Reason = {
   kind: 'unclear',
   code: 'import_in_doubt',
-  message:
-    'no answer came to the import request, so the video may exist: look on the service, then run `dropcast retry`',
+  message: 'the import request got no answer, so the video may exist: check the service, then run `dropcast retry`',
 };
 
 const tooManyUnconfirmed = ({ unconfirmed, clock }: CreateWorld): Failure => ({
   kind: 'throttled',
   code: 'creates_in_doubt',
-  message:
-    'too many create requests of the last hour had no usable answer; waiting, so that no more empty records are left',
+  message: 'too many create requests of the last hour had no usable answer; waiting, to avoid more empty records',
   retryAfterMs: Math.max(0, (unconfirmed.waitUntil() ?? 0) - clock.now()),
 });

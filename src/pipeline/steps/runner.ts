@@ -63,7 +63,7 @@ export function createRunner(world: RunnerWorld) {
     cuts.set(before.id, own);
     const signal = AbortSignal.any([cut.signal, own.signal, row.lost]);
     const outcome = await perform(world.steps[state], row, signal).finally(() => cuts.delete(before.id));
-    if (row.lost.aborted) logger.warn('The claim of a file was lost to another worker', { file: before.id, state });
+    if (row.lost.aborted) logger.warn('Another worker took over the claim of a file', { file: before.id, state });
     // A step that was cut decided nothing. What it learned is in the row, and the next start continues from there.
     if (signal.aborted) return;
     await conclude(row, state, outcome, world);
@@ -88,7 +88,7 @@ export function createRunner(world: RunnerWorld) {
         logger.warn('Another worker has the file now', { file: row.facts.id, err: error });
         return false;
       }
-      await quarantine(row, 'A step could not be finished', error);
+      await quarantine(row, 'Cannot finish a step', error);
       return true;
     }
   };
@@ -192,7 +192,7 @@ async function applyEvent(
   const before = row.facts;
   const after = decide(stateOf(before), { facts: before, policy }, event);
   if (!after.isExpected)
-    logger.warn('An event means nothing in this state', { file: before.id, event: event.type, state: stateOf(before) });
+    logger.warn('Event ignored in this state', { file: before.id, event: event.type, state: stateOf(before) });
   const facts = await row.write(after.facts, noteOf(event, after.facts));
   if (facts === before) return 'ignored';
   const { lastFailure } = after.facts;
@@ -214,7 +214,7 @@ function tell(events: Events, facts: Facts, failure: Failure, before: Failure | 
 /** What happens next to a failed file, in words for the failure log. */
 function nextStep(facts: Facts): string {
   if (facts.end !== null) return facts.end;
-  return facts.notBefore === null ? 'tried again' : `tried again not before ${new Date(facts.notBefore).toISOString()}`;
+  return facts.notBefore === null ? 'tried again' : `next try not before ${new Date(facts.notBefore).toISOString()}`;
 }
 
 /** Whether a lane can take the file. */
@@ -234,7 +234,7 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
     case 'SEND_ELSEWHERE':
       return `retry, to channel ${event.channel}`;
     case 'ADOPTED':
-      return `the service has it already: video ${event.videoId}`;
+      return `already on the service: video ${event.videoId}`;
     case 'REMOTE_STATUS':
       return after.lastFailure?.message ?? `the service says ${event.status}`;
     case 'PUBLISH_FAILED':

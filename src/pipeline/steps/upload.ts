@@ -122,7 +122,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
     beforeLastPart: async (sha256, also) => {
       isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
-      if (isOther) throw new Error('the file has other content than the one that was sent before');
+      if (isOther) throw new Error('the file differs from the one that was sent before');
       const proven = await proveContent(row.facts, { ...also, sha256 }, signal, world);
       mismatch = proven.mismatch;
       if (mismatch !== null) throw new Error(mismatch.message);
@@ -131,7 +131,7 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
       await row.write({ sha256, ...proven.learned });
     },
   });
-  if (isOther) return setback(unconfirmed('it has other content now'));
+  if (isOther) return setback(unconfirmed('its content has changed'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const failure: Failure = mismatch ?? answer.failure;
   // Only a check of both shows whether the file or its whole folder is missing. An earlier body may have arrived.
@@ -264,7 +264,7 @@ function inDoubt(deadMs: number): Failure {
     kind: 'throttled',
     code: 'upload_address_dead',
     message:
-      'all of the file may have arrived, but the service still says pending, and the upload address stopped working; dropcast keeps asking for a quarter of an hour',
+      'all of the file may have arrived, but the service still says pending, and the upload address stopped working; dropcast keeps checking for 15 minutes',
     retryAfterMs: Math.max(addressGraceMs, deadMs),
   };
 }
@@ -279,7 +279,7 @@ const notConfirmed: Reason = {
 const stillInGrace = (leftMs: number): Failure => ({
   kind: 'throttled',
   code: 'upload_address_dead',
-  message: 'the service has not received the file; dropcast replaces its video if that stays so for a minute',
+  message: 'the service has not received the file; dropcast replaces its video if this lasts for a minute',
   retryAfterMs: leftMs,
 });
 

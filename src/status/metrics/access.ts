@@ -51,7 +51,7 @@ async function tokenAt(path: string): Promise<string> {
   await using file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const text = (await file.readFile('utf8')).trim();
   if (/^[\w-]{32,200}$/.test(text)) return text;
-  if (text !== '') throw new PageTokenError(`${path} contains no token: delete it, and the daemon makes another one`);
+  if (text !== '') throw new PageTokenError(`${path} contains no token: delete it, and the daemon creates a new one`);
   const token = randomBytes(32).toString('base64url');
   await file.write(`${token}\n`, 0);
   await file.sync();

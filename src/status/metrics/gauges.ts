@@ -53,12 +53,15 @@ function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Pro
   const gauge = gaugesOf(registry);
   const states = gauge('dropcast_files', 'Files by state, as in status.', ['state']);
   const needsYou = gauge('dropcast_needs_you', 'Files that need you.');
-  const ledger = gauge('dropcast_ledger_up', '1 when the ledger could be read; 0: numbers of files are NaN.');
+  const ledger = gauge(
+    'dropcast_ledger_up',
+    '1 when the ledger could be read; 0 when not, and numbers of files are NaN.',
+  );
   const oldest = gauge(
     'dropcast_oldest_waiting_timestamp_seconds',
-    'When the oldest file that has not ended came in; NaN: none waits.',
+    'When the oldest unfinished file arrived; NaN when none waits.',
   );
-  const success = gauge('dropcast_last_success_timestamp_seconds', 'When the last file was done; 0: never.');
+  const success = gauge('dropcast_last_success_timestamp_seconds', 'When the last file was done; 0 when none was.');
   return async () => {
     try {
       if (daemon.fleet !== null && daemon.fleet.awaySince() !== null) throw new Error('the database is away');
@@ -85,15 +88,11 @@ function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => voi
   const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads do.', ['holds']);
   const limit = gauge('dropcast_api_budget_limit', 'Requests allowed per hour.');
   const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may be sent now.');
-  const byPeople = gauge('dropcast_paused_by_people', 'Pauses that people set: of everything, or of a folder.', [
-    'holds',
+  const byPeople = gauge('dropcast_paused_by_people', 'Pauses set by people, of everything or of a folder.', ['holds']);
+  const unknown = gauge('dropcast_unknown_names', 'Channels and feeds that files need and the service does not have.', [
+    'kind',
   ]);
-  const unknown = gauge(
-    'dropcast_unknown_names',
-    'Channels and feeds that files go to and the service does not have.',
-    ['kind'],
-  );
-  const open = gauge('dropcast_upload_window_open', '0 at times of day at which no upload starts.');
+  const open = gauge('dropcast_upload_window_open', '0 at times of day when no upload may start.');
   return () => {
     const waits = daemon.waits();
     const count = (isMeant: (wait: Wait) => boolean): number => waits.filter(isMeant).length;
@@ -126,9 +125,7 @@ const expectationStates = ['expected', 'arrived', 'live', 'missing', 'late', 're
 
 function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () => void {
   const gauge = gaugesOf(registry);
-  const expectations = gauge('dropcast_expectations', 'Expectations of today by how they stand, as in status.', [
-    'state',
-  ]);
+  const expectations = gauge('dropcast_expectations', 'Expectations of today by state, as in status.', ['state']);
   return () => {
     const all = daemon.expectations.list();
     for (const state of expectationStates)
@@ -139,7 +136,7 @@ function createExpectationGauge(registry: Registry, daemon: MeasuredDaemon): () 
 /** By type of target, because names of targets identify people. */
 function createMessageGauge(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
   const gauge = gaugesOf(registry);
-  const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of the type has taken yet.', [
+  const waiting = gauge('dropcast_notifications_waiting', 'Messages that no target of this type has accepted yet.', [
     'type',
   ]);
   return async () => {
@@ -158,10 +155,10 @@ function createHostGauges(registry: Registry, { fleet }: MeasuredDaemon): () => 
     'host',
     'version',
   ]);
-  const heard = gauge('dropcast_host_heard_timestamp_seconds', 'When a host was last heard.', ['host']);
-  const slots = gauge('dropcast_host_upload_slots', 'Uploads that a host may have at once.', ['host']);
+  const heard = gauge('dropcast_host_heard_timestamp_seconds', 'When a host was last heard from.', ['host']);
+  const slots = gauge('dropcast_host_upload_slots', 'Maximum simultaneous uploads of a host.', ['host']);
   const uploads = gauge('dropcast_host_uploads', 'Uploads under way on a host.', ['host']);
-  const draining = gauge('dropcast_host_draining', '1 while a person drains a host.', ['host']);
+  const draining = gauge('dropcast_host_draining', '1 while a host is being drained.', ['host']);
   return () => {
     for (const each of [hosts, heard, slots, uploads, draining]) each.reset(); // hosts come and go
     for (const { name: host, version, state, ...view } of fleet.known().map((each) => hostView(each, fleet.self))) {
@@ -183,12 +180,12 @@ function createPlaceGauges(
   const up = gauge('dropcast_watch_root_up', '1 when the files of a folder are found, 0 when it is frozen.', ['root']);
   const lastEvent = gauge(
     'dropcast_watch_root_last_event_timestamp_seconds',
-    'When a complete file was last found in a folder; 0: not since the start.',
+    'When a complete file was last found in a folder; 0 when none was since the start.',
     ['root'],
   );
   const dirty = gauge(
     'dropcast_feed_dirty_since_timestamp_seconds',
-    'Since when a ready file waits for its feed to be published; NaN: none waits.',
+    'Since when a ready file has been waiting for its feed to be published; NaN when none waits.',
     ['feed'],
   );
   return () => {

@@ -25,7 +25,7 @@ function createSumsOfEvents(registry: Registry, counted: Counted): () => void {
     }),
     takeOverOf(registry, counted.failures, {
       name: 'dropcast_failures_total',
-      help: 'Steps of files that failed, by class of failure; most are tried again.',
+      help: 'Failed steps of files, by class of failure; most are retried.',
       labelNames: ['class'],
     }),
     takeOverOf(registry, counted.requests, {
@@ -99,24 +99,24 @@ function createSumsOfDaemon(registry: Registry, daemon: MeasuredDaemon): () => v
   const registers = [registry];
   const bytes = new Counter({
     name: 'dropcast_upload_bytes_total',
-    help: 'Bytes sent in uploads, including those that broke off.',
+    help: 'Bytes sent in uploads, including interrupted ones.',
     registers,
   });
   const waits = new Counter({
     name: 'dropcast_api_budget_wait_seconds_total',
-    help: 'Time that requests waited for room in the hourly budget, by what they are for.',
+    help: 'Time that requests waited for room in the hourly budget, by purpose.',
     labelNames: ['lane'],
     registers,
   });
   const sendings = new Counter({
     name: 'dropcast_notifications_total',
-    help: 'Attempts to send messages, by type of target; those that failed are made again.',
+    help: 'Attempts to send messages, by type of target; failed ones are retried.',
     labelNames: ['type', 'outcome'],
     registers,
   });
   const dropped = new Counter({
     name: 'dropcast_notifications_dropped_total',
-    help: 'Messages that were given up: too old, too many, or refused again and again.',
+    help: 'Messages that were given up: too old, too many, or refused repeatedly.',
     labelNames: ['type'],
     registers,
   });

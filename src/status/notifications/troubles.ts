@@ -86,7 +86,7 @@ function ofSilent(host: Pick<Host, 'name' | 'heardAt'>, now: number): Trouble {
     kind: 'host_silent',
     holdMs: minuteMs,
     title: escapeControls(silentWords(host, now)),
-    body: 'Files of folders that other hosts watch too are taken over; those of its own folders wait for it. Look at the machine: systemctl status dropcast. If it is gone for good: dropcast hosts forget.',
+    body: 'Other hosts take over the files of shared folders; the files of its own folders wait for it. Check the machine: systemctl status dropcast. If it is permanently gone: dropcast hosts forget.',
     overTitle: escapeControls(heardWords(host.name)),
   };
 }
@@ -150,9 +150,9 @@ function ofBudget(limit: number): Trouble {
     cause: 'budget',
     kind: 'budget',
     holdMs: 30 * minuteMs,
-    title: `All ${limit} requests of the hour have been used for half an hour`,
+    title: `All ${limit} requests of the hour have been used up for half an hour`,
     body: 'Files wait for requests. Something else may use the same key, or the limit is too low: see dropcast status.',
-    overTitle: 'There are requests again',
+    overTitle: 'Requests are available again',
   };
 }
 

@@ -30,7 +30,7 @@ export function enter(context: Context, access: PageAccess): Response | Promise<
   const code = context.req.query('code') ?? '';
   // Mail programs and chats look at links with HEAD.
   const session = context.req.method === 'GET' ? access.redeem(code) : null;
-  if (session === null) return tell(context, 'This link was used, or is older than 5 minutes.', 401);
+  if (session === null) return tell(context, 'This link has already been used or has expired (after 5 minutes).', 401);
   context.header('set-cookie', `${cookieName(context.req)}=${session}; ${ATTRIBUTES}`);
   return context.html(entrancePage());
 }

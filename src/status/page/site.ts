@@ -147,8 +147,7 @@ const mayChange = createMiddleware<Signed>(async (context, next) =>
   context.get('right') === 'change' ? next() : refuse(context, 403, MAY_ONLY_LOOK),
 );
 
-const MAY_ONLY_LOOK =
-  'You may look, but not change anything. For a link that lets you change things, run: sudo dropcast open.';
+const MAY_ONLY_LOOK = 'You have read-only access. For a link that lets you make changes, run: sudo dropcast open.';
 
 const onlyReading = createMiddleware<Signed>(async (context, next) => {
   if (['GET', 'HEAD'].includes(context.req.method)) return next();

@@ -41,7 +41,7 @@ export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Pro
   if (file === undefined && !isKnown)
     throw new PageError(
       404,
-      'No file is settling at this path. The file may be gone, or be left alone: see its folder.',
+      'No file is settling at this path. The file may be gone, or dropcast ignores it: see its folder.',
     );
   return {
     title: visibleText(basename(path)),
@@ -58,7 +58,7 @@ export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Pro
                 ['Path', named(path)],
                 ['Waits', visibleText(file.why)],
                 ['Size', fileSize(file.size)],
-                ['Next', 'when it has settled, a rule takes it or it is held with the reason'],
+                ['Next', 'once it has settled, a rule matches it, or it is held with the reason'],
               ])
         }
       </div>

@@ -25,7 +25,7 @@ export interface FileView {
   readonly id: string;
   readonly state: string;
   /**
-   * What people read of it: its stage, for a file that waits for another try the one that it will resume; or how it
+   * What people read of it: its stage, for a file that waits for a retry the one that it will resume; or how it
    * ended.
    */
   readonly stage: StageOrEnd;
@@ -347,7 +347,7 @@ function withoutQuery(address: string): string {
 /** Why it takes long to hear of a video. */
 function pollWords(trouble: PollTrouble, nowMs: number): string {
   if (trouble.kind === 'no list')
-    return `the service does not list videos (${trouble.failure.message}): dropcast asks for each one by its id, which takes longer`;
+    return `the service does not list videos (${trouble.failure.message}): dropcast polls each one by its id, which is slower`;
   const { nextAt, left, limit } = trouble;
   const waits = `the next check waits until ${clockTime(nextAt, nowMs)}`;
   if (left === 0) return `${waits}: all ${limit} requests of this hour are used`;

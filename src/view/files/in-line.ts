@@ -80,12 +80,12 @@ export function whyInLine(daemon: LineWorld, facts: Facts, place: Standing | und
 
 function placeWords({ before }: Standing): string | null {
   if (before === 0) return null;
-  if (before === 1) return '1 file of its folder is before it';
-  return `${before >= mostBefore ? 'more than 1,000' : before} files of its folder are before it`;
+  if (before === 1) return '1 file of its folder is ahead of it';
+  return `${before >= mostBefore ? 'more than 1,000' : before} files of its folder are ahead of it`;
 }
 
 function speedWords({ conductor }: LineWorld): string | null {
   const { bytesPerSecond } = conductor.pace();
   if (bytesPerSecond === null) return 'the speed of uploads is not measured yet';
-  return bytesPerSecond < 1 ? 'nothing is sent at present' : null;
+  return bytesPerSecond < 1 ? 'nothing is being sent at the moment' : null;
 }

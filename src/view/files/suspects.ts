@@ -49,7 +49,7 @@ export async function suspectsOf(
       const videoId = videoOfSuspect(token);
       const why =
         videoId === null
-          ? 'no usable answer came to the create request: it may have made a record'
+          ? 'the create request got no usable answer: it may have created a record'
           : 'all of the file may have been sent to it before the file got another record: look at the video on the service';
       return { name: token, video_id: videoId, title, created: at, file: fileId, path, why };
     }),

@@ -5,10 +5,10 @@ import { isAtWork, mayTake, workerOf } from './host-view.ts';
 export function heldWords(fleet: FleetView | null, id: string): string {
   const worker = fleet === null ? null : workerOf(fleet, id);
   if (worker !== null)
-    return `${worker} works on it, and only it can stop that: nothing was changed. Run this on ${worker}, or repeat it later`;
+    return `${worker} is working on it, and no other host can stop that: nothing was changed. Run this on ${worker}, or repeat it later`;
   return fleet === null
-    ? 'busy: a step or the disk keeps it; nothing was changed, repeat this later'
-    : 'busy: a step or the disk keeps it, here or on another host; nothing was changed, repeat this later';
+    ? 'busy: a step or the disk is using it; nothing was changed, repeat this later'
+    : 'busy: a step or the disk is using it, here or on another host; nothing was changed, repeat this later';
 }
 
 /**
@@ -30,7 +30,7 @@ export function whyElsewhere(fleet: FleetView | null, folder: string, watched: r
 /** Why no host takes files; null: some host does. */
 export function noneTakesWords(fleet: FleetView | null): string | null {
   if (fleet === null || fleet.known().some(mayTake)) return null;
-  return 'no host takes up files: each is draining, stopped or silent';
+  return 'no host takes files: all of them are draining, stopped or silent';
 }
 
 /** Why a file waits that this host cannot read. */

@@ -46,7 +46,7 @@ export function awayWords(why: string): string {
   return `${why}. Uploads in flight continue; everything else waits.`;
 }
 
-const noneWords = 'No host takes up files: each is draining, stopped or silent.';
+const noneWords = 'No host takes files: all of them are draining, stopped or silent.';
 
 function byAndSince(draining: HostView['draining'], now: number): string {
   return draining === null ? '' : `by ${draining.by} since ${clockTime(draining.since, now)}`;
@@ -59,14 +59,14 @@ function waitingWords({ waiting }: HostView): string {
 function silentWords({ name, heard_at: heardAt, waiting }: HostView, now: number): string {
   const rest =
     waiting === 0
-      ? 'The other hosts do its work.'
-      : `${files(waiting)} for it: no other host that works can read their folders.`;
+      ? 'The other hosts take over its work.'
+      : `${files(waiting)} for it: no other working host can read their folders.`;
   return `${name} was last heard ${inSeconds(now - heardAt)} ago, at ${clockTime(heardAt, now)}. ${rest}`;
 }
 
 function leftWords({ name, state, waiting }: HostView): string {
   const why = state === 'stopped' ? 'is stopped' : 'is draining';
-  return `${name} ${why}. ${files(waiting)} for it: no other host that works can read their folders.`;
+  return `${name} ${why}. ${files(waiting)} for it: no other working host can read their folders.`;
 }
 
 /** The folders of this host report it themselves. */
@@ -84,13 +84,13 @@ function versionWords(hosts: readonly HostView[]): readonly string[] {
   const byVersion = Map.groupBy(alive, ({ version }) => version);
   if (byVersion.size < 2) return [];
   const parts = Array.from(byVersion, ([version, of]) => `${version} (${of.map(({ name }) => name).join(', ')})`);
-  return [`The hosts run different versions: ${parts.join(', ')}. That works during an upgrade: finish it.`];
+  return [`The hosts run different versions: ${parts.join(', ')}. That is fine during an upgrade; finish it.`];
 }
 
 function clockWords({ name, state, clock_ahead_ms: aheadMs }: HostView): readonly string[] {
   if (state === 'stopped' || aheadMs === null || Math.abs(aheadMs) < mostAheadMs) return [];
   const off = `${inSeconds(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-  return [`The clock of ${name} is ${off} that of PostgreSQL: the times that it writes are wrong by as much.`];
+  return [`The clock of ${name} is ${off} that of PostgreSQL: the times that it writes are off by as much.`];
 }
 
 function inSeconds(ms: number): string {

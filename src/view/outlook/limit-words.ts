@@ -43,17 +43,17 @@ export function limitWords(limit: Limit, about: About): string {
 const words: Readonly<Record<Limit, (about: About) => string>> = {
   'upload bandwidth': ({ pace }) => bandwidthWords(pace),
   'upload slots': ({ backlog, pace }) =>
-    `all ${pace.slots} are in use, ${backlog.toSend - pace.slots} more files wait${together(pace)}`,
+    `all ${pace.slots} are in use, and ${backlog.toSend - pace.slots} more files are waiting${together(pace)}`,
   'upload window': ({ pace: { later }, nowMs }) => {
     const opens = later.find(({ mayStart }) => mayStart);
     return opens === undefined ? 'uploads may not start' : `uploads start at ${clockTime(nowMs + opens.inMs, nowMs)}`;
   },
   'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
   'processing at the service': ({ pace: { processingMs } }) =>
-    processingMs === null ? 'it has not finished a video yet' : `a video takes it about ${seconds(processingMs)}`,
+    processingMs === null ? 'it has not finished any video yet' : `it takes about ${seconds(processingMs)} per video`,
   'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
   pause: ({ pause }) => pause?.why ?? 'dropcast is paused',
-  nothing: ({ backlog }) => (backlog.toSend === 0 ? 'no file waits' : 'no limit holds the files up'),
+  nothing: ({ backlog }) => (backlog.toSend === 0 ? 'no files are waiting' : 'no limit slows the files down'),
 };
 
 function bandwidthWords(pace: Pace): string {

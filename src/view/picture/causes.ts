@@ -72,8 +72,8 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
   existing: {
     is: says('was there before dropcast watched the folder', 'were there before dropcast watched the folder'),
     next: says(
-      '`dropcast adopt` says whether the service has it already; `dropcast adopt --confirm` does the rest.',
-      '`dropcast adopt` says which the service has already; `dropcast adopt --confirm` does the rest.',
+      '`dropcast adopt` shows whether the service already has it; `dropcast adopt --confirm` does the rest.',
+      '`dropcast adopt` shows which of them the service already has; `dropcast adopt --confirm` does the rest.',
     ),
     actions: ['adopt', 'ignore'],
   },
@@ -88,8 +88,8 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
   processing_failed: {
     is: both('could not be processed by the service'),
     next: says(
-      'Look at it: it may be no video, or damaged. Replace or ignore it, or retry.',
-      'Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+      'Check it: it may be damaged or not a video. Replace or ignore it, or retry.',
+      'Check one of them: it may be damaged or not a video. Replace or ignore them, or retry.',
     ),
     actions: ['ignore', 'retry'],
   },
@@ -122,13 +122,13 @@ const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored' | 'flawed' | 'unread
   },
   video_id_taken: {
     is: says("got the id of another file's video", "got the ids of other files' videos"),
-    next: both('Look on the service, then retry.'),
+    next: both('Check the service, then retry.'),
     actions: ['retry', 'ignore'],
   },
   import_in_doubt: {
     is: both('may have been imported: the service did not answer'),
     next: says(
-      'Check the service first. Retry the file if it is not there, else ignore it.',
+      'Check the service first. Retry the file if it is not there; otherwise ignore it.',
       'Check the service first. Retry files that are not there, and ignore the others.',
     ),
     actions: ['ignore', 'retry'],
@@ -213,7 +213,7 @@ function closed({ cause, message }: Caused): Words {
     is: both('cannot be read by dropcast'),
     next: says(
       `${wholeSentence(message)} Then it continues without another command. ${without}`,
-      `Each has its command, like this one: ${message}. Then they continue without another command. ${without}`,
+      `Each has its own command, like this one: ${message}. Then they continue without another command. ${without}`,
     ),
     actions: ['ignore'],
   };
@@ -265,7 +265,7 @@ function local({ message }: Caused): Words {
 /** A code of the service, or of this machine. */
 function asked({ cause, message }: Caused): Words {
   return {
-    is: both(`came to a stop: ${message}`),
+    is: both(`stopped: ${message}`),
     next: both('Correct that, then retry.'),
     actions: cause.endsWith('.channel_id') ? ['send elsewhere', 'retry', 'ignore'] : ['retry', 'ignore'],
   };

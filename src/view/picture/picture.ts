@@ -42,7 +42,7 @@ export interface Picture {
   readonly settling: number;
   /** From left to right. */
   readonly stages: readonly StageView[];
-  /** Files that wait for another try, in whatever stage. */
+  /** Files that wait for a retry, in whatever stage. */
   readonly retrying: { readonly files: number; readonly next_at: number | null };
   /** What holds the backlog up most, and when it is done. */
   readonly outlook: OutlookView | null;
@@ -111,7 +111,7 @@ export interface StageView {
   /** States that are in it, as lists of files are asked for them. */
   readonly states: readonly string[];
   readonly files: number;
-  /** Those that wait for another try and resume here; they are not among `files`. */
+  /** Those that wait for a retry and resume here; they are not among `files`. */
   readonly retrying: number;
   /** Files that left it in the last hour; of `live` those that came. */
   readonly last_hour: number;

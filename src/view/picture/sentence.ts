@@ -93,11 +93,11 @@ function workOf({ uploading, waiting, following, retrying }: Health): string | n
 function restOf({ today, live, needsYou }: Health): string {
   const all = today.done + today.failed;
   if (all > 0 && today.failed === 0)
-    return all === 1 ? 'The 1 file of today is live' : `All ${count(all)} files of today are live`;
-  if (all > 0) return `${count(today.done)} of ${count(all)} files of today ${today.done === 1 ? 'is' : 'are'} live`;
+    return all === 1 ? "Today's file is live" : `All ${count(all)} of today's files are live`;
+  if (all > 0) return `${count(today.done)} of today's ${count(all)} files ${today.done === 1 ? 'is' : 'are'} live`;
   if (live > 0)
-    return needsYou > 0 ? 'No file has come today' : 'No file has come today, and all earlier ones are live';
-  return needsYou > 0 ? 'No file is live yet' : 'No file has come yet';
+    return needsYou > 0 ? 'No files have arrived today' : 'No files have arrived today, and all earlier ones are live';
+  return needsYou > 0 ? 'No file is live yet' : 'No files have arrived yet';
 }
 
 function count(files: number): string {

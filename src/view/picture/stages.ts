@@ -13,7 +13,7 @@ interface StageWorld {
   /** The first files of each state, in the order in which they came in. */
   readonly working: readonly Facts[];
   readonly held: readonly string[];
-  /** Those that wait for another try, by the stage that they will resume. */
+  /** Those that wait for a retry, by the stage that they will resume. */
   readonly retrying: LedgerSnapshot['retrying'];
   /** Files that came into a state within the last hour. */
   readonly passed: (state: string) => number;

@@ -54,7 +54,7 @@ export function eventWords(event: DropcastEvent, now: number): EventWords | null
       return ofWatchedFolder(event);
     case 'name':
       return event.isKnown
-        ? words('info', `Known ${event.kind}`, `${nameIsThere(event)}; what waited for it may resume`)
+        ? words('info', `Known ${event.kind}`, `${nameIsThere(event)}; files that waited for it may resume`)
         : words('error', `Unknown ${event.kind}`, waitWords({ ...ofName({ ...event, since: now }), since: null }, now));
     case 'request':
     case 'elsewhere':
@@ -76,7 +76,7 @@ export const stateWords: Readonly<Record<string, readonly [NewsLevel, string]>> 
   held: ['warn', 'Held'],
   skipped: ['info', 'Skipped'],
   vanished: ['info', 'The file is no longer there'],
-  superseded: ['info', 'The file changed; its new content is a file of its own'],
+  superseded: ['info', 'The file changed; its new content counts as a new file'],
 };
 
 /** Files of an archive get no lines: there may be thousands. */
@@ -164,7 +164,7 @@ const endWords: Readonly<Record<string, string>> = {
   held: 'held: it needs you',
   skipped: 'skipped',
   vanished: 'nothing is left to do',
-  superseded: 'its new content is a file of its own',
+  superseded: 'its new content counts as a new file',
 };
 
 function ofFeed({ feed, files, failure }: Of<'feed'>): EventWords {
@@ -192,7 +192,8 @@ export function nameIsThere({ kind, name }: { readonly kind: NameKind; readonly 
 /** A person paused a folder or everything, or that is over. */
 function ofOperatorPause({ pause, is, by }: Of<'operator-pause'>, now: number): EventWords {
   const what = pause.folder === null ? 'Everything' : 'The folder';
-  if (is === 'set') return words('info', 'Paused', `${what} is ${pauseWords(pause, now)}; what runs is finished`);
+  if (is === 'set')
+    return words('info', 'Paused', `${what} is ${pauseWords(pause, now)}; work in progress is finished`);
   const how = by === null ? 'the pause is over' : `${by} ended the pause`;
   return words('info', 'Pause ended', `${what} is no longer paused: ${how}`);
 }
@@ -211,12 +212,12 @@ const folderTitles: Readonly<Record<Of<'folder'>['state'], string>> = {
 
 /** Pure: a host of the fleet is not heard. @param now epoch milliseconds */
 export function silentWords({ name, heardAt }: { name: string; heardAt: number }, now: number): string {
-  return `${name} is silent: last heard at ${clockTime(heardAt, now)}`;
+  return `${name} is silent: last heard from at ${clockTime(heardAt, now)}`;
 }
 
 /** Pure: the words for a host of the fleet that was silent and has reported again. */
 export function heardWords(name: string): string {
-  return `${name} is heard again`;
+  return `${name} responds again`;
 }
 
 function words(level: NewsLevel, title: string, text = title): EventWords {

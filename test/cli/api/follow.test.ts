@@ -31,8 +31,8 @@ test('a pause that the service asks for is said with its reason, and ends with t
   await follow(session, 'vid_1', (status, why) => void told.push([status, why]));
   expect(told).toEqual([
     ['processing', null],
-    ['processing', 'rate limited; asks again in 10 m'],
-    ['processing', 'answered 502; asks again in 2 s'],
+    ['processing', 'rate limited; checking again in 10 m'],
+    ['processing', 'answered 502; checking again in 2 s'],
     ['processing', null],
   ]);
 });

@@ -27,7 +27,7 @@ test('a share that is in fstab and not mounted is named, with the command', asyn
   const fstab = (path: string): string =>
     `# nas\nnas:/v ${path}/nas nfs4 defaults,_netdev 0 0\nUUID=1 / ext4 defaults 0 1\n`;
   expect(await said((path) => ({ fstab: fstab(path) }))).toEqual([
-    "folders[0].path: /nas/in is on /nas, which is in /etc/fstab and not mounted: `sudo mount '/nas'`, or dropcast watches what lies below it",
+    "folders[0].path: /nas/in is on /nas, which is in /etc/fstab but not mounted: `sudo mount '/nas'`, otherwise dropcast watches the directory under the mount point",
   ]);
   expect(
     await said((path) => ({ fstab: fstab(path), mountinfo: `${usual.mountinfo}\n2 1 0:50 / ${path}/nas rw` })),

@@ -128,7 +128,7 @@ test('a plan says how many files and requests it will be, and then it is so', as
 });
 
 test.each([
-  ['another directory than before is at its path', null],
+  ['a different directory is at its path', null],
   ['most of its files were missing at once', { is: 'missing', before: 29 } as const],
 ])('nothing that lies where an unmounted folder was is planned, also without a daemon: %s', async (_when, doubt) => {
   await using scratch = await inFolders({ baseUrl: 'http://127.0.0.1:9/v1' });

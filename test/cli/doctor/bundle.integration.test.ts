@@ -121,7 +121,9 @@ test('a report replaces an older one, and is not written through a link', async 
       bundle: report,
     });
   await symlink(victim, report);
-  await expect(write()).rejects.toThrow(`cannot write the report ${report}: something that is no file has this name`);
+  await expect(write()).rejects.toThrow(
+    `cannot write the report ${report}: something that is not a regular file has this name`,
+  );
   expect(await readFile(victim, 'utf8')).toBe('precious');
   await rm(report);
   await writeFile(report, 'older', { mode: 0o644 });

@@ -42,7 +42,13 @@ test.each<[string, Partial<DatabaseFacts>, 'problem' | 'warning', string, string
   ['a clock that is behind', { clockAheadMs: -31_000 }, 'warning', 'is 31 s behind that of', 'timedatectl'],
   ['a full server', { connections: { open: 93, most: 97 } }, 'warning', '93 of 97 connections', 'max_connections'],
   ['too few connections', { connections: { open: 0, most: 4 } }, 'warning', '0 of 4 connections', 'max_connections'],
-  ['no right to make tables', { hasTables: false }, 'problem', 'may not make any', 'GRANT CREATE ON DATABASE "media"'],
+  [
+    'no right to make tables',
+    { hasTables: false },
+    'problem',
+    'may not create any',
+    'GRANT CREATE ON DATABASE "media"',
+  ],
   [
     'tables that are closed',
     { closedTables: ['dropcast.file'] },

@@ -178,7 +178,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
   ],
   ['enough inotify instances', instanceFindings(128), null],
   ['unknown instances', instanceFindings(null), null],
-  ['too few instances', instanceFindings(8), 'warning: a user may have only 8 inotify instances'],
+  ['too few instances', instanceFindings(8), 'warning: a user may open only 8 inotify instances'],
 ];
 
 test.each(cases)('%s', (_, findings, said) => {
@@ -197,7 +197,7 @@ test('too low a limit of watches comes with the lines that raise it now and at e
 
 test('a mount of fstab that is missing is a problem, with the command that mounts it', () => {
   const message =
-    "/srv/nas is on /srv, which is in /etc/fstab and not mounted: `sudo mount '/srv'`, or dropcast watches what lies below it";
+    "/srv/nas is on /srv, which is in /etc/fstab but not mounted: `sudo mount '/srv'`, otherwise dropcast watches the directory under the mount point";
   expect(watchFinding(message)).toMatchObject({ level: 'problem', fix: "sudo mount '/srv'" });
 });
 
@@ -266,7 +266,7 @@ test('what a member of the group may not check is not called wrong, and the last
       results.map((skipped) => ({ skipped })),
       isWell,
     );
-  expect(scope(true)).toEqual(['No problems in the 3 checks that you may make; 9 more need sudo.']);
+  expect(scope(true)).toEqual(['No problems in the 3 checks that you may run; 9 more need sudo.']);
   expect(scope(false)).toEqual(['9 more need sudo.']);
   expect(scopeOf([{ skipped: null }], true)).toEqual(['No problems found.']);
 });
@@ -289,7 +289,7 @@ test('root is not told that what only the service may read is wrong: the user of
       shell: { cwd: '/' },
       checked: { file: '/f', paths: {}, problems },
     }) as unknown as Patient;
-  await expect(configuration.run(examined([squashed]))).rejects.toThrow('access is tried as the user of the service');
+  await expect(configuration.run(examined([squashed]))).rejects.toThrow('access is tested as the user of the service');
   expect(await configuration.run(examined([squashed, closed]))).toHaveLength(1);
   expect(await configuration.run(examined([squashed], { service: null, option: undefined }))).toHaveLength(1);
 });

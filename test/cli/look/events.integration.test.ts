@@ -162,7 +162,7 @@ test('a reader that does not read misses lines, is told how many, and blocks nob
   });
   await until('what was left out is said', () => lines.some(({ type }) => type === 'missed'));
   const missed = lines.find(({ type }) => type === 'missed');
-  expect(missed?.text).toMatch(/^\d+ lines were left out/u);
+  expect(missed?.text).toMatch(/^\d+ lines were skipped/u);
   // The first is the head of the answer.
   const seen = lines.slice(1, lines.indexOf(missed as NewsLine)).length;
   expect(seen + (missed as unknown as { missed: number }).missed).toBe(missed?.seq);

@@ -21,7 +21,7 @@ const line = ({
   file = '/in/a.mp4',
   message = 'the service answered 503',
   state = 'retrying',
-  next = `tried again not before ${new Date(at + 60_000).toISOString()}`,
+  next = `next try not before ${new Date(at + 60_000).toISOString()}`,
 }: Wanted = {}): string =>
   JSON.stringify({ v: 1, at: new Date(at).toISOString(), id: 'f_1', file, state, message, next });
 

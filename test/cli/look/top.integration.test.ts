@@ -40,11 +40,11 @@ async function desk() {
 
 test('without a terminal top prints the picture once', async () => {
   await using place = await desk();
-  await using daemon = await place.serve('All 3 files of today are live.');
+  await using daemon = await place.serve("All 3 of today's files are live.");
   void daemon;
   const shell = fakeShell({ env: { KEY: 'k' } });
   await place.begin({}, shell);
-  expect(shell.out.text.split('\n')[0]).toBe('All 3 files of today are live.');
+  expect(shell.out.text.split('\n')[0]).toBe("All 3 of today's files are live.");
 });
 
 test('without a daemon top ends with exit code 3', async () => {
@@ -69,7 +69,7 @@ test('top says that the daemon is gone, keeps what it knew, and goes on when it 
   const done = place.begin();
   await until('it is drawn', () => place.terminal.screen[0] === 'The first.');
   await first[Symbol.asyncDispose]();
-  await until('it is said', () => /^The daemon is gone since \d\d:\d\d/.test(place.terminal.screen.at(-1) ?? ''));
+  await until('it is said', () => /^The daemon has been gone since \d\d:\d\d/.test(place.terminal.screen.at(-1) ?? ''));
   expect(place.terminal.screen[0]).toBe('The first.');
   await using second = await place.serve('The second.');
   void second;

@@ -15,16 +15,16 @@ test('the line of the accounts names every place that has paths, and its sum', (
   );
 });
 
-test('files are counted by their stages, those that wait for another try apart', () => {
+test('files are counted by their stages, those that wait for a retry apart', () => {
   const known = { done: 3, queued: 1, 'awaiting upload': 2, retrying: 4, 'awaiting publish': 1, creating: 0 };
   expect(accountsLine({ ...none, seen: 11, known })).toBe(
-    '11 paths = 11 known (3 done, 3 queued, 4 waiting for another try, 1 publishing)',
+    '11 paths = 11 known (3 done, 3 queued, 4 waiting for a retry, 1 publishing)',
   );
 });
 
 test('it says nothing of empty folders, and tells a fault', () => {
   expect(accountsLine(none)).toBeNull();
   expect(accountsLine({ ...none, seen: 1, unaccounted: 1 })).toBe(
-    '1 path = 1 in no state: a fault of dropcast, please report it',
+    '1 path = 1 in no state: a bug in dropcast, please report it',
   );
 });

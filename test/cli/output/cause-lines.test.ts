@@ -7,7 +7,7 @@ const [failed, noRule] = busyPicture().needs_you.causes;
 test('60 files of one cause are two lines with the commands for all of them', () => {
   expect(causeLines(failed!, noon)).toEqual([
     '60 .mkv files could not be processed by the service, since 11:40, like /srv/in/archive/a-very-long-name-of-a-recording-that-wraps-on-a-phone_2026-11-22.mkv',
-    '  Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry. Which: `dropcast ls --cause processing_failed`. All of them: `dropcast ignore --cause processing_failed`.',
+    '  Check one of them: it may be damaged or not a video. Replace or ignore them, or retry. Which: `dropcast ls --cause processing_failed`. All of them: `dropcast ignore --cause processing_failed`.',
   ]);
 });
 

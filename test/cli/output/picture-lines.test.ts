@@ -41,16 +41,16 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     'not notified  webhook "ops" has accepted nothing since 11:50: answered 503; 3 messages wait',
     '',
     'settling 1 → queued 12 → [uploading 4] → processing 3 → publishing 1 → done 214',
-    '2 of them wait for another try, the next at 12:13',
-    'Limited by upload slots: all 4 are in use, 12 more files wait. All done at about 12:31.',
+    '2 of them wait for a retry, the next at 12:13',
+    'Limited by upload slots: all 4 are in use, and 12 more files are waiting. All done at about 12:31.',
     '',
     'Needs you',
     '60 .mkv files could not be processed by the service, since 11:40, like /srv/in/archive/a-very-long-name-of-a-recording-that-wraps-on-a-phone_2026-11-22.mkv',
-    '  Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry. Which: `dropcast ls --cause processing_failed`. All of them: `dropcast ignore --cause processing_failed`.',
+    '  Check one of them: it may be damaged or not a video. Replace or ignore them, or retry. Which: `dropcast ls --cause processing_failed`. All of them: `dropcast ignore --cause processing_failed`.',
     '3 files (.srt, .txt) match no rule, since 10:40, like /srv/in/notes.txt',
     '  Add a rule for them, or ignore them. Which: `dropcast ls --cause no_rule`. All of them: `dropcast ignore --cause no_rule`.',
     'clip7.mp4  f_7  failed  the disk was full',
-    'Each of them: `dropcast status --all`. Details: `dropcast show ID`. Try again: `dropcast retry ID`.',
+    'List them all: `dropcast status --all`. Details: `dropcast show ID`. Try again: `dropcast retry ID`.',
     '',
     'Now',
     'clip.mp4          uploading    62% of 6.6 GB  38 MB/s  ready at 12:32',
@@ -61,7 +61,7 @@ test('a busy daemon is one screen of plain text, the sentence first', () => {
     '',
     'API requests  █████████████░░░░░░░░░░░  412 of 1,000 used, others about 120; 15 free again at 12:14',
     'Feed feed_news  published 12:01, 3 newer by 12:11',
-    'Feed feed_sport  not published yet, failed: the service knows no feed feed_sport',
+    'Feed feed_sport  not published yet, failed: the service has no feed feed_sport',
     'Last 24 hours  214 done (1.2 TB), 12 failed or held',
     '',
     'Folder /mnt/nas: frozen (9 known)',
@@ -111,7 +111,7 @@ test('of a fleet, each host has a line and each file the host that works on it; 
   const now = { files: [someNowFile({ host: 'ingest1' })], more: 0 };
   const lines = pictureLines({ picture: somePicture({ fleet, now }), ...wide });
   expect(lines[2]).toBe(
-    'b was last heard 4 m ago, at 12:06. 3 files wait for it: no other host that works can read their folders.',
+    'b was last heard 4 m ago, at 12:06. 3 files wait for it: no other working host can read their folders.',
   );
   expect(lines.slice(lines.indexOf('Hosts'), lines.indexOf('Hosts') + 3)).toEqual([
     'Hosts',

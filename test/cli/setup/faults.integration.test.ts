@@ -39,10 +39,10 @@ const answers: Readonly<Record<string, RequestListener>> = {
 };
 
 test.each<[keyof typeof answers, address: string | null, key: string]>([
-  ['a web page', 'does not answer as the API of a video service: ', 'with a web page'],
+  ['a web page', 'does not answer like the API of a video service: ', 'with a web page'],
   ['a refused key', null, 'the service does not accept this key (401)'],
-  ['an error of its own', 'the service has a problem of its own (503); try again later', '(503); try again later'],
-  ['too many requests', null, 'asks for a pause (429); try again in 2 m'],
+  ['an error of its own', 'the service has an internal problem (503); try again later', '(503); try again later'],
+  ['too many requests', null, 'is rate limiting requests (429); try again in 2 m'],
   ['a redirect', 'a redirect to https://new.example.com', 'a redirect to https://new.example.com'],
   ['a broken connection', 'ECONNRESET', 'ECONNRESET'],
   ['nothing at all', 'did not answer in time; check the address, or try again later', 'did not answer in time'],
@@ -94,7 +94,7 @@ describe('stopped from outside', () => {
     await using here = await place();
     const done = init(here.shell, { title: "it's {title}", config: 'my.yaml' });
     const refused = expect(done).rejects.toThrow(
-      `stopped before anything was written; to go on: dropcast init --service '${sandbox.baseUrl}' --folder '${here.scratch.file('inbox')}' --title 'it'\\''s {title}' --config 'my.yaml'`,
+      `stopped before anything was written; to continue: dropcast init --service '${sandbox.baseUrl}' --folder '${here.scratch.file('inbox')}' --title 'it'\\''s {title}' --config 'my.yaml'`,
     );
     await asked(here.shell, 'Address of the API');
     here.shell.keyboard.write(`${sandbox.baseUrl}\n`);
@@ -295,7 +295,7 @@ describe('the folder', () => {
     ])`;
       expect(await asSquashedRoot(script, here.scratch.path)).toEqual([
         { ok: true, value: { path: here.scratch.file('theirs'), isThere: true } },
-        { ok: false, why: expect.stringContaining('cannot be read by root, nor by the service') },
+        { ok: false, why: expect.stringContaining('can be read neither by root nor by the service') },
         { ok: false, why: expect.stringContaining('cannot be read by you') },
         { ok: false, why: expect.stringContaining('permission denied') },
       ]);

@@ -7,7 +7,7 @@ test('setup ends with who may drop files, how a person is added, and what to do 
     'Next: drop a file into /srv/media/inbox, then `sudo dropcast status`',
   ]);
   expect(nextLines({ path: '/srv/media/inbox', group: 'dropcast', named: '' })[0]).toBe(
-    'Members of the group dropcast may drop files, and look at dropcast. To add a person: sudo usermod -aG dropcast NAME    # from the next login',
+    'Members of the group dropcast may drop files, and view its status. To add a person: sudo usermod -aG dropcast NAME    # from the next login',
   );
 });
 

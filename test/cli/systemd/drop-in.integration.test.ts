@@ -169,7 +169,9 @@ describe('what is found out of a configuration', () => {
     await symlink('/var/lib', join(home, 'drop'));
     await chown(home, 4444, 4444);
     const [folders, more] = write(`${home}/drop`);
-    await expect(survey(folders, more)).rejects.toThrow(`the symbolic link "${home}/drop", which others`);
+    await expect(survey(folders, more)).rejects.toThrow(
+      `the symbolic link "${home}/drop", which users other than root can change`,
+    );
   });
 
   test(

@@ -105,7 +105,7 @@ describe('a proxy', () => {
 
 test.each([
   ['ENOTFOUND', /no host has this name; check/],
-  ['EAI_AGAIN', /cannot be resolved at present; check/],
+  ['EAI_AGAIN', /cannot be resolved at the moment; check/],
   ['ECONNREFUSED', /nothing listens there/],
   ['ETIMEDOUT', /does not answer; a firewall/],
   ['timeout', /does not answer; a firewall/],

@@ -30,7 +30,7 @@ const read = { id: 'v1', status: 'ready' };
 const notHttp = { name: 'ConnectionError', sent: true, message: expect.stringMatching(/not valid HTTP \(HPE_\w+\)$/) };
 const tooMuch = { name: 'ConnectionError', code: 'HPE_HEADER_OVERFLOW', message: expect.stringContaining('headers') };
 const unreadable = { name: 'UnreadableAnswerError' };
-const noAnswer = { ...unreadable, message: expect.stringContaining('which is no answer to this request') };
+const noAnswer = { ...unreadable, message: expect.stringContaining('which is not an answer to this request') };
 const packedWith = (coding: string) => ({
   ...unreadable,
   message: expect.stringContaining(`compressed with ${coding}`),

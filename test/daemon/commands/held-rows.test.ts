@@ -130,7 +130,7 @@ describe.each(Object.entries(commands))('%s', (_name, { of, run }) => {
     expect(answer.files).toBe(0);
     expect(answer.refused).toHaveLength(names.length);
     for (const { why } of answer.refused)
-      expect(why).toBe('busy: a step or the disk keeps it; nothing was changed, repeat this later');
+      expect(why).toBe('busy: a step or the disk is using it; nothing was changed, repeat this later');
     over.resolve();
     await Promise.all(held);
     await vi.advanceTimersByTimeAsync(clientMs);
@@ -148,7 +148,7 @@ describe.each(Object.entries(commands))('%s, of a file that another host works o
     const before = structuredClone(store.all);
     const { answer } = await answered(run(daemon, names));
     expect(answer.refused.map(({ why }) => why)).toEqual([
-      'b works on it, and only it can stop that: nothing was changed. Run this on b, or repeat it later',
+      'b is working on it, and no other host can stop that: nothing was changed. Run this on b, or repeat it later',
     ]);
     expect(store.all).toEqual(before);
   });
@@ -244,7 +244,7 @@ describe('publish on a host that has not the turn', () => {
     [
       'says that none does it yet',
       { doing, isHeard: false },
-      { is: 'later', why: 'no host does that at the moment; the first one that takes up files publishes it' },
+      { is: 'later', why: 'no host does that at the moment; the first one that takes files again publishes it' },
     ],
   ])('%s, at once, and has noted it for that host', async (_, other, told) => {
     const fleet = new FakeFleet(someHost('a'), someHost('b', other));

@@ -186,7 +186,7 @@ describe('a retry to another channel', () => {
 
   test.each([
     ['deleted', /has video vid_1 in channel ch_main.*cannot move/],
-    ['ruleless', /no rule takes it/],
+    ['ruleless', /no rule matches it/],
     ['waiting', /only files that failed, are held or wait/],
     ['skipped', /only files that failed, are held or wait/],
   ])('is refused for a file that is %s', async (name, why) => {

@@ -18,8 +18,8 @@ describe('draining a host', () => {
   test.each<[Partial<Host>, string]>([
     [busy(2), 'b is draining: 2 files under way will be finished, nothing new starts'],
     [{}, 'b is drained: nothing runs there'],
-    [{ isHeard: false }, 'b is silent: it takes up nothing when it runs again'],
-    [{ isStopped: true }, 'b is stopped: it takes up nothing when it runs again'],
+    [{ isHeard: false }, 'b is silent: it takes no new work when it runs again'],
+    [{ isStopped: true }, 'b is stopped: it takes no new work when it runs again'],
   ])('says what becomes of it: %j', async (host, what) => {
     const fleet = new FakeFleet(someHost('a'), someHost('b', host));
     expect(await drain(fleet, { name: 'b', by: 'ana' })).toMatchObject({ ok: true, what });
@@ -35,7 +35,7 @@ describe('draining a host', () => {
       ok: false,
       what: 'no host is called c; the hosts are: a, b',
     });
-    const alone = 'this is a single host: its ledger is in its state directory, and no other host has it';
+    const alone = 'this is a single host: its ledger is in its state directory, and no other host shares it';
     expect(await drain(null, { name: 'c', by: 'ana' })).toMatchObject({ ok: false, what: alone });
     expect(await forget(null, { name: 'c' })).toMatchObject({ ok: false, what: alone });
     expect(await hostsOf(null, null)).toEqual({ v: 1, self: null, away_since: null, away: null, hosts: [] });
@@ -47,8 +47,8 @@ test('a host is forgotten when it is gone, and not while it runs', async () => {
   const answers = [];
   for (const name of ['a', 'b', 'b']) answers.push((await forget(fleet, { name })).what);
   expect(answers).toEqual([
-    'a runs: stop it first, and repeat this 15 s later if it was killed',
-    'b is forgotten; it is back in the list as soon as it runs again',
+    'a is running: stop it first; if it was killed, repeat this 15 s later',
+    'b was removed from the list; it reappears as soon as it runs again',
     'no host is called b; the hosts are: a',
   ]);
 });

@@ -92,11 +92,7 @@ test('new rows come after those that were copied', async () => {
 });
 
 test.for([
-  [
-    'has files already',
-    `INSERT INTO deletion VALUES ('vid_1', 1)`,
-    /already has a ledger with something in it.*deletion/,
-  ],
+  ['has files already', `INSERT INTO deletion VALUES ('vid_1', 1)`, /already has a ledger that is not empty.*deletion/],
   [
     'has a member that was heard a moment ago',
     `INSERT INTO host (name, instance, version, schema, started_at, heard_at, doing)

@@ -124,9 +124,7 @@ test('a copy that hosts have worked on since is not taken for the ledger that it
   await inFleet(scratch.path);
   await rm(scratch.file('ledger.elsewhere'));
   await fleet.pool.rows("UPDATE file SET why = 'of the fleet' WHERE seq = 1");
-  await expect(copyToPostgres(scratch.path, fleet, toFleet)).rejects.toThrow(
-    'already has a ledger with something in it',
-  );
+  await expect(copyToPostgres(scratch.path, fleet, toFleet)).rejects.toThrow('already has a ledger that is not empty');
 });
 
 describe('when the state directory refuses what is written last, the same command finishes it', () => {

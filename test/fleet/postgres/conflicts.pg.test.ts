@@ -35,7 +35,7 @@ test('a write that is always undone is refused after some tries', async () => {
   await host.pool.rows(`create function dropcast.conflict() returns trigger language plpgsql
     as $$ begin raise exception 'again' using errcode = '40001'; end $$`);
   await host.pool.rows(`create trigger conflict before update on dropcast.file execute function dropcast.conflict()`);
-  await expect(host.store.save({ ...someFacts(), attempts: 1 })).rejects.toThrow(/another session is in the way/);
+  await expect(host.store.save({ ...someFacts(), attempts: 1 })).rejects.toThrow(/another session blocks it/);
 });
 
 test('a write that PostgreSQL could not put in order with another is done again', async () => {

@@ -72,7 +72,7 @@ test('a step that an older release cannot work with waits until that has ended e
     VALUES ('ingest2', 'x', '1.4.0', ${steps.length}, 0, extract(epoch FROM clock_timestamp()) * 1000, '{}')`);
   await database.migrate([adding]);
   await expect(database.migrate([adding, { ...dropping, needsAtLeast: steps.length + 2 }])).rejects.toThrow(
-    'this dropcast changes the ledger in a way that dropcast 1.4.0 cannot work with, and that still runs on ingest2: upgrade or stop it there first',
+    'this dropcast changes the ledger in a way that dropcast 1.4.0 cannot work with, and that version still runs on ingest2: upgrade or stop it there first',
   );
   await database.pool.rows('UPDATE host SET stopped_at = 1');
   await database.migrate([adding, { ...dropping, needsAtLeast: steps.length + 2 }]);
@@ -108,7 +108,7 @@ test('a pooler that drops the settings of our sessions is not worked with', asyn
       }),
   };
   await expect(database.migrate([], dropping)).rejects.toThrow(
-    /lets go of our settings, as poolers do: ledger must name PostgreSQL itself/,
+    /loses our session settings, as poolers do: ledger must name PostgreSQL itself/,
   );
 });
 

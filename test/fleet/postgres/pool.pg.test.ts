@@ -173,15 +173,15 @@ describe('at the start, one sentence says what is wrong:', needs('postgres'), ()
       `${at}it asks for a password for the user "postgres"; set ledger.password`,
     );
     expect(await refusal({ ...right, ca: otherCa ?? '' })).toMatch(
-      /no authority that we trust has signed its certificate/,
+      /its certificate is not signed by a trusted authority/,
     );
-    expect(await refusal({ ...right, ca: null })).toMatch(/no authority that we trust has signed its certificate/);
+    expect(await refusal({ ...right, ca: null })).toMatch(/its certificate is not signed by a trusted authority/);
     expect(await refusal({ ...right, host: '127.0.0.2' })).toMatch(/ECONNREFUSED|its certificate is not for 127.0.0.2/);
     expect(await refusal({ ...right, database: 'missing' })).toBe(
       `${at}it has no database "missing"; create it, or correct ledger (docs/fleet.md)`,
     );
     expect(await refusal({ ...right, tls: false })).toMatch(
-      /it does not let us in: no pg_hba.conf entry .* no encryption/,
+      /it rejects the connection: no pg_hba.conf entry .* no encryption/,
     );
     expect(await refusal({ ...right, host: 'db.invalid' })).toMatch(/PostgreSQL at db\.invalid:\d+: the name/);
     expect(await refusal({ ...right, host: '/nowhere' })).toMatch(/there is no socket in \/nowhere/);

@@ -330,8 +330,8 @@ describe('after the database went on without the last writes', () => {
     await older.takeOver();
     await until('it has looked', () => repaired.length > 0);
     expect([...settles, ...repaired]).toEqual([
-      'the database went on as another server, or from a backup, and may lack the last writes: nothing new is taken up for 20 s, while each host brings in its receipts',
-      'receipts.jsonl: 1 line is no receipt and was left out',
+      'the database now runs on another server, or from a backup, and may lack the last writes: no new work starts for 20 s, while each host adds its receipts',
+      'receipts.jsonl: 1 line is not a receipt and was skipped',
     ]);
     expect(store.repairs).toEqual([]);
   });

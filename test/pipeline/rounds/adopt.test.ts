@@ -109,9 +109,9 @@ describe('files that were there before', () => {
     expect(pages).toEqual([1, 2, 3, 4]);
     expect(found()).toEqual({ a: 'vid_a', b: 0, c: 1 });
     expect(store.all.map(({ why }) => why)).toEqual([
-      'the service has it already as vid_a; `dropcast adopt --confirm` adopts that video',
+      'the service already has it as vid_a; `dropcast adopt --confirm` adopts that video',
       'the service does not have it; `dropcast adopt --confirm` uploads it',
-      'the service may have it already (vid_c): the durations differ by 3.0 s; `dropcast retry` uploads it',
+      'the service may already have it (vid_c): the durations differ by 3.0 s; `dropcast retry` uploads it',
     ]);
     await run();
     expect(pages).toHaveLength(4);
@@ -205,7 +205,7 @@ describe('a confirmation', () => {
     expect(await confirm()).toEqual({ v: 1, adopted: 1, uploading: 1, unclear: 1, waiting: 0 });
     expect(store.states()).toEqual(['processing', 'queued', 'held']);
     expect(store.row('a')).toMatchObject({ videoId: 'vid_a', lastFailure: null, endedAt: null });
-    expect(store.row('a').why).toBe('adopted; the service is asked once more whether it has the video');
+    expect(store.row('a').why).toBe('adopted; dropcast checks once more that the service has the video');
   });
 
   const policy = { attempts: 3, retryAt: () => 0, now: () => 99 };

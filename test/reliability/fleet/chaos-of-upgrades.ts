@@ -23,7 +23,8 @@ export const upgradeChaos: Readonly<Record<string, ChaosSchedule>> = {
       for (const member of world.members) {
         await member.end('SIGTERM');
         // It would drop what the first release needs, which still runs.
-        if (member === second) await rejects(member.start(third), /cannot work with, and that still runs on ingest3/);
+        if (member === second)
+          await rejects(member.start(third), /cannot work with, and that version still runs on ingest3/);
         await member.start(next);
         await delay(2_000);
       }

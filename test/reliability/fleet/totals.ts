@@ -30,7 +30,7 @@ export function totalsOf(run: {
 }
 
 /** What a member logs. */
-const refused = /"(?:Another worker has the file now|The claim of a file was lost to another worker)"/g;
+const refused = /"(?:Another worker has the file now|Another worker took over the claim of a file)"/g;
 
 function takeoversIn(observed: readonly Observed[]): number {
   const holders = new Map<string, string>();

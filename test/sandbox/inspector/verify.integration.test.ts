@@ -68,7 +68,7 @@ test('a program checks with verify, which throws the report', async () => {
 test('requests that the journal has dropped are not taken for ones that never came', () => {
   const never = { expectations: [{ request: { operation: 'videos.delete' }, never: true as const }] };
   const extent = { forgotten: 7, cleared: 0, lastNumber: 9 };
-  expect(() => verified(never, [], extent)).toThrow(/no room any more for the requests up to #7/);
+  expect(() => verified(never, [], extent)).toThrow(/no longer has the requests up to #7/);
   expect(verified({ ...never, after: 7 }, [], extent).state).toBe('met');
 });
 
@@ -81,13 +81,13 @@ test('requests that were cleared, or have numbers that no request has, are not t
   const early = await verify(service, { ...never, after: last + 1 });
   expect([early.status, early.body.error.message]).toEqual([
     409,
-    `"after" is ${last + 1}, but the latest request is #${last}: numbers begin again when the sandbox does.`,
+    `"after" is ${last + 1}, but the latest request is #${last}: numbers restart with the sandbox.`,
   ]);
   await admin(service, 'DELETE /requests');
   const late = await verify(service, { ...never, after: last - 1 });
   expect([late.status, late.body.error.message]).toEqual([
     409,
-    `The journal was cleared at #${last}: what came before is not known any more.`,
+    `The journal was cleared at #${last}: earlier requests are no longer known.`,
   ]);
   expect((await verify(service, { ...never, after: last })).status).toBe(200);
   expect((await verify(service, never)).status).toBe(200);

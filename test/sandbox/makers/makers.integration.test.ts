@@ -53,7 +53,7 @@ describe('made for a test', () => {
 
   test('is a channel with a slug of its own', async () => {
     const { status, body } = await admin('POST', '/channels', { name: 'News', id: 'ch_other' });
-    expect([status, body.error.message]).toEqual([409, expect.stringContaining('ch_news has the slug news already')]);
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('ch_news already has the slug news')]);
     expect(sandbox.make.channel({ name: 'News', id: 'ch_other', slug: 'other-news' })).toMatchObject({ name: 'News' });
   });
 

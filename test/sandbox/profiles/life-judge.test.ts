@@ -139,7 +139,7 @@ test('what a retry fixed needed a person', () => {
 });
 
 test('an import whose answer was lost may wait for a person, with a video or without', () => {
-  const why = 'no answer came to the import request, so the video may exist';
+  const why = 'the import request got no answer, so the video may exist';
   const held = saying([file({}), { ...link, state: 'held', why }, ...others.slice(1)], { done: 2, held: 1, failed: 1 });
   expect(flawsOf(held)).toEqual([]);
   expect(flawsOf({ ...held, videos: [video, archived] })).toEqual([]);

@@ -152,7 +152,7 @@ export function flawsOf(evidence: LifeEvidence): readonly Flaw[] {
 
 /** The answer to an import was lost: a person has to look whether there is a video, because nothing tells a second one from it. */
 function isInDoubt({ state, source_url: source, why }: LifeEvidence['told']['said']['files'][number]): boolean {
-  return state === 'held' && source !== null && (why ?? '').startsWith('no answer came to the import request');
+  return state === 'held' && source !== null && (why ?? '').startsWith('the import request got no answer');
 }
 
 function found(what: string, evidence: string): Omit<Flaw, 'invariant'> {

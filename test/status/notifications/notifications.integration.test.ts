@@ -71,17 +71,17 @@ describe('what only another host of a fleet sees', () => {
     expect(here.titles()).toHaveLength(1);
     here.world.hosts = [seeing('ingest1'), seeing('ingest2', frozen, { isHeard: false })];
     await here.pass(5 * minute);
-    expect(here.titles().slice(1)).toEqual(['a: ingest2 is silent: last heard at 12:00']);
+    expect(here.titles().slice(1)).toEqual(['a: ingest2 is silent: last heard from at 12:00']);
     here.world.hosts = [seeing('ingest1'), seeing('ingest2')];
     await here.pass(5 * minute);
-    expect(here.titles().slice(2).toSorted()).toEqual(['a: ingest2 is heard again', 'a: ingest2: /srv/in is back']);
+    expect(here.titles().slice(2).toSorted()).toEqual(['a: ingest2 responds again', 'a: ingest2: /srv/in is back']);
   });
 
   test('is over without a word with a host that is forgotten', async () => {
     await using scratch = await scratchDirectory();
     await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen, { isHeard: false }));
     await here.pass(5 * minute);
-    expect(here.titles()).toEqual(['a: ingest2 is silent: last heard at 12:00']);
+    expect(here.titles()).toEqual(['a: ingest2 is silent: last heard from at 12:00']);
     here.world.hosts = [seeing('ingest1')];
     await here.pass(20 * minute);
     expect(here.titles()).toHaveLength(1);
@@ -442,7 +442,7 @@ describe('notifications', () => {
     await here.pass(2 * minute);
     expect(here.titles().slice(2)).toEqual(['a: Everything waits for the service']);
     await here.pass(30 * minute);
-    expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used for half an hour']);
+    expect(here.titles().slice(3)).toEqual(['a: All 1000 requests of the hour have been used up for half an hour']);
     here.world.pause = pause({ kind: 'suspended', code: 'unauthorized' });
     await here.pass(30_000);
     expect(here.titles().slice(4)).toEqual(['a: Everything waits for the key']);
@@ -454,9 +454,9 @@ describe('notifications', () => {
     expect(here.titles().slice(5).toSorted()).toEqual([
       'a: /in is back',
       'a: Feed feed_news published again',
+      'a: Requests are available again',
       'a: The service accepts the key again',
       'a: The service is reachable again',
-      'a: There are requests again',
     ]);
   });
 

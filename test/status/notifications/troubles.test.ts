@@ -122,8 +122,8 @@ describe('what can be wrong with the daemon as a whole', () => {
       {
         kind: 'budget',
         minutes: 30,
-        title: 'All 300 requests of the hour have been used for half an hour',
-        over: 'There are requests again',
+        title: 'All 300 requests of the hour have been used up for half an hour',
+        over: 'Requests are available again',
       },
     ],
   ])('%s', (_, seen, { kind, minutes, title, over }) => {
@@ -190,8 +190,8 @@ describe('what can be wrong with the hosts of a fleet', () => {
       {
         cause: 'silent b:',
         kind: 'host_silent',
-        title: 'b is silent: last heard at 11:58',
-        overTitle: 'b is heard again',
+        title: 'b is silent: last heard from at 11:58',
+        overTitle: 'b responds again',
       },
     ]);
   });

@@ -52,7 +52,10 @@ export async function openStation(options: HostOptions = {}) {
       ...(method === 'POST' && { body: new URLSearchParams(form) }),
     });
     const html = await answer.text();
-    const words = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    const words = html
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll('&#39;', "'")
+      .replaceAll(/\s+/g, ' ');
     return {
       status: answer.status,
       html: html.replaceAll('&amp;', '&'),

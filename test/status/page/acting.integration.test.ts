@@ -40,7 +40,7 @@ test('what was confirmed for as many other files is not done either', async () =
   await station.reaches('c.mkv', 'failed');
   const { to, words } = await station.press(address, fieldsOf(html));
   expect(to).toBe('/files/many?do=ignore&which=all&state=failed&was=2');
-  expect(words).toContain('Nothing was done: it concerned other files when you were asked.');
+  expect(words).toContain('Nothing was done: the selection contained other files when you were asked.');
   expect((await station.daemon.ledger.totals('by state'))['skipped']).toBe(1);
   expect((await station.press(address)).words).toContain('2 files ignored.');
 });
@@ -83,7 +83,7 @@ test('files for a channel that the service does not have are one group on the ov
     'ch_news',
     'ch_news',
   ]);
-  expect((await station.ask('/')).words).toContain('All 3 files of today are live');
+  expect((await station.ask('/')).words).toContain("All 3 of today's files are live");
 });
 
 test('many files are ignored and taken up again from the page, and each time the next page says what was done and what was left', async () => {
@@ -123,7 +123,7 @@ test('files are tried again, one and many, and go live', async () => {
   await station.reaches('a.mpg', 'done');
   expect(await station.press(`/files/${id}/retry`)).toMatchObject({ status: 409 });
   const many = await station.press('/files/many?do=retry&which=all&state=failed,held');
-  expect(many.words).toContain('2 files will be tried again at once.');
+  expect(many.words).toContain('2 files will be retried at once.');
   for (const name of ['b.mpg', 'c.mpg']) await station.reaches(name, 'done');
   expect((await station.ask('/files/many?do=retry&which=all&state=done')).words).toMatch(
     /0 files , 0 requests.* 3 files left: done: nothing to retry: [abc]\.mpg , [abc]\.mpg , [abc]\.mpg/,

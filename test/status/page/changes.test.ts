@@ -79,7 +79,7 @@ test.each<[string, Record<string, string>, number]>([
 test('a member of the group is told in words who may', async () => {
   const answer = await somePage().post({ ...OWN_FORM, cookie: cookieOf('look') });
   expect(await answer.text()).toContain(
-    'You may look, but not change anything. For a link that lets you change things, run: sudo dropcast open.',
+    'You have read-only access. For a link that lets you make changes, run: sudo dropcast open.',
   );
 });
 

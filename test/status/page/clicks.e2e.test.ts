@@ -79,7 +79,7 @@ describe('the page in Chromium', needs('chromium'), () => {
     await page.getByText('3 files sent to another channel.').waitFor();
     await takeScreenshot(page, 'wrong-channel-sent-360');
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByText('All 3 files of today are live').waitFor();
+    await page.getByText("All 3 of today's files are live").waitFor();
     expect([...station.host.videos.values()].map(({ channelId }) => channelId)).toEqual([
       'ch_news',
       'ch_news',

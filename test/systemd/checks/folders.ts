@@ -135,7 +135,7 @@ export function checkFolders(scene: () => Scene): void {
     for (const command of ['dropcast systemd drop-in', 'dropcast systemd drop-in --install', 'dropcast check']) {
       const { code, stdout, stderr } = await box.run(command);
       expect({ command, code }).not.toMatchObject({ code: 0 });
-      expect(stdout + stderr).toContain('the symbolic link "/home/alice/drop", which others than root can change');
+      expect(stdout + stderr).toContain('the symbolic link "/home/alice/drop", which users other than root can change');
     }
     expect(await box.read('cat /etc/systemd/system/dropcast.service.d/folders.conf')).not.toContain('/home/alice/drop');
     await configure(box, settings(folders, moving));

@@ -76,28 +76,28 @@ describe('what is wrong with a fleet', () => {
     [
       'a silent host with files of its own',
       [someHost('a'), someHost('b', { isHeard: false, heardAt: noon - 4 * minute, doing: places })],
-      ['b was last heard 4 m ago, at 11:56. 12 files wait for it: no other host that works can read their folders.'],
+      ['b was last heard 4 m ago, at 11:56. 12 files wait for it: no other working host can read their folders.'],
     ],
     [
       'a silent host whose work others do',
       [someHost('a'), someHost('b', { isHeard: false, heardAt: noon - 20_000 })],
-      ['b was last heard 20 s ago, at 11:59. The other hosts do its work.'],
+      ['b was last heard 20 s ago, at 11:59. The other hosts take over its work.'],
     ],
     [
       'versions',
       [someHost('a'), someHost('b', { version: '0.4.0' }), someHost('c')],
-      ['The hosts run different versions: 0.3.0 (a, c), 0.4.0 (b). That works during an upgrade: finish it.'],
+      ['The hosts run different versions: 0.3.0 (a, c), 0.4.0 (b). That is fine during an upgrade; finish it.'],
     ],
     ['the version of one that is away', [someHost('a'), someHost('b', { version: '0.2.0', isStopped: true })], []],
     [
       'a clock',
       [someHost('a', { clockAheadMs: -29_999 }), someHost('b', { clockAheadMs: 600_000 })],
-      ['The clock of b is 10 m ahead of that of PostgreSQL: the times that it writes are wrong by as much.'],
+      ['The clock of b is 10 m ahead of that of PostgreSQL: the times that it writes are off by as much.'],
     ],
     [
       'files that wait for one that is drained',
       [someHost('a'), someHost('b', { draining, doing: places })],
-      ['b is draining. 12 files wait for it: no other host that works can read their folders.'],
+      ['b is draining. 12 files wait for it: no other working host can read their folders.'],
     ],
   ])('%s', async (_, hosts, sentences) => {
     expect(await troubles(...hosts)).toEqual(sentences);

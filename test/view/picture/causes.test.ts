@@ -20,7 +20,7 @@ test.each([
   ],
   [
     { cause: 'invalid_request.tags', message: 'the service answered 422 invalid_request: tags: too many' },
-    '2 .mkv files came to a stop: the service answered 422 invalid_request: tags: too many',
+    '2 .mkv files stopped: the service answered 422 invalid_request: tags: too many',
   ],
 ])('%o is said as: %s', (other, title) => {
   expect(causeOf({ ...caused, ...other }).title).toBe(title);

@@ -130,7 +130,7 @@ test('each file is in one stage; the stage where all wait most says why', async 
     ['live', 1, null],
   ]);
   expect(stages.filter(({ bottleneck }) => bottleneck !== null)).toMatchObject([
-    { name: 'processing', bottleneck: 'a video takes it about 10 min' },
+    { name: 'processing', bottleneck: 'it takes about 10 min per video' },
   ]);
   expect(retrying).toEqual({ files: 1, next_at: noon + minute });
   expect(sentence).toEqual({

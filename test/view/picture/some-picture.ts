@@ -22,7 +22,7 @@ export function somePicture(other: Partial<LivePicture> = {}): LivePicture {
     at: noon,
     daemon: { running: true, pid: 4_711, started_at: noon - 60 * minute },
     config: '/etc/dropcast/dropcast.yaml',
-    sentence: { level: 'ok', text: 'No file has come yet.' },
+    sentence: { level: 'ok', text: 'No files have arrived yet.' },
     stages: stagesWith({}),
     retrying: { files: 0, next_at: null },
     outlook: { limited_by: 'nothing', why: 'no file waits', done_at: null },
@@ -99,17 +99,23 @@ export function busyPicture(): LivePicture {
       last_hour: 18,
       oldest_since: stage.name === 'queued' ? noon - 14 * minute : null,
       bottleneck:
-        stage.name === 'uploading' ? 'all 4 are in use, 12 more files wait; together they send 76 MB/s' : null,
+        stage.name === 'uploading'
+          ? 'all 4 are in use, and 12 more files are waiting; together they send 76 MB/s'
+          : null,
     })),
     retrying: { files: 2, next_at: noon + 3 * minute },
-    outlook: { limited_by: 'upload slots', why: 'all 4 are in use, 12 more files wait', done_at: noon + 21 * minute },
+    outlook: {
+      limited_by: 'upload slots',
+      why: 'all 4 are in use, and 12 more files are waiting',
+      done_at: noon + 21 * minute,
+    },
     needs_you: {
       files: 63,
       causes: [
         {
           key: 'processing_failed',
           title: '60 .mkv files could not be processed by the service',
-          next: 'Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+          next: 'Check one of them: it may be damaged or not a video. Replace or ignore them, or retry.',
           actions: ['ignore', 'retry'],
           files: 60,
           since: noon - 30 * minute,
@@ -182,7 +188,7 @@ export function busyPicture(): LivePicture {
         published_at: null,
         waiting: 0,
         next_at: null,
-        failure: 'the service knows no feed feed_sport',
+        failure: 'the service has no feed feed_sport',
       },
     ],
     folders: [

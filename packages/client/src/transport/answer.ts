@@ -117,7 +117,7 @@ function isRedirect({ status }: Answer): boolean {
 }
 
 function unasked(who: string, { status }: Answer): string {
-  return `${who} answered ${status}, which is no answer to this request`;
+  return `${who} answered ${status}, which is not an answer to this request`;
 }
 
 function factsOf(answer: Answer, scrub: Scrub): ErrorFacts {
@@ -153,7 +153,7 @@ function nonJson(answer: Answer): string {
   const packed = packingOf(answer);
   if (packed !== null)
     return `a body compressed with ${packed}, although the request rules that out: is there a proxy in between?`;
-  return looksLikePage(answer) ? 'a web page, as proxies and login portals send it' : 'a body that is not JSON';
+  return looksLikePage(answer) ? 'a web page, as proxies and login portals send' : 'a body that is not JSON';
 }
 
 /** How the body is compressed, whether the answer says so or its first bytes do; null if it is not. */

@@ -63,7 +63,7 @@ const untrusted =
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'no host has this name; check the address, and the name server of this machine',
-  EAI_AGAIN: 'its name cannot be resolved at present; check the name server of this machine',
+  EAI_AGAIN: 'its name cannot be resolved at the moment; check the name server of this machine',
   ETIMEDOUT: noReply,
   timeout: noReply,
   EHOSTUNREACH: noRoute,

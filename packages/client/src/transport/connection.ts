@@ -50,7 +50,7 @@ function warnOfIgnoredProxy(proxyEnv: ProxyEnvironment): void {
   const isWanted = ['HTTPS_PROXY', 'https_proxy'].some((name) => (proxyEnv[name] ?? '') !== '');
   if (knowsProxies || !isWanted) return;
   process.emitWarning(
-    'HTTPS_PROXY is ignored: this Node knows no proxies; use 22.21, 24.5 or newer',
+    'HTTPS_PROXY is ignored: this version of Node does not support proxies; use 22.21, 24.5 or newer',
     'DropcastWarning',
   );
 }

@@ -90,7 +90,7 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
   if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
   if (startsLikePage(answer.body)) {
     throw new UnreadableAnswerError(
-      `${target.url.origin} answered ${answer.status} to the upload, but with a web page, as proxies and login portals send it`,
+      `${target.url.origin} answered ${answer.status} to the upload, but with a web page, as proxies and login portals send`,
       { status: answer.status, code: 'web_page' },
     );
   }

@@ -112,7 +112,7 @@ class Sending {
   /** After two bodies of different content for one address it is unknown which one arrived. */
   #requireSameHash(sha256: string): void {
     if (this.#sha256 === null || this.#sha256 === sha256) return;
-    throw new FileChangedError(`${JSON.stringify(this.#source.name)} gave other bytes than before`, {
+    throw new FileChangedError(`${JSON.stringify(this.#source.name)} gave different bytes than before`, {
       code: 'file_changed',
     });
   }

@@ -167,7 +167,7 @@ const places: Readonly<Record<Reach, string>> = {
   public: 'the internet',
   private: 'a private network',
   loopback: 'this machine',
-  forbidden: 'an address that never takes uploads',
+  forbidden: 'an address that never accepts uploads',
 };
 
 function tooNear(url: URL, near: Reach): UploadRejectedError {

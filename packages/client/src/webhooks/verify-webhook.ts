@@ -43,7 +43,7 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   requireRecent(timestamp, { toleranceMs, nowMs });
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   if (!signatures.split(' ').some((signature) => isSignature(signature, expected))) {
-    throw refusal('wrong_signature', 'none of its signatures is made with this secret');
+    throw refusal('wrong_signature', 'none of its signatures was made with this secret');
   }
   const event = readEvent(id, parseJson(textOf(body)));
   if (event === undefined) throw refusal('unreadable_event', 'its signature is valid, but it is not an event');

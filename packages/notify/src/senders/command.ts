@@ -61,7 +61,7 @@ function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     // Not 'close': its children may keep its output open.
-    child.once('exit', (code, signal) => resolve(code ?? `was ended by ${signal}`));
+    child.once('exit', (code, signal) => resolve(code ?? `was terminated by ${signal}`));
   });
 }
 

@@ -14,9 +14,9 @@ export function addRecordCommands(sandbox: Command, terminal: RecordingTerminal,
     command.option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8788);
   port(sandbox.command('record'))
     .description(
-      'stand between a program and a real service, and record what they say without keys and signed addresses; at the end, compare the service with openapi.yaml',
+      'record the traffic between a program and a real service, without keys and signed addresses; at the end, compare the service with openapi.yaml',
     )
-    .summary('record what a program and a service say, and compare')
+    .summary('record a program and a service, and compare')
     .requiredOption('--to <url>', 'address of the service, with its version (required)')
     .option('--out <file>', 'file for the recording; must not exist', 'recording.ndjson')
     .option(
@@ -29,7 +29,7 @@ export function addRecordCommands(sandbox: Command, terminal: RecordingTerminal,
       'send the key with uploads to this origin, too, https://uploads.example.com for example; can be repeated',
       collectOrigins,
     )
-    .option('--ca <file>', 'further certificate (PEM) to trust')
+    .option('--ca <file>', 'additional certificate (PEM) to trust')
     .addHelpText(
       'after',
       '\nExample:\n  $ dropcast sandbox record --to https://video.example.com/v1 --out today.ndjson',
@@ -50,7 +50,7 @@ export function addRecordCommands(sandbox: Command, terminal: RecordingTerminal,
   port(sandbox.command('replay <recording>'))
     .description('answer a program from a recording, without the service; exit code 1 if it asked for something else')
     .summary('answer a program from a recording')
-    .option('--strict', 'answer nothing more often than it was recorded')
+    .option('--strict', 'answer each request only as often as it was recorded')
     .action(async (file: string, options: { port: number; strict?: boolean }) => {
       exit(await (await import('./record.ts')).replay(terminal, file, options));
     });

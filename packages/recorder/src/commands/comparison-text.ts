@@ -15,7 +15,7 @@ export function comparisonText(comparison: Comparison, escapeControls: (text: st
     ['Not as the specification says', departures(violated)],
     ['Not as openapi.yaml assumes', departures(contradicted)],
     ['Not in openapi.yaml; clients ignore it', departures(unknown)],
-    ['Without a whole answer', broken.map(({ exchange, what }) => `${what} (exchange ${exchange})`)],
+    ['Without a complete answer', broken.map(({ exchange, what }) => `${what} (exchange ${exchange})`)],
     ['Switches that make the sandbox do the same', same.map((point) => `--set ${valuesOf(point)}`)],
     ['Not always the same: choose one for the sandbox', unclear.map(valuesOf)],
     ['As openapi.yaml assumes', confirmed.map(confirmation).map(escapeControls)],

@@ -41,17 +41,17 @@ export async function record(terminal: RecordingTerminal, options: RecordOptions
   const onTrouble = (error: unknown): void => {
     isWhole = false;
     const why = error instanceof Error ? error.message : 'unknown';
-    shell.stderr.write(`Cannot write ${options.out}: ${why}. Requests are refused from now on.\n`);
+    shell.stderr.write(`Cannot write ${options.out}: ${why}. All further requests are refused.\n`);
   };
   await using recorder = await start(terminal, options, { file, onTrouble });
   shell.stdout.write(`${recorder.baseUrl}\n`);
-  shell.stderr.write(`Records what is said to ${options.to} in ${options.out}.
-Give your program the address above instead, with the same key. Press Ctrl-C to end, and to see how the service compares.
+  shell.stderr.write(`Records the traffic to ${options.to} in ${options.out}.
+Give your program the address above instead, with the same key. Press Ctrl-C to stop and to compare the service.
 `);
   await whenAborted(shell.stopping);
   if (recorder.underWay > 0)
     shell.stderr.write(
-      `\nWaiting up to 10 s for ${counted(recorder.underWay, 'request')} to end. Press Ctrl-C again to break off.\n`,
+      `\nWaiting up to 10 s for ${counted(recorder.underWay, 'request')} to end. Press Ctrl-C again to abort.\n`,
     );
   shell.hurrying.addEventListener('abort', () => void recorder.close(0), { once: true });
   await recorder.close();
@@ -60,7 +60,7 @@ Give your program the address above instead, with the same key. Press Ctrl-C to 
   const comparison = compare(exchanges);
   shell.stderr.write(comparisonText(comparison, terminal.escapeControls));
   if (isWhole) return exitCodes.fine;
-  shell.stderr.write(`\n${options.out} is not whole, because it could not be written to the end.\n`);
+  shell.stderr.write(`\n${options.out} is incomplete, because it could not be written to the end.\n`);
   return exitCodes.failed;
 }
 
@@ -75,7 +75,7 @@ export async function compareRecording(
   const comparison = compare(exchanges);
   if (isTorn)
     shell.stderr.write(
-      'Its last line is not whole: the recorder was killed, or the disk was full. Everything before it is compared.\n',
+      'Its last line is incomplete: the recorder was killed, or the disk was full. Everything before it is compared.\n',
     );
   if (json === true) terminal.printJson({ to: head.to, at: head.at, ...comparison }, shell.stdout);
   else shell.stdout.write(comparisonText(comparison, terminal.escapeControls));
@@ -123,7 +123,7 @@ async function start(
     (error: NodeJS.ErrnoException) => {
       if (error instanceof TypeError) throw failure(`--to: ${error.message}`, exitCodes.usage, { cause: error });
       if (error.code === 'EEXIST')
-        throw failure(`${out} exists already: choose another file with --out`, exitCodes.usage, {
+        throw failure(`${out} already exists: choose another file with --out`, exitCodes.usage, {
           cause: error,
         });
       return refusing(terminal, port)(error);

@@ -45,7 +45,7 @@ export function refusalDepartures(operation: Operation, exchange: RecordedExchan
 /** Retry-After must be in seconds (api-spec section 8). */
 function retryDepartures(place: string, retryAfter: string | undefined): readonly Departure[] {
   if (retryAfter === undefined) return [{ place, what: 'has no Retry-After' }];
-  return /^\d+$/.test(retryAfter) ? [] : [{ place, what: 'has a Retry-After that is no number of seconds' }];
+  return /^\d+$/.test(retryAfter) ? [] : [{ place, what: 'has a Retry-After that is not a number of seconds' }];
 }
 
 function refusalDeparture(place: string, error: SchemaError, json: unknown): Departure {

@@ -161,7 +161,7 @@ function isOfTrust(code: string): boolean {
 
 function inWords(code: string): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `DNS has no address for its name (${code})`;
-  if (isOfTrust(code)) return `its certificate is not trusted (${code}); name a further one to trust with --ca`;
+  if (isOfTrust(code)) return `its certificate is not trusted (${code}); name an additional one to trust with --ca`;
   return code;
 }
 

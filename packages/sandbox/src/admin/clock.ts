@@ -18,7 +18,7 @@ export function clockEndpoints(clock: Clock): Endpoint[] {
     {
       method: 'PUT',
       path: '/_sandbox/clock',
-      says: 'Stops the clock with {"frozen": true}, or at a later time with {"now": "2030-01-01T00:00:00Z"}; with {"frozen": false} it runs on from where it stopped.',
+      says: 'Stops the clock with {"frozen": true}, or at a later time with {"now": "2030-01-01T00:00:00Z"}; with {"frozen": false} it continues from where it stopped.',
       handler: async (context) => {
         const { frozen, now } = await jsonBody(context.req.raw, setting);
         if (now !== undefined) inRange(() => clock.moveTo(now));

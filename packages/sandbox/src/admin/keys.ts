@@ -9,7 +9,7 @@ export function keyEndpoints(desk: KeyDesk): Endpoint[] {
     {
       method: 'GET',
       path: '/_sandbox/keys',
-      says: 'Lists the API keys: when each was created and revoked, how often, when and from where it was last used.',
+      says: 'Lists the API keys: when each was created and revoked, how often it was used, and when and from where it was last used.',
       handler: (context) => context.json({ data: desk.list() }),
     },
     {

@@ -10,13 +10,13 @@ export function profileEndpoints(switchboard: Switchboard): Endpoint[] {
     {
       method: 'GET',
       path: '/_sandbox/profile',
-      says: 'Returns the profile, what is set beside it, and all points with their values.',
+      says: 'Returns the profile, the points set in addition to it, and all points with their values.',
       handler: (context) => context.json({ data: { ...switchboard.view(), profiles, points: openPoints } }),
     },
     {
       method: 'PUT',
       path: '/_sandbox/profile',
-      says: 'Chooses a profile, and single points beside it, with {"profile": "lenient", "switches": {"create_status": "202"}}; {} is the default.',
+      says: 'Chooses a profile, and single points in addition to it, with {"profile": "lenient", "switches": {"create_status": "202"}}; {} is the default.',
       handler: async (context) => {
         const { profile, switches } = await jsonBody(context.req.raw, whole);
         switchboard.replace(profile, switches);

@@ -77,7 +77,7 @@ function resetEndpoint(services: Services): Endpoint {
 
 /** Endpoints that the mounted routes serve. */
 const mounted: readonly Listed[] = [
-  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each hit.' },
+  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each was hit.' },
   {
     method: 'POST',
     path: '/_sandbox/faults',

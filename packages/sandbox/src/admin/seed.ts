@@ -74,7 +74,7 @@ interface Visit {
 }
 
 function replacedMeanwhile(): ApiError {
-  return new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
+  return new ApiError('conflict', 'A reset or an import replaced all records in the meantime.');
 }
 
 function fieldsOf(index: number, { settings, records }: Pick<SeedParts, 'settings' | 'records'>): NewVideoFields {

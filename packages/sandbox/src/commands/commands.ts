@@ -16,12 +16,12 @@ export function addSandboxCommand(command: Command, terminal: Terminal, samples:
     .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .option('--expose', 'let other machines use it; needed for other than loopback addresses')
-    .option('--external-url <url>', 'how others reach it, for all links: https://sandbox:8787')
+    .option('--expose', 'let other machines use it; required for addresses other than loopback')
+    .option('--external-url <url>', 'address under which others reach it, for all links: https://sandbox:8787')
     .option('--cors <origin>', 'let web pages of this origin use the API with a key; may be repeated', collect, [])
     .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8787)
     .option('--data <directory>', 'directory for records and files')
-    .addOption(new Option('--memory', 'keep nothing after the end (default)').conflicts('data'))
+    .addOption(new Option('--memory', 'keep nothing after exit (default)').conflicts('data'))
     .option('--seed <number>', 'the same seed gives the same ids and key', wholeNumber(0, 2 ** 31), 1)
     .option('--requests-per-hour <number>', 'rate limit of a key', wholeNumber(1, 1_000_000_000), 1_000)
     .option('--tls', 'serve https with a certificate of its own; prints the file to trust')
@@ -37,9 +37,12 @@ export function addSandboxCommand(command: Command, terminal: Terminal, samples:
     )
     .option(
       '--profile <name>',
-      'a service that settles open points of the specification in another way: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-webhooks, other-errors, behind-a-proxy, new-words, pending-until-ready or redirecting-uploads',
+      'a service that settles open points of the specification differently: strict, lenient, wrapped, bare, terse, idempotent, queued-publish, oldest-first, other-webhooks, other-errors, behind-a-proxy, new-words, pending-until-ready or redirecting-uploads',
     )
-    .option('--now <time>', 'begin at this time, 2026-11-20T12:00:00Z for example, so that all times can be repeated')
+    .option(
+      '--now <time>',
+      'start the clock at this time, such as 2026-11-20T12:00:00Z, so that all times are reproducible',
+    )
     .option('--set <switch=value>', 'settle a single point, for example create_status=202; can be repeated', collect)
     .option(
       '--json',
@@ -64,14 +67,14 @@ export function addKeyCommands(sandbox: Command, terminal: Terminal, tables: () 
       .description(description)
       .option('--data <directory>', 'data folder of the sandbox, running or not')
       .addOption(new Option('--admin-url <url>', 'admin URL of a running sandbox').conflicts('data'))
-      .option('--token <token>', 'its admin token, else $DROPCAST_SANDBOX_TOKEN')
+      .option('--token <token>', 'its admin token (default: $DROPCAST_SANDBOX_TOKEN)')
       .option('--ca <file>', 'the certificate to trust, printed by the sandbox')
       .option('--json', 'print JSON, {"v":1,…}');
   command('list', 'list the keys and how they are used').action(async (options: KeysOptions) =>
     (await import('./keys.ts')).listKeys(terminal, options, tables),
   );
   command('create <name>', 'create a key and print its value, shown only once')
-    .option('--read-only', 'let the key read only')
+    .option('--read-only', 'make the key read-only')
     .action(async (name: string, options: KeysOptions & { readOnly?: boolean }) =>
       (await import('./keys.ts')).createKey(terminal, name, options),
     );

@@ -96,7 +96,7 @@ function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOp
 function exposureWarning({ host, externalUrl, tls = false }: SandboxCommandOptions): string {
   if (isLoopbackHost(host) && externalUrl === undefined)
     return `Warning: other machines still cannot reach ${host}. Add --host 0.0.0.0, or for a proxy on this machine --external-url.`;
-  const open = 'Warning: whoever reaches this port can read players, feeds and media without a key.';
+  const open = 'Warning: anyone who reaches this port can read players, feeds and media without a key.';
   return tls ? open : `${open} API keys and the admin token cross the network in the clear: use --tls.`;
 }
 

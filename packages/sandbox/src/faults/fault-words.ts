@@ -62,7 +62,7 @@ export function faultInWords(rule: FaultRule): string {
     case 'extra_fields':
       return 'Adds fields to every object that the specification does not know';
     case 'stuck_processing':
-      return 'Keeps the video in processing for ever';
+      return 'Keeps the video in processing forever';
     case 'failed_processing':
       return `Makes processing fail with ${rule.code}`;
     default:

@@ -57,7 +57,7 @@ function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Fin
 /** As in XML. JSON permits every character, if it is escaped. */
 function* characterFindings(feed: unknown): Generator<Finding> {
   if (textsIn(feed).some((text) => presentable(text) !== text))
-    yield finding('characters', 'the document has characters that nobody can show, such as U+0080 to U+009F');
+    yield finding('characters', 'the document has characters that cannot be displayed, such as U+0080 to U+009F');
 }
 
 /** Names too. Not recursive: a document may be deeper than the stack. */

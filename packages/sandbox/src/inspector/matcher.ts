@@ -77,7 +77,7 @@ export const matcher: z.ZodType<Matcher, Matcher> = z.strictObject(
       `must be an operation or a list of them: ${OPERATIONS.join(', ')}`,
     ).optional(),
     method: oneOrMore<string>(isMethod, 'must be a method in capitals, like GET, or a list of them').optional(),
-    path: text('a path, in which * stands for any characters').optional(),
+    path: text('a path, in which * matches any characters').optional(),
     query: patterns.optional(),
     headers: patterns.optional(),
     body: pattern.optional(),

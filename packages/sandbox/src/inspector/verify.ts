@@ -41,11 +41,11 @@ export function verified(expected: Verification, requests: readonly InspectedReq
 export function missingRequests({ after }: Verification, extent: Extent): string | undefined {
   const { forgotten, cleared, lastNumber } = extent;
   if (after !== undefined && after > lastNumber)
-    return `"after" is ${after}, but the latest request is #${lastNumber}: numbers begin again when the sandbox does.`;
+    return `"after" is ${after}, but the latest request is #${lastNumber}: numbers restart with the sandbox.`;
   if (after !== undefined && after > 0 && after < cleared)
-    return `The journal was cleared at #${cleared}: what came before is not known any more.`;
+    return `The journal was cleared at #${cleared}: earlier requests are no longer known.`;
   if ((after ?? 0) < forgotten)
-    return `The journal has no room any more for the requests up to #${forgotten}. Check sooner, or give "after".`;
+    return `The journal no longer has the requests up to #${forgotten}. Check sooner, or give "after".`;
   return undefined;
 }
 

@@ -14,10 +14,10 @@ type Parts = Pick<Services, 'records' | 'clock' | 'events'>;
 export function makeChannel(fields: z.output<typeof newChannel>, { records: { channels }, clock, events }: Parts) {
   const slug = fields.slug ?? slugOf(fields.name);
   const id = fields.id ?? `ch_${slug}`;
-  if (channels.find(id)) throw new ApiError('conflict', `There is a channel ${id} already: give this one another id.`);
+  if (channels.find(id)) throw new ApiError('conflict', `Channel ${id} already exists: choose another id.`);
   const other = channels.list().find((channel) => channel.slug === slug);
   if (other !== undefined)
-    throw new ApiError('conflict', `The channel ${other.id} has the slug ${slug} already: give this one another slug.`);
+    throw new ApiError('conflict', `The channel ${other.id} already has the slug ${slug}: choose another slug.`);
   channels.add({ id, name: fields.name, slug, createdAtMs: clock.nowMs() });
   const made = channels.change(id, { description: fields.description });
   events.emit('channel.updated', id);

@@ -16,7 +16,7 @@ type Parts = Pick<Services, 'records' | 'links' | 'events'>;
  */
 export function makeFeed(fields: z.output<typeof newFeed>, { records: { feeds, channels }, links, events }: Parts) {
   const id = fields.id ?? `feed_${slugOf(fields.name)}`;
-  if (feeds.find(id)) throw new ApiError('conflict', `There is a feed ${id} already: give this one another id.`);
+  if (feeds.find(id)) throw new ApiError('conflict', `Feed ${id} already exists: choose another id.`);
   if (!channels.find(fields.channel_id)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
   feeds.add({ id, name: fields.name, type: fields.type, channelId: fields.channel_id });
   events.emit('channel.updated', fields.channel_id);

@@ -39,7 +39,7 @@ export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: P
   };
   const id = fields.failure === undefined ? await ready(admit, era, parts) : failed(admit(), fields.failure, parts);
   const made = records.videos.find(id);
-  if (made === undefined) throw new ApiError('conflict', 'The video was deleted meanwhile.');
+  if (made === undefined) throw new ApiError('conflict', 'The video was deleted in the meantime.');
   return wholeVideo(made, links);
 }
 
@@ -57,7 +57,8 @@ async function ready(admit: () => string, era: number, parts: Parts): Promise<st
 }
 
 function requireSameEra(era: number, { acceptance }: Parts): void {
-  if (acceptance.era !== era) throw new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
+  if (acceptance.era !== era)
+    throw new ApiError('conflict', 'A reset or an import replaced all records in the meantime.');
 }
 
 function failed(id: string, failure: Failure, { lifecycle }: Parts): string {

@@ -16,13 +16,13 @@ export interface OpenPoint {
  */
 export const openPoints = {
   unknown_fields: {
-    about: 'Fields of a request body that nobody describes',
+    about: 'Fields of a request body that are not in the specification',
     values: ['refuse', 'ignore'],
     why: 'Section 4.5 shows no answer to an invalid body. A typing error should be noticed.',
     dropcast: 'sends none',
   },
   unknown_parameters: {
-    about: 'Query parameters that nobody describes',
+    about: 'Query parameters that are not in the specification',
     values: ['refuse', 'ignore'],
     why: 'As unknown_fields.',
     dropcast: 'sends none',
@@ -48,7 +48,7 @@ export const openPoints = {
   error_body: {
     about: 'Body of an error',
     values: ['object', 'message', 'problem', 'text', 'html'],
-    why: 'Section 7 gives {"error": {"code", "message"}}; proxies and gateways in front of a service answer otherwise.',
+    why: 'Section 7 gives {"error": {"code", "message"}}; proxies and gateways in front of a service answer differently.',
     dropcast: 'reads code and message from any JSON or text; a page of a proxy counts as its status',
   },
   retry_after: {
@@ -61,7 +61,7 @@ export const openPoints = {
     about: 'Status of POST /videos',
     values: ['201', '200', '202'],
     why: 'Section 4.5: no status of success is shown. 201 is the status for a creation.',
-    dropcast: 'takes any 2xx',
+    dropcast: 'accepts any 2xx',
   },
   create_body: {
     about: 'Body of POST /videos',
@@ -97,19 +97,19 @@ export const openPoints = {
     about: 'Answer to DELETE /videos/:id',
     values: ['204', '200', '202'],
     why: 'Not shown. 200 comes with {"deleted": true}.',
-    dropcast: 'takes any 2xx',
+    dropcast: 'accepts any 2xx',
   },
   second_delete: {
     about: 'DELETE of a video that was deleted',
     values: ['404', '204'],
-    why: 'Not shown; there is no such video any more. `204`: as the first one, see delete_answer.',
-    dropcast: 'takes both for deleted',
+    why: 'Not shown; the video no longer exists. `204`: like the first one, see delete_answer.',
+    dropcast: 'treats both as deleted',
   },
   upload_status: {
     about: 'Answer to the PUT of a file',
     values: ['200', '201', '204'],
     why: 'Not shown. 200 and 201 come with a receipt.',
-    dropcast: 'takes any 2xx',
+    dropcast: 'accepts any 2xx',
   },
   upload_redirect: {
     about: 'Redirect of uploads',
@@ -121,25 +121,25 @@ export const openPoints = {
     about: 'PUT to an address that has expired',
     values: ['403', '404', '410'],
     why: 'Not shown; 403 is what signed addresses of object stores answer.',
-    dropcast: 'asks for the status, and creates the video anew if it is still pending',
+    dropcast: 'asks for the status, and creates the video again if it is still pending',
   },
   second_put: {
     about: 'PUT of a second file to the same address',
     values: ['409', '200', '404'],
-    why: 'Not shown; a complete file is never replaced. 200: taken for a repetition, and thrown away.',
+    why: 'Not shown; a complete file is never replaced. 200: treated as a repetition, and discarded.',
     dropcast: 'asks for the status before it sends a file again, so that no second one arrives',
   },
   processing_word: {
     about: 'Status of a video that is being processed',
     values: ['processing', 'pending', 'transcoding'],
     why: 'Section 3 names processing, and not what moves a video on from pending. `transcoding` is a word that a service may add.',
-    dropcast: 'takes any word but ready and failed for `not yet`',
+    dropcast: 'treats any word except ready and failed as `not yet`',
   },
   publish_answer: {
     about: 'Answer to POST /feeds/:id/publish',
     values: ['published', 'queued', 'wrapped', 'empty'],
     why: 'Shown bare with `published`. `queued`: 202 without a count; `empty`: 204.',
-    dropcast: 'takes any 2xx for published; the count is unknown where the service does not give it',
+    dropcast: 'treats any 2xx as published; the count is unknown where the service does not give it',
   },
   idempotency_key: {
     about: 'Idempotency-Key of POST /videos',
@@ -148,19 +148,19 @@ export const openPoints = {
     dropcast: 'sends one only with `service.idempotency_key: true`',
   },
   averages_without_views: {
-    about: 'Averages of a video that nobody watched',
+    about: 'Averages of a video without views',
     values: ['zero', 'null'],
-    why: 'Section 2.5 gives numbers; of no views there is no average.',
+    why: 'Section 2.5 gives numbers; without views there is no average.',
     dropcast: 'shows a dash',
   },
   webhook_form: {
     about: 'Signature of webhooks',
     values: ['standard', 'github', 'unsigned'],
     why: 'Section 6 says that they are signed, and not how. `standard`: Standard Webhooks; `github`: `X-Signature-256: sha256=` and the HMAC of the body in hex.',
-    dropcast: 'takes `standard`, refuses the others, and finds what is ready by asking',
+    dropcast: 'takes `standard`, refuses the others, and finds ready videos by polling',
   },
   extra_fields: {
-    about: 'Fields in answers that nobody describes',
+    about: 'Fields in answers that are not in the specification',
     values: ['no', 'yes'],
     why: 'Section 9 promises nothing; services add fields.',
     dropcast: 'ignores them',

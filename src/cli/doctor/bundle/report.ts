@@ -22,7 +22,7 @@ export async function writeReport(path: string, entries: readonly TarEntry[], at
     await file.writeFile(tarball(entries, at));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    const why = error.code === 'EEXIST' ? 'something that is no file has this name' : error.message;
+    const why = error.code === 'EEXIST' ? 'something that is not a regular file has this name' : error.message;
     throw new CommandError(`cannot write the report ${path}: ${why}`, exitCodes.failed, { cause: error });
   }
 }

@@ -19,11 +19,13 @@ export const configuration: Check = {
       throw new SkippedError(
         isOutsider
           ? `only root can read all of it: ${needsSudo}`
-          : 'root may not look into all folders: access is tried as the user of the service',
+          : 'root may not have access to all folders: access is tested as the user of the service',
       );
     return found.map((problem) => {
       const why =
-        problem.severity === 'error' ? 'the daemon neither starts nor reloads with it' : 'it may not do what was meant';
+        problem.severity === 'error'
+          ? 'the daemon neither starts nor reloads with it'
+          : 'it may not do what you intended';
       const finding = findingFrom(
         problem.severity === 'error' ? 'problem' : 'warning',
         formatProblem(problem, shell.cwd),

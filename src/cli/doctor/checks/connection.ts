@@ -35,7 +35,7 @@ export function certificateVerdict(validTo: number | null, now: number): readonl
       level: 'warning',
       what: `the certificate of the service is valid for ${days} more ${days === 1 ? 'day' : 'days'}`,
       why: 'no request gets through after that',
-      fix: 'tell whoever runs the service',
+      fix: 'contact the operator of the service',
     },
   ];
 }
@@ -50,7 +50,7 @@ export function clockVerdict(there: number | null, here: number): readonly Findi
     {
       level: 'warning',
       what: `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the service's`,
-      why: 'signed addresses and webhooks are refused, and upload windows are kept at the wrong time',
+      why: 'signed addresses and webhooks are refused, and upload windows open and close at the wrong time',
       fix: 'sudo timedatectl set-ntp true',
     },
   ];
@@ -64,8 +64,8 @@ export function jumpVerdict(ages: { readonly wallMs: number; readonly monotonicM
     {
       level: 'warning',
       what: `the clock was set ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s since the daemon started`,
-      why: 'times in its history before that are wrong by as much',
-      fix: 'timedatectl    # says whether something keeps the clock right',
+      why: 'earlier times in its history are off by as much',
+      fix: 'timedatectl    # shows whether the clock is synchronized',
     },
   ];
 }

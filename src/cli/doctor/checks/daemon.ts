@@ -27,7 +27,7 @@ function silent({ silence, service }: Patient): Finding {
   return {
     level: 'problem',
     what: isDown ? 'the daemon is not running' : `the daemon does not answer: ${silence ?? ''}`,
-    why: 'uploads may have stopped, and no command can tell',
+    why: 'uploads may have stopped, and no command can check',
     fix: isDown || service === null ? start : `journalctl -u ${service.name} -n 50`,
   };
 }
@@ -48,7 +48,7 @@ export function versionVerdict(
     {
       level: 'warning',
       what: 'another version was installed after the daemon started',
-      why: 'the old one still runs, and commands of the new one may not understand it',
+      why: 'the old version is still running, and commands of the new version may not understand it',
       fix: `sudo systemctl restart ${service.name}`,
     },
   ];
@@ -58,7 +58,7 @@ function noPage(address: string, { service }: Patient): Finding {
   return {
     level: 'warning',
     what: `nothing answers at ${address}, where the status page should be`,
-    why: 'another program has the port, or the unit does not allow it; the log says which',
+    why: 'another program uses the port, or the unit does not allow it; the log says which',
     fix: service === null ? 'set status.listen to a free port' : service.setupCommand,
   };
 }

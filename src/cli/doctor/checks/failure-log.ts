@@ -27,7 +27,7 @@ export function linkedLog(path: string, isService: boolean): Finding {
   return {
     level: 'warning',
     what: `${path} is a symbolic link, so no failure is written there`,
-    why: 'a link could lead the lines into any file; to have them on another disk, mount or link the directory',
+    why: 'a link could redirect the lines into any file; to keep them on another disk, mount or link the directory',
     fix: `${isService ? 'sudo ' : ''}rm ${shellWord(path)}`,
   };
 }
@@ -58,7 +58,7 @@ export function failureLogVerdict(log: {
       level: 'warning',
       what,
       why,
-      fix: `${isRotated === null ? '' : 'sudo '}mv ${shellWord(path)} ${shellWord(`${path}.1`)}    # dropcast begins a new one`,
+      fix: `${isRotated === null ? '' : 'sudo '}mv ${shellWord(path)} ${shellWord(`${path}.1`)}    # dropcast starts a new one`,
     },
   ];
 }

@@ -26,7 +26,7 @@ export function fleetCheck(probe: FleetProbe): Check {
       if (ledger === null) throw new SkippedError('this is a single host');
       const facts = await probe(ledger, hostName);
       if (typeof facts !== 'string') return fleetVerdict(facts, ledger, patient.now);
-      const why = 'while it is away, uploads in flight continue and everything else waits, on every host';
+      const why = 'while it is unreachable, uploads in flight continue and everything else waits, on every host';
       return [{ level: 'problem', what: facts, why, fix: `psql '${ledger.url}' -c 'select 1'` }];
     },
   };
@@ -97,8 +97,8 @@ function serverVerdict(
       ? [
           warning(
             `the connection to ${host} is not encrypted`,
-            'whoever can read that network reads all that the ledger says, and upload addresses that let anybody send',
-            tls ? 'switch TLS on there: ssl = on' : 'remove ledger.tls: false',
+            'anyone who can read that network sees the whole ledger, including upload addresses, which let anyone upload',
+            tls ? 'turn on TLS there: ssl = on' : 'remove ledger.tls: false',
           ),
         ]
       : []),
@@ -114,10 +114,10 @@ function grantVerdict(
   { database }: Pick<LedgerConfig, 'database'>,
 ): readonly Finding[] {
   const name = JSON.stringify(user);
-  const why = 'a host that starts cannot make or read its tables';
+  const why = 'a starting host cannot create or read its tables';
   if (!hasTables && !mayCreate)
     return [
-      problem(`the database has no tables of dropcast, and ${user} may not make any`, why, {
+      problem(`the database has no dropcast tables, and ${user} may not create any`, why, {
         fix: `as its owner: GRANT CREATE ON DATABASE ${JSON.stringify(database)} TO ${name}    # docs/fleet.md`,
       }),
     ];
@@ -143,7 +143,7 @@ function connectionVerdict(
   return [
     warning(
       what,
-      `each host has up to ${perHost}: one that gets none waits as if the database were away`,
+      `each host has up to ${perHost}: a host that gets none waits as if the database were unreachable`,
       `ALTER SYSTEM SET max_connections = ${Math.max(100, 2 * (needed + open))};    # then restart PostgreSQL`,
     ),
   ];
@@ -155,7 +155,7 @@ function clockVerdict({ clockAheadMs }: DatabaseFacts): readonly Finding[] {
   return [
     warning(
       `the clock of this host is ${off} that of the database`,
-      'the times that it writes into rows are wrong by as much',
+      'the times that it writes into rows are off by as much',
       'sudo timedatectl set-ntp true',
     ),
   ];
@@ -169,7 +169,7 @@ function schemaVerdict(hosts: readonly HostView[]): readonly Finding[] {
   return [
     warning(
       `${behind.join(', ')} ${behind.length === 1 ? 'knows' : 'know'} older tables than the others`,
-      'it goes on until it is restarted; then it refuses to start until it is upgraded',
+      'it keeps running until it is restarted, and then refuses to start until it is upgraded',
       'upgrade dropcast there',
     ),
   ];
@@ -190,7 +190,7 @@ function jobVerdict({ jobSchema }: DatabaseFacts): readonly Finding[] {
 
 /** Uses the words of `status`. */
 function troubleFinding(what: string): Finding {
-  return warning(what.replace(/\.$/, ''), 'the fleet has less room than it seems, or files wait', 'dropcast hosts');
+  return warning(what.replace(/\.$/, ''), 'the fleet has less capacity than it seems, or files wait', 'dropcast hosts');
 }
 
 function problem(what: string, why: string, { fix }: { readonly fix: string }): Finding {

@@ -29,8 +29,8 @@ export function deafVerdict(target: DeafTargetView, patient: Pick<Patient, 'now'
   return {
     level: 'warning',
     what: deafWords(target, patient.now),
-    why: 'nobody learns there what is wrong',
-    fix: `mend it there or correct notify in the configuration, then: ${commandLine(patient, `notify test ${shellWord(target.name)}`)}`,
+    why: 'no notification arrives there',
+    fix: `fix it there, or correct notify in the configuration, then: ${commandLine(patient, `notify test ${shellWord(target.name)}`)}`,
   };
 }
 
@@ -60,7 +60,7 @@ function away({ name, type }: NotifyTarget, patient: Patient): Finding {
   return {
     level: 'warning',
     what: `the ${type} target "${name}" ${what}`,
-    why: 'its messages wait, so nobody learns what is wrong',
+    why: 'its messages are not delivered, so problems may go unnoticed',
     fix: `correct notify in the configuration, then: ${commandLine(patient, 'notify test')}`,
   };
 }

@@ -20,7 +20,7 @@ export function watchFinding(message: string): Finding {
     return { level: 'warning', what: message.replace(/: raise it.*/, ''), why, fix: sysctlFix(name, Number(value)) };
   const mount = /`(sudo mount [^`]*)`/.exec(message)?.[1];
   if (mount === undefined) return { level: 'warning', what: message, why, fix: null };
-  const missing = 'dropcast would take what lies below the mount point for the folder';
+  const missing = 'dropcast would mistake the directory under the mount point for the folder';
   return { level: 'problem', what: message.replace(/: `.*/, ''), why: missing, fix: mount };
 }
 
@@ -30,7 +30,7 @@ const leastInstances = 32;
 /** @param instances the limit of the kernel; null: unknown */
 export function instanceFindings(instances: number | null): readonly Finding[] {
   if (instances === null || instances >= leastInstances) return [];
-  const what = `a user may have only ${instances} inotify instances`;
+  const what = `a user may open only ${instances} inotify instances`;
   const why = 'when other programs use them all, dropcast scans instead of watching';
   return [{ level: 'warning', what, why, fix: sysctlFix('fs.inotify.max_user_instances', 512) }];
 }

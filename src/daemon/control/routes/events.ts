@@ -48,7 +48,7 @@ export function eventRoutes(daemon: Daemon): Hono {
     const head: NewsHead = { started_at: startedAt, forgotten };
     if (follow !== '1') return newsText(head, first);
     if (followers >= MOST_FOLLOWERS) {
-      const message = `${MOST_FOLLOWERS} others follow the events already: end one of them, or ask without --follow`;
+      const message = `${MOST_FOLLOWERS} others already follow the events: stop one of them, or run this without --follow`;
       return context.json({ error: { message } }, 503);
     }
     followers += 1;

@@ -47,8 +47,8 @@ export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'retry',
     label: 'Retry',
-    deed: 'Files that failed, are held or wait are tried again at once, unless a retry cannot help.',
-    past: (files) => `${files} will be tried again at once.`,
+    deed: 'Retries files that failed, are held or wait at once, unless a retry cannot help.',
+    past: (files) => `${files} will be retried at once.`,
     run: (daemon, { selection }, options) => retried(retry(daemon, { names: [], selection }, options)),
   },
   {
@@ -64,7 +64,7 @@ export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'send elsewhere',
     label: 'Send to another channel',
-    deed: 'Files that failed, are held or wait for their channel go to another channel than their rule says.',
+    deed: 'Sends files that failed, are held or wait for their channel to a different channel than the one in their rule.',
     past: (files) => `${files} sent to another channel.`,
     needsChannel: true,
     run: (daemon, { selection, channel }, options) =>
@@ -73,7 +73,7 @@ export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'publish',
     label: 'Publish',
-    deed: 'The feeds that wait for these files are published now, each with one request for all that waits for it.',
+    deed: 'Publishes the feeds of these files now, each with one request for everything that waits for it.',
     past: (files) => `${files} published.`,
     run: async (daemon, { selection }, options) => {
       const { feeds } = await daemon.ledger.selection.facets({ ...selection, states: ['awaiting publish'] });
@@ -85,7 +85,7 @@ export const bulkCommands: readonly BulkCommand[] = [
   {
     name: 'reapply',
     label: 'Apply the rules again',
-    deed: 'The current rules decide about these files again: changed metadata is sent, and their feeds are published again.',
+    deed: 'Applies the current rules to these files again: changed metadata is sent, and their feeds are published again.',
     past: (files) => `The rules were applied again to ${files}.`,
     run: async (daemon, { selection }, options) => {
       const result = await reapply(daemon, { names: [], selection }, options);

@@ -56,7 +56,7 @@ export function notice(
       endings.length === 0
         ? ''
         : html`<p>
-            To leave such files out from now on, add this to their folder in the configuration:
+            To exclude such files in future, add this to their folder in the configuration:
             <code>exclude: [${endings.map((each) => `"**/*.${each}"`).join(', ')}]</code>
           </p>`
     }

@@ -11,7 +11,7 @@ export function stageBadge({ stage, state, sent, size }: Pick<FileView, 'stage' 
   );
 }
 
-/** By state: a file that waits for another try has another shape than one that is worked on. */
+/** By state: a file that waits for a retry has another shape than one that is worked on. */
 const kinds: Readonly<Record<string, BadgeKind | undefined>> = {
   settling: 'waiting',
   queued: 'waiting',

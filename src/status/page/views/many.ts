@@ -98,7 +98,9 @@ function form(label: string, planned: BulkResult): Html {
 function wasWords(was: string | null, files: number): Html | '' {
   if (was === null || !/^\d{1,9}$/.test(was)) return '';
   if (Number(was) === files)
-    return html`<p class="warn" role="alert">Nothing was done: it concerned other files when you were asked.</p>`;
+    return html`<p class="warn" role="alert">
+      Nothing was done: the selection contained other files when you were asked.
+    </p>`;
   return html`<p class="warn" role="alert">
     Nothing was done: it concerned ${counted(Number(was), 'file')} when you were asked, and concerns
     ${counted(files, 'file')} now.

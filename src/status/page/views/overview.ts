@@ -99,7 +99,7 @@ function isNew({ stages, needs_you: needsYou, retrying }: LivePicture): boolean 
 
 function firstSteps(folder: string | undefined): Html {
   return emptyState(
-    'Nothing is on its way. Copy a video into a watched folder: it appears here a moment later, and says what it waits for.',
+    'Nothing is on its way. Copy a video into a watched folder: it appears here a moment later, with the reason for any wait.',
     folder === undefined ? undefined : `cp clip.mp4 ${visibleText(folder)}/`,
   );
 }
@@ -116,8 +116,8 @@ function notes({ suspects, adoption, deletions, accounts, uploads, fleet }: Live
     suspects > 0 &&
       html`${counted(suspects, 'record')} on the service may be empty: <code>dropcast suspects</code> lists them.`,
     adoption.files > 0 &&
-      html`${counted(adoption.files, 'file was', 'files were')} there before: <code>dropcast adopt</code> says which the
-        service has.`,
+      html`${counted(adoption.files, 'file was', 'files were')} there before: <code>dropcast adopt</code> shows which of
+        them the service has.`,
     deletions.files > 0 && html`${counted(deletions.files, 'local file')} will be deleted later${next}.`,
     accounts.unaccounted !== 0 &&
       html`${counted(accounts.unaccounted, 'file is', 'files are')} in no state. This is a bug in dropcast: please
@@ -222,7 +222,7 @@ function stageStrip({ stages, retrying }: Picture, now: number): Html {
 function retryLine({ files, next_at: next }: Picture['retrying'], now: number): Html {
   const when = next === null || next < now ? '' : html`, the next at ${moment(next, now)}`;
   return html`<p class="muted" data-key="retrying">
-    ${grouped(files)} of them ${files === 1 ? 'waits' : 'wait'} for another try${when}.
+    ${grouped(files)} of them ${files === 1 ? 'waits' : 'wait'} for a retry${when}.
   </p>`;
 }
 

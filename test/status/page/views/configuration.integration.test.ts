@@ -66,8 +66,8 @@ test.each<[string, RegExp]>([
   ['HERE/in/other/clip.mp4', /other\/clip\.mp4 in \/in taken Channel ch_main/],
   ['clip.xyz', /ignored It is ignored: no pattern of include selects it: /],
   ['.clip.mp4.part', /ignored It is ignored: names like \*\.part are left alone: "\.clip\.mp4\.part" is not finished/],
-  ['/etc/passwd', /\/etc\/passwd is in no watched folder/],
-  ['../secret.mp4', /\/secret\.mp4 is in no watched folder/],
+  ['/etc/passwd', /\/etc\/passwd is not in a watched folder/],
+  ['../secret.mp4', /\/secret\.mp4 is not in a watched folder/],
   ['a\u202eb.mp4', /a\[U\+202E\]b\.mp4/],
   ['<img src=x onerror=alert(1)>.mp4', /<img src=x onerror=alert\(1\)>\.mp4 in/],
 ])('the path %j is explained', async (path, words) => {

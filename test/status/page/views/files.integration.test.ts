@@ -144,7 +144,7 @@ describe('before something is done with many files', () => {
   test('those are told that are left, with the reason', async () => {
     const shown = await show(many, ask('do=retry&which=all&state=held,done'), true);
     expect(shown.words).toMatch(/0 files, 0 requests/);
-    expect(shown.words).toMatch(/20 files left: no rule takes them/);
+    expect(shown.words).toMatch(/20 files left: no rule matches them/);
     expect(shown.words).toMatch(/20 files left: done: nothing to retry/);
     expect(shown.document.querySelector('form')).toBeNull();
   });

@@ -45,7 +45,7 @@ test('each stage leads to its files, and the slowest says so in a word', async (
 test('60 files of one cause are one line with what to do, and lead to all of them', async () => {
   const words = text(await shown(busyPicture()));
   expect(words).toContain('60 .mkv files could not be processed by the service');
-  expect(words).toContain('Look at one of them');
+  expect(words).toContain('Check one of them');
   expect(words).toMatch(/And 5 files for 2 other reasons/);
   const page = await shown(busyPicture());
   expect(page).toContain('href="/files?state=needs-you&amp;cause=processing_failed"');
@@ -72,7 +72,7 @@ test('budget, feeds, day, pauses and frozen folders are said in words', async ()
   expect(words).toMatch(/412 of 1,000 used in the last hour; others use about 120\./);
   expect(words).toContain('15 free again at 12:14');
   expect(words).toMatch(/feed_news .*3 newer files, by 12:11/);
-  expect(words).toMatch(/feed_sport not yet failed the service knows no feed feed_sport/);
+  expect(words).toMatch(/feed_sport not yet failed the service has no feed feed_sport/);
   expect(words).toMatch(/214 files live, 1.2 TB; 12 files failed or held/);
   expect(words).toMatch(/waits \/mnt\/nas : nothing is mounted/);
   expect(words).toMatch(/waits \/srv\/late : paused by anna/);
@@ -84,10 +84,10 @@ test('what is expected and missing, and a notification target that takes nothing
   expect(words).toMatch(/not notified ops has accepted nothing since 11:50 : answered 503\. 3 messages wait\./);
 });
 
-test('files that wait for another try are counted in the stage that they will resume', async () => {
+test('files that wait for a retry are counted in the stage that they will resume', async () => {
   const page = await shown(busyPicture());
   expect(text(page)).toMatch(/uploading 4 .*done 214 in 24 h/);
-  expect(text(page)).toContain('2 of them wait for another try, the next at 12:13');
+  expect(text(page)).toContain('2 of them wait for a retry, the next at 12:13');
 });
 
 test('before the first file there are no empty panels, and it says what to do next', async () => {

@@ -19,7 +19,7 @@ export function* textFindings(parent: ReadElement, label?: string): Generator<Fi
 function* characterFindings({ name, text, attributes }: ReadElement, label?: string): Generator<Finding> {
   for (const value of [text, ...attributes.values()])
     if (presentable(value) !== value)
-      yield finding('characters', `${name} has characters that nobody can show, such as U+0080 to U+009F`, label);
+      yield finding('characters', `${name} has characters that cannot be displayed, such as U+0080 to U+009F`, label);
 }
 
 /** The description of an item is HTML; other texts are not, unless they say so. */

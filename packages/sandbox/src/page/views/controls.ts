@@ -107,7 +107,7 @@ function profileCard({ switchboard }: ControlParts): Html {
         >
         <button>Set</button>
       </form>
-      ${others.length === 0 ? '' : html`<p>Set beside it: <code>${others.join(' ')}</code></p>`}
+      ${others.length === 0 ? '' : html`<p>Also set: <code>${others.join(' ')}</code></p>`}
     </div>
   </section>`;
 }
@@ -150,7 +150,7 @@ function snapshotCard(): Html {
     <div class="head"><h2>Snapshot</h2></div>
     <div class="body">
       <p class="muted">
-        All records as one JSON document, with hashes of the keys, and if you like with up to 64 MiB of files.
+        All records as one JSON document, with hashes of the keys, and optionally with up to 64 MiB of files.
       </p>
       <div class="row middle">
         <a class="button" href="/_sandbox/export" download="sandbox.json">Save the records</a>

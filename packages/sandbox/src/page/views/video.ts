@@ -71,7 +71,7 @@ function actions({ id, status: word }: Video): Html {
     ${isUnderWay ? failForm(path) : ''}
     ${confirmed(`${path}/delete`, {
       first: 'Delete…',
-      question: 'Deletes it for good, and removes it from every feed and embed at once.',
+      question: 'Deletes it permanently, and removes it from every feed and embed at once.',
       second: 'Delete the video',
     })}
   </div>`;

@@ -84,7 +84,7 @@ function sendElsewhere(key: string, which: string, channels: readonly string[]):
   </form>`;
 }
 
-/** Files that still wait for another try may have the same cause, and need no one. */
+/** Files that still wait for a retry may have the same cause, and need no one. */
 function selectionOf(cause: string): URLSearchParams {
   return new URLSearchParams({ state: needsYou, cause });
 }
