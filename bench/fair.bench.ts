@@ -12,10 +12,10 @@ const clips = 12;
 
 export const bench: Bench = {
   about:
-    'Four files of 20 GB are being sent with four upload slots; then twelve clips of 5 MB are dropped beside them. How long until all clips are done, and what that costs the big ones.',
+    'Four files of 20 GB are being sent with four upload slots; then twelve clips of 5 MB are dropped next to them. How long until all clips are done, and what that costs the big ones.',
   rounds: 3,
   rows: {
-    ready: { what: 'seconds until twelve clips beside four big files are ready', unit: 's', most: 10 },
+    ready: { what: 'seconds until twelve clips are ready, next to four big files', unit: 's', most: 10 },
     slowdown: { what: 'how much slower the big files are while the clips are sent', unit: '×' },
   },
   round: async (build, size) => {

@@ -9,14 +9,14 @@ import { startServer } from './fleet/server.ts';
 
 export const bench: Bench = {
   about:
-    'Daemons with one ledger on PostgreSQL, all on this machine, and a service that answers at once: small files per second, beside a single daemon with SQLite; and what four daemons ask of PostgreSQL while they have nothing to do and know 100,000 files.',
+    'Daemons with one ledger on PostgreSQL, all on this machine, and a service that answers at once: small files per second, compared with a single daemon with SQLite; and what four daemons ask of PostgreSQL while they have nothing to do and know 100,000 files.',
   rounds: 3,
   rows: {
     sqlite: { what: 'small files from the drop to done, SQLite', unit: '/s' },
     one: { what: 'the same, PostgreSQL, 1 host', unit: '/s' },
     two: { what: 'the same, 2 hosts', unit: '/s' },
     four: { what: 'the same, 4 hosts', unit: '/s' },
-    ratio: { what: '1 host on PostgreSQL beside SQLite', unit: '×' },
+    ratio: { what: '1 host on PostgreSQL compared with SQLite', unit: '×' },
     sqliteCpu: { what: 'CPU of the daemon for a file, SQLite', unit: 'ms' },
     oneCpu: { what: 'the same, PostgreSQL, 1 host', unit: 'ms' },
     fourCpu: { what: 'the same, all of 4 hosts', unit: 'ms' },

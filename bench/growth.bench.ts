@@ -25,7 +25,7 @@ export const bench: Bench = {
   },
   plots: [{ title: 'CPU per file', x: 'files', y: 'ms', isLogX: true, series: ['CPU per file'] }],
   limit:
-    'Of the processor time of all threads (perf, 2,500 files) 28 % goes to HTTP and connections, 23 % to the file system, 11 % to SQLite, 9 % to garbage collection, 7 % to the compiler of V8, 7 % to the ledger and 15 % to all other code. Create request and upload alone, without dropcast, take 0.8 ms for each file. The start takes 0.45 s, which is 0.45 ms for each of 1,000 files. The pace is limited by the disk: a file has about three commits, and the thread that does everything waits in them.',
+    'By processor time of all threads (perf, 2,500 files), 28 % goes to HTTP and connections, 23 % to the file system, 11 % to SQLite, 9 % to garbage collection, 7 % to the compiler of V8, 7 % to the ledger and 15 % to all other code. Create request and upload alone, without dropcast, take 0.8 ms for each file. The start takes 0.45 s, which is 0.45 ms for each of 1,000 files. The pace is limited by the disk: a file has about three commits, and the thread that does everything waits in them.',
   round: async (build, size) => {
     const flows: [thousands: number, flow: Flow][] = [];
     for (const thousands of steps[size]) flows.push([thousands, await wholePipeline(build, thousands * 1_000)]);

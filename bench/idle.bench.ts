@@ -13,7 +13,7 @@ export const bench: Bench = {
     requests: { what: 'requests to the service', unit: '', most: 0 },
   },
   limit:
-    'A scan of all names each minute, which takes 0.18 s of a core for 1,000 directories (0.3 %), and 20 ms every five seconds besides (0.4 %).',
+    'A scan of all names each minute, which takes 0.18 s of a core for 1,000 directories (0.3 %), plus 20 ms every five seconds (0.4 %).',
   round: async (build, size) => {
     await using folder = await watchedFolder(build, size === 'full' ? 100_000 : 2_000);
     await using running = folder.run();

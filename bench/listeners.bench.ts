@@ -60,7 +60,7 @@ const figures: Readonly<Record<string, Row>> = {
 
 export const bench: Bench = {
   about:
-    'What callers of the page, the control socket and the read socket can do to a daemon that knows 20,000 files, of which 2,000 need a person: the callers go on for 20 s, while twenty clips are dropped and `status` is asked for on the control socket. With `--jitless` and the heap of the unit.',
+    'What callers of the page, the control socket and the read socket can do to a daemon that knows 20,000 files, of which 2,000 need a person: the callers continue for 20 s, while twenty clips are dropped and `status` is asked for on the control socket. With `--jitless` and the heap of the unit.',
   rounds: 1,
   rows: {
     peak: { what: 'most memory, in all', unit: 'MB', most: 384 },

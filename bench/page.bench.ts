@@ -35,7 +35,7 @@ export const bench: Bench = {
     letters: { what: 'files with letters beyond ASCII alone', unit: 'ms', most: 100 },
     folders: { what: 'folders', unit: 'ms', most: 100 },
     grown: { what: 'memory after 200 overviews, against before', unit: '×', most: 1.2 },
-    alone: { what: 'four new files a second, nobody looks: share of a core', unit: '%' },
+    alone: { what: 'four new files a second, page not open: share of a core', unit: '%' },
     watched: { what: 'the same with 50 viewers of the overview', unit: '%', most: 40 },
   },
   round: async (build, size) => {

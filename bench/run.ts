@@ -30,8 +30,8 @@ const program = new Command('npm run bench --')
   .argument('<name...>', `${names.join(', ')}, all, or report: writes docs/performance.md from the kept runs`)
   .option('--rounds <n>', 'how often each side is measured; the table shows the median', wholeNumber)
   .option('--small', 'a few seconds, to see that it works; nothing is kept')
-  .option('--against <revision>', 'measure another commit beside this one, in turn')
-  .option('--flags <flags>', 'measure this one beside itself on a Node with these flags, like --flags=--jitless')
+  .option('--against <revision>', 'measure another commit next to this one, in turn')
+  .option('--flags <flags>', 'measure this one next to itself on a Node with these flags, like --flags=--jitless')
   .action(run);
 leaveNothing();
 await program.parseAsync();

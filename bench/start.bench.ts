@@ -14,7 +14,7 @@ export const bench: Bench = {
     peak: { what: 'most memory', unit: 'MB', most: 150 },
   },
   limit:
-    'All files are seen after the ledger was searched for damage, during which nothing else runs, and after a look at each file. Of the CPU until nothing is left to do (perf), a sixth is the first scan, a quarter the thread pool, another sixth chokidar, which looks at each file again, and a seventh SQLite. The most memory is garbage of the start (docs/decisions/0040 and 0058).',
+    'All files are seen after the ledger was searched for damage, during which nothing else runs, and after a look at each file. By CPU time until nothing is left to do (perf), a sixth is the first scan, a quarter the thread pool, another sixth chokidar, which looks at each file again, and a seventh SQLite. The most memory is garbage of the start (docs/decisions/0040 and 0058).',
   round: async (build, size) => {
     await using folder = await watchedFolder(build, size === 'full' ? 100_000 : 2_000);
     const startedAt = performance.now();

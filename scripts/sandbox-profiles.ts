@@ -26,9 +26,9 @@ dropcast sandbox --set create_status=202 --set publish_answer=queued
 set and what there is. A reset brings back what it was started with; data folders and snapshots do not hold it. A fault that answers itself says what it says, whatever the switches are. \`startSandbox({ profile, switches })\` takes the same. The contract, [openapi.yaml](../packages/sandbox/openapi.yaml), describes the
 default.`,
     '## Profiles',
-    `The daemon's tests run against each of them. \`npm run test:packages\` has a short one: a clip, a sound that comes twice, and a file that nobody can play; one request meets a 503, one a rate limit, and the answers to a creation and to an upload are lost.`,
+    `The daemon's tests run against each of them. \`npm run test:packages\` has a short one: a clip, a sound that comes twice, and a file that cannot be played; one request meets a 503, one a rate limit, and the answers to a creation and to an upload are lost.`,
     `\`npm run test:profiles\` has whole lives, with each profile and with random switches: files are dropped, changed, renamed, doubled, described late, imported, adopted, moved and deleted, ignored and tried again; requests fail in every way, upload
-addresses expire, the key uses up its hour, and the daemon is killed and started again. One judge looks at what came of it: nothing lost, nothing doubled, every file ended, no request that the service refuses, every ready video in its feed with its newest
+addresses expire, the key uses up its hour, and the daemon is killed and started again. One judge checks the result: nothing lost, nothing doubled, every file ended, no request that the service refuses, every ready video in its feed with its newest
 title, and what \`ls\`, \`status\`, \`plan\` and \`check --online\` say is so. Bugs are planted to prove that the judge notices them. \`npm run test:profiles -- --replay lenient@2\` plays one life again.`,
     ['| profile | otherwise than the default | the daemon |', '|---|---|---|', ...sets].join('\n'),
     '## Points',

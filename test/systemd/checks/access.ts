@@ -31,7 +31,7 @@ export function checkAccess(scene: () => Scene): void {
     expect((await box.run(as('root', 'dropcast reload'))).code).toBe(0);
   });
 
-  test('nobody sees the status page without the token, and whoever may look gets a link to it', async () => {
+  test('without the token no one sees the status page, and users who may look get a link to it', async () => {
     const { box } = scene();
     const status = (path: string) => ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', path] as const;
     const { stdout: bare } = await box.outside(status('http://127.0.0.1:7878/status.json'));

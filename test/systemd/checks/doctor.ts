@@ -25,7 +25,7 @@ export function checkDoctor(box: () => Box): void {
   test.each([
     ['a daemon that was stopped', 'systemctl stop dropcast', /the daemon is not running/],
     [
-      'a drop-in that somebody changed',
+      'a drop-in that was changed',
       'echo ReadWritePaths=/elsewhere >> /etc/systemd/system/dropcast.service.d/folders.conf',
       /folders\.conf is out of date/,
     ],
@@ -36,7 +36,7 @@ export function checkDoctor(box: () => Box): void {
     ],
     ['a folder that was closed', 'setfacl -b /srv/closed', /cannot use \/srv\/closed/],
     ['a version that was installed later', 'touch /usr/lib/dropcast/package.json', /another version was installed/],
-  ])('the doctor finds %s, and its command mends it', async (_, harm, what) => {
+  ])('the doctor finds %s, and its command fixes it', async (_, harm, what) => {
     await box().read(harm);
     const found = (await findings()).find((finding) => what.test(finding.what));
     expect(found, JSON.stringify(await findings())).toMatchObject({ fix: expect.stringMatching(/^sudo /) });
@@ -46,7 +46,7 @@ export function checkDoctor(box: () => Box): void {
     });
   });
 
-  test('with a broken configuration the doctor says its line, and still looks at everything else', async () => {
+  test('with a broken configuration the doctor reports the line, and still checks everything else', async () => {
     await box().read('cp -p /etc/dropcast/dropcast.yaml /root/kept; echo "chanel: x" >> /etc/dropcast/dropcast.yaml');
     const { code, stdout } = await box().run('dropcast doctor');
     expect(code).toBe(1);

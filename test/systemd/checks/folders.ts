@@ -141,7 +141,7 @@ export function checkFolders(scene: () => Scene): void {
     await configure(box, settings(folders, moving));
   });
 
-  test('a folder that its user replaced by a link is left alone, and all others go on', async () => {
+  test('a folder that its user replaced by a link is left alone, and all others continue', async () => {
     const { box } = scene();
     await box.read('install -d -o alice -g alice /srv/own && install -d -o alice -g media -m 2770 /srv/own/in');
     await configure(box, settings([...folders, '/srv/own/in'], moving));

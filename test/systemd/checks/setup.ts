@@ -63,7 +63,7 @@ export function checkSetup(box: () => Box, file: string): void {
     expect(other.stderr).toMatch(/--force replaces it\n(?:.*\n)*- +channel: ch_main.*\n\+ +channel: ch_news/);
   });
 
-  test('a folder that is closed to the service is opened only when somebody agrees, and setup goes on where it stopped', async () => {
+  test('a folder that is closed to the service is opened only with consent, and setup continues where it stopped', async () => {
     await box().read('useradd -m anna; install -d -o anna -g anna -m 700 /srv/closed');
     const closed = flags.replace('/srv/media/inbox', '/srv/closed');
     const asked = await box().run(`dropcast setup ${closed} --force`);
@@ -76,7 +76,7 @@ export function checkSetup(box: () => Box, file: string): void {
     await reaches(box(), '/srv/closed/second.mp4', 'done');
   });
 
-  test('what is wrong with the service later is said with its step, and mended by going on', async () => {
+  test('a later fault of the service is reported with its step, and fixed by continuing', async () => {
     await box().read('install -m 600 /dev/null /root/nothing; systemctl stop sandbox');
     const stopped = await box().run('dropcast setup --yes');
     expect(stopped.stderr).toContain('setup stopped at this step: Check');
@@ -84,7 +84,7 @@ export function checkSetup(box: () => Box, file: string): void {
     await box().read('dropcast setup --yes');
   });
 
-  test('an instance is set up beside it', async () => {
+  test('an instance is set up next to it', async () => {
     const press = flags.replace('/srv/media/inbox', '/srv/media/press').replace('ch_main', 'ch_news');
     const { code, stdout, stderr } = await box().run(`dropcast setup --instance press ${press} --yes --test-clip`);
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
