@@ -2,11 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { events } from '../../src/cli/look/events.ts';
-import { serveControl } from '../../src/daemon/control/server.ts';
-import type { Daemon } from '../../src/daemon/daemon.ts';
 import { createNewsLines } from '../../src/daemon/news/lines.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { fakeShell } from './api/fake-shell.ts';
+import { servedControl } from '../daemon/served-control.ts';
 
 const service = 'service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }';
 const folders = 'folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]';
@@ -46,12 +45,7 @@ test.each([
       text: 'It still works',
     });
     const daemon = { ledger: {}, news, startedAt: 1, config: () => ({ stateDir: scratch.file('st'), folders: [] }) };
-    const ports = {
-      reload: () => Promise.reject(new Error('not asked for')),
-      pageLink: () => null,
-      testNotifications: () => Promise.reject(new Error('not asked for')),
-    };
-    await using served = await serveControl(daemon as unknown as Daemon, join(scratch.path, socket), ports);
+    await using served = await servedControl(daemon, join(scratch.path, socket));
     expect(served).toBeDefined();
     await ask();
     expect(shell.out.text).toContain('It still works');

@@ -5,8 +5,6 @@ import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
-import { serveStatusPage } from '../../src/status/page/serve.ts';
-import { createPageAccess } from '../../src/status/page/access.ts';
 import { idleDaemon } from '../status/page/idle-daemon.ts';
 import { until } from '../support/until.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
@@ -14,6 +12,7 @@ import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { loadedConfig } from '../support/configuration.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { servedPage } from '../status/page/served-page.ts';
 
 /** A service that rings at a daemon which would otherwise ask only once an hour. */
 async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
@@ -22,15 +21,11 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
   await mkdir(scratch.file('inbox'));
   let daemon: Daemon | undefined;
   const page = stack.use(
-    await serveStatusPage(
-      { host: '127.0.0.1', port: 0 },
-      {
-        daemon: idleDaemon(),
-        health: () => healthOf(required(daemon).waits()),
-        receive: (webhook) => required(daemon).receive(webhook),
-        access: createPageAccess('the-token'),
-      },
-    ),
+    await servedPage({
+      daemon: idleDaemon(),
+      health: () => healthOf(required(daemon).waits()),
+      receive: (webhook) => required(daemon).receive(webhook),
+    }),
   );
   const url = `http://127.0.0.1:${page.port}/webhooks`;
   const { id, secret } = (await admin(service, 'POST /webhooks', { url })).body.data;

@@ -3,17 +3,17 @@ import { chmod, chown, mkdir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readSocketPath } from '../../src/config/paths.ts';
-import { serveControl } from '../../src/daemon/control/server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
-import { serveStatusPage } from '../../src/status/page/serve.ts';
 import type { StatusPage } from '../../src/status/page/serve.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { loadedConfig } from '../support/configuration.ts';
+import { servedPage } from '../status/page/served-page.ts';
+import { servedControl } from '../daemon/served-control.ts';
 
 const token = 'the-token-of-this-daemon';
 const SERVICE = { uid: 4343, gid: 4343 };
@@ -38,21 +38,12 @@ beforeAll(async () => {
   socket = scratch.file('dropcast.sock');
   const daemon = world.use(await someDaemon(scratch));
   const reload = async () => ({ ok: true, problems: [], config: `x${(reloads += 1)}` });
-  page = await serveStatusPage(
-    { host: '127.0.0.1', port: 0 },
-    {
-      daemon,
-      health: () => 'ok',
-      receive: () => 'refused',
-      access: createPageAccess(token),
-    },
-  );
+  page = await servedPage({ daemon, receive: () => 'refused', access: createPageAccess(token) });
   world.use(page);
   world.use(
-    await serveControl(countingLists(daemon), socket, {
+    await servedControl(countingLists(daemon), socket, {
       reload,
       pageLink: (right) => page.link(right),
-      testNotifications: async () => [],
     }),
   );
   for (const path of [scratch.path, socket, readSocketPath(socket)]) await chown(path, SERVICE.uid, SERVICE.gid);

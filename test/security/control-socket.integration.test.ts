@@ -6,10 +6,10 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { readSocketPath } from '../../src/config/paths.ts';
-import { ControlSocketError, serveControl } from '../../src/daemon/control/server.ts';
-import type { Daemon } from '../../src/daemon/daemon.ts';
 import { flood } from '../support/flood.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
+import { servedControl } from '../daemon/served-control.ts';
+import { ControlSocketError } from '../../src/daemon/control/server.ts';
 
 let directory: ScratchDirectory;
 let path: string;
@@ -23,12 +23,8 @@ afterEach(() => directory[Symbol.asyncDispose]());
 
 /** All that the socket itself needs of a daemon. */
 function serve(): Promise<AsyncDisposable> {
-  const daemon = { ledger: {}, config: () => ({ stateDir: directory.path }) } as unknown as Daemon;
-  return serveControl(daemon, path, {
-    reload: () => Promise.reject(new Error('not asked for')),
-    pageLink: () => null,
-    testNotifications: async () => [],
-  });
+  const daemon = { ledger: {}, config: () => ({ stateDir: directory.path }) };
+  return servedControl(daemon, path);
 }
 
 test('the control socket is for its user alone, the one beside it for its group too, whatever the umask', async () => {

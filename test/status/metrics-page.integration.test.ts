@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { metricsToken } from '../../src/status/metrics/access.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
 import { createPageAccess } from '../../src/status/page/access.ts';
-import { serveStatusPage } from '../../src/status/page/serve.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { idleDaemon } from './page/idle-daemon.ts';
 import { measuredDaemon } from './measured-daemon.ts';
+import { servedPage } from './page/served-page.ts';
 
 const asked: RequestInit[] = [
   { headers: { authorization: 'Bearer the-metrics-token' } },
@@ -16,16 +16,11 @@ const asked: RequestInit[] = [
 
 async function serve() {
   const { daemon, state } = measuredDaemon();
-  const page = await serveStatusPage(
-    { host: '127.0.0.1', port: 0 },
-    {
-      daemon: idleDaemon(),
-      health: () => 'ok',
-      receive: () => 'not wanted',
-      access: createPageAccess('the-page-token'),
-      metrics: { ...createMetrics(daemon, { version: '1', node: '26' }), token: 'the-metrics-token' },
-    },
-  );
+  const page = await servedPage({
+    daemon: idleDaemon(),
+    access: createPageAccess('the-page-token'),
+    metrics: { ...createMetrics(daemon, { version: '1', node: '26' }), token: 'the-metrics-token' },
+  });
   return {
     state,
     get: (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${page.port}${path}`, init),

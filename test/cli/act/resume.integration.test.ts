@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { resume } from '../../../src/cli/act/resume.ts';
-import { serveControl } from '../../../src/daemon/control/server.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { healthOf } from '../../../src/daemon/health.ts';
@@ -13,6 +12,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
+import { servedControl } from '../../daemon/served-control.ts';
 
 const names = Array.from({ length: 12 }, (_, n) => `${n}.mp4`);
 
@@ -48,11 +48,7 @@ test('a frozen folder makes health `frozen`, waits for the command through a res
     await until('it is frozen', () => daemon.folders.status()[0]?.state === 'frozen');
   }
   await using daemon = await start(scratch);
-  await using _ = await serveControl(daemon, daemon.config().status.socket, {
-    reload: () => expect.unreachable(),
-    pageLink: () => null,
-    testNotifications: async () => [],
-  });
+  await using _ = await servedControl(daemon, daemon.config().status.socket);
   await until('it was scanned', () => daemon.folders.status()[0]?.state === 'frozen');
   expect(healthOf(daemon.waits())).toBe('frozen');
   expect((await counts(daemon))['vanished']).toBeUndefined();

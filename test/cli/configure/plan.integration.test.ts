@@ -2,7 +2,6 @@ import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest';
 import { once } from '../../../src/cli/run/once.ts';
 import { plan } from '../../../src/cli/configure/plan.ts';
-import { serveControl } from '../../../src/daemon/control/server.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import type { FileView } from '../../../src/view/files/file-view.ts';
 import type { PlanView } from '../../../src/daemon/plan/summary.ts';
@@ -15,6 +14,7 @@ import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { loadedConfig, writeConfig, type Settings } from '../../support/configuration.ts';
+import { servedControl } from '../../daemon/served-control.ts';
 
 const media = new URL('../../media/', import.meta.url);
 
@@ -161,12 +161,7 @@ test('a running daemon makes the plan: for what it has not taken in yet, and wit
     service: { base_url: service.sandbox.baseUrl, api_key: service.sandbox.apiKey },
   });
   await using daemon = await startDaemon(config, silentLogger);
-  const reload = () => Promise.reject(new Error('nobody reloads'));
-  await using _ = await serveControl(daemon, config.status.socket, {
-    reload,
-    pageLink: () => null,
-    testNotifications: async () => [],
-  });
+  await using _ = await servedControl(daemon, config.status.socket);
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/one.mp4'));
   await until('it is done', async () => (await daemon.ledger.totals('by state'))['done'] === 1);
   await copyFile(new URL('clip.mp4', media), scratch.file('in/news/copy.mp4.part'));

@@ -5,8 +5,6 @@ import { expect, test } from 'vitest';
 import { events } from '../../../src/cli/look/events.ts';
 import { readSocketPath } from '../../../src/config/paths.ts';
 import { callDaemon } from '../../../src/daemon/control/client.ts';
-import { serveControl } from '../../../src/daemon/control/server.ts';
-import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createNewsLines } from '../../../src/daemon/news/lines.ts';
 import type { NewsLine, NewsLines } from '../../../src/daemon/news/lines.ts';
 import type { News } from '../../../src/daemon/news/news.ts';
@@ -14,6 +12,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { writeConfig } from '../../support/configuration.ts';
+import { servedControl } from '../../daemon/served-control.ts';
 
 const at = new Date(2026, 10, 22, 17, 8, 10).getTime();
 const about = (path: string, other: Partial<News> = {}): News => ({
@@ -53,13 +52,8 @@ async function desk() {
       news: counting,
       startedAt,
       config: () => ({ stateDir: scratch.file('state'), folders: [{ path: '/srv/in' }] }),
-    } as unknown as Daemon;
-    const ports = {
-      reload: () => Promise.reject(new Error('not asked for')),
-      pageLink: () => null,
-      testNotifications: async () => [],
     };
-    const server = stack.use(await serveControl(daemon, socket, ports));
+    const server = stack.use(await servedControl(daemon, socket));
     return { news, listeners: () => listeners, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   };
   const begin = (options: Partial<Parameters<typeof events>[1]> = {}, shell = fakeShell({ env: { KEY: 'k' } })) => ({

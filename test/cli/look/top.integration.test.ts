@@ -2,14 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { top } from '../../../src/cli/look/top.ts';
 import type { TopOptions } from '../../../src/cli/look/top.ts';
-import { serveControl } from '../../../src/daemon/control/server.ts';
-import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { somePicture } from '../../view/picture/some-picture.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { Terminal } from '../output/terminal.ts';
 import { writeConfig } from '../../support/configuration.ts';
+import { servedControl } from '../../daemon/served-control.ts';
 
 /** A configuration whose socket is that of a daemon that has nothing but a picture. */
 async function desk() {
@@ -22,13 +21,8 @@ async function desk() {
       ledger: {},
       picture: async () => somePicture({ sentence: { level: 'ok', text } }),
       config: () => ({ stateDir: scratch.file('state'), folders: [] }),
-    } as unknown as Daemon;
-    const ports = {
-      reload: () => Promise.reject(new Error('not asked for')),
-      pageLink: () => null,
-      testNotifications: () => Promise.reject(new Error('not asked for')),
     };
-    return serveControl(daemon, scratch.file('state', 'dropcast.sock'), ports);
+    return servedControl(daemon, scratch.file('state', 'dropcast.sock'));
   };
   const terminal = new Terminal(60, 30);
   const keyboard = Object.assign(fakeShell().keyboard, { isTTY: true, setRawMode: () => keyboard });

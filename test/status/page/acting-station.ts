@@ -1,14 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 import type { HostOptions } from '../../e2e/video-host.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { servedPage } from './served-page.ts';
 
 /** The service takes no video at all. */
 export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) => {
@@ -32,17 +31,7 @@ export async function openStation(options: HostOptions = {}) {
   });
   const daemon = await startDaemon(config, silentLogger);
   stack.defer(() => daemon.stop(AbortSignal.abort()));
-  const page = stack.use(
-    await serveStatusPage(
-      { host: '127.0.0.1', port: 0 },
-      {
-        daemon,
-        health: () => 'ok',
-        receive: () => 'not wanted',
-        access: createPageAccess('the-token'),
-      },
-    ),
-  );
+  const page = stack.use(await servedPage({ daemon }));
   const origin = `http://127.0.0.1:${page.port}`;
   const ask = async (path: string, method = 'GET', form: Readonly<Record<string, string>> = {}) => {
     const answer = await fetch(new URL(path, origin), {

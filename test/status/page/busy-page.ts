@@ -2,12 +2,13 @@ import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts';
 import { healthOf } from '../../../src/daemon/health.ts';
 import { createPageAccess, type PageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage, type StatusPage } from '../../../src/status/page/serve.ts';
+import type { StatusPage } from '../../../src/status/page/serve.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { runSandbox } from '../../sandbox/running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
+import { servedPage } from './served-page.ts';
 
 /** A daemon with work of every kind behind it, and its page. */
 export interface BusyPage extends AsyncDisposable {
@@ -62,16 +63,7 @@ export async function busyPage(): Promise<BusyPage> {
   });
   const daemon = stack.use(await startDaemon(config, silentLogger));
   const access: PageAccess = createPageAccess('the-token-of-this-daemon');
-  const serve = (port = 0) =>
-    serveStatusPage(
-      { host: '127.0.0.1', port },
-      {
-        daemon,
-        access,
-        health: () => healthOf(daemon.waits()),
-        receive: () => 'not wanted',
-      },
-    );
+  const serve = (port = 0) => servedPage({ daemon, access, health: () => healthOf(daemon.waits()) }, port);
   const page = stack.use(await serve());
   await until('some files are done', async () => ((await daemon.ledger.totals('by state'))['done'] ?? 0) >= 3);
   const owned = stack.move();

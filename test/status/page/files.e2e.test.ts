@@ -2,8 +2,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import type { StatusPage } from '../../../src/status/page/serve.ts';
 import { violationsOf } from '../../browser/axe.ts';
 import { complaintsOf, openBrowser } from '../../browser/browser.ts';
@@ -14,6 +12,7 @@ import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { allFiles, daemonWith, kinds } from './files-world.ts';
+import { servedPage } from './served-page.ts';
 
 const listeners = new Set<(event: { readonly type: string }) => void>();
 
@@ -34,15 +33,7 @@ describe('the views of files in Chromium', needs('chromium'), () => {
       },
     };
     const daemon = { ...daemonWith(ledger), events } as unknown as ReturnType<typeof daemonWith>;
-    page = await serveStatusPage(
-      { host: '127.0.0.1', port: 0 },
-      {
-        daemon,
-        health: () => 'ok',
-        receive: () => 'not wanted',
-        access: createPageAccess('the-token'),
-      },
-    );
+    page = await servedPage({ daemon });
     browser = await openBrowser();
   });
   afterEach(() => browser.closePages());

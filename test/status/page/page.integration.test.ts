@@ -5,11 +5,10 @@ import { sumOfAccounts } from '../../../src/watch/accounts.ts';
 import { viewOf } from '../../../src/view/files/file-view.ts';
 import { statusView } from '../../../src/view/picture/documents.ts';
 import type { LivePicture } from '../../../src/view/picture/picture.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import type { PageSource } from '../../../src/status/page/site.ts';
 import { idleDaemon } from './idle-daemon.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
+import { servedPage } from './served-page.ts';
 
 const view = {
   counts: { queued: 2 },
@@ -46,16 +45,7 @@ const serve = (
   picture: Partial<LivePicture>,
   receive: PageSource['receive'] = () => 'not wanted',
   health: ReturnType<PageSource['health']> = 'ok',
-) =>
-  serveStatusPage(
-    { host: '127.0.0.1', port: 0 },
-    {
-      daemon: idleDaemon(picture),
-      health: () => health,
-      receive,
-      access: createPageAccess('the-token'),
-    },
-  );
+) => servedPage({ daemon: idleDaemon(picture), health: () => health, receive });
 
 test('shows what is under way, with hostile names escaped', async () => {
   await using page = await serve(view);

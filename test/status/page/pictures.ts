@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { openBrowser } from '../../browser/browser.ts';
 import { busyPicture, noon } from '../../view/picture/some-picture.ts';
 import { idleDaemon } from './idle-daemon.ts';
+import { servedPage } from './served-page.ts';
 
 // node --conditions=source test/status/page/pictures.ts
 //
@@ -17,15 +16,7 @@ const pictures = [
 
 const daemon: Daemon = idleDaemon(busyPicture());
 Date.now = () => noon;
-await using page = await serveStatusPage(
-  { host: '127.0.0.1', port: 0 },
-  {
-    daemon,
-    access: createPageAccess('the-token'),
-    health: () => 'ok',
-    receive: () => 'not wanted',
-  },
-);
+await using page = await servedPage({ daemon });
 await using browser = await openBrowser();
 for (const { file, ...look } of pictures) {
   const tab = await browser.newPage({ ...look, reducedMotion: 'reduce' });

@@ -3,11 +3,10 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createEventStream } from '../../../src/daemon/events.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
-import { createPageAccess } from '../../../src/status/page/access.ts';
-import { serveStatusPage } from '../../../src/status/page/serve.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { until } from '../../support/until.ts';
 import { idleDaemon } from './idle-daemon.ts';
+import { servedPage } from './served-page.ts';
 
 const headers = { authorization: 'Bearer the-token', accept: 'text/html' };
 const folder = { type: 'folder', folder: '/srv/in', state: 'frozen', why: 'it is away' } as const;
@@ -39,15 +38,7 @@ async function somePage() {
       { wasBehind: () => false },
     ),
   } as Daemon;
-  const page = await serveStatusPage(
-    { host: '127.0.0.1', port: 0 },
-    {
-      daemon,
-      health: () => 'ok',
-      receive: () => 'not wanted',
-      access: createPageAccess('the-token'),
-    },
-  );
+  const page = await servedPage({ daemon });
   const url = (path: string) => `http://127.0.0.1:${page.port}${path}`;
   const read = async () => {
     const answer = await fetch(url('/live'), { headers });
