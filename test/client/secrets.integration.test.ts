@@ -158,22 +158,3 @@ describe('nothing that can be printed shows an upload address', () => {
     expectAllClean(opened, await failure(opened.client.videos.send(source(), created)));
   });
 });
-
-describe('the key', () => {
-  test('goes with an upload only to the origin of the service, or to one that was named', async () => {
-    await using service = await startTinyService();
-    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
-    const source = { name: 'a.mp4', sizeBytes: 0, open: () => Readable.from([]) };
-    const elsewhere = 'http://127.0.0.1:1/v1';
-    for (const [baseUrl, sendKeyTo] of [
-      [elsewhere, []],
-      [elsewhere, [`${service.host.origin}/`]],
-      [service.baseUrl, []],
-    ] as const) {
-      await using opened = openClient(baseUrl, { sendKeyTo });
-      await opened.client.videos.send(source, created);
-    }
-    const key = `Bearer ${apiKey}`;
-    expect(service.puts().map(({ headers }) => headers.authorization)).toEqual([undefined, key, key]);
-  });
-});

@@ -7,7 +7,6 @@ import { KeptLists } from '../../src/disk/checksums/kept-lists.ts';
 import { UnreadableChecksumError, checksumFailure } from '../../src/disk/checksums/unreadable-checksum.ts';
 import { readList } from '../../src/disk/checksums/read-list.ts';
 import { ChecksumReader } from '../../src/disk/checksums/read-checksums.ts';
-import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { requireWatched } from '../../src/disk/watched-file.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { ChecksumLines } from '../../src/routing/checksum-lines.ts';
@@ -15,6 +14,7 @@ import { startHost, takeAll } from '../client/upload-host.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { asNobody } from '../support/as-nobody.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { filesOfQuietFolders } from './quiet-folder.ts';
 
 const isWatched = (): boolean => true;
 
@@ -172,12 +172,9 @@ describe('the sender says what a file is', () => {
 
 describe('what nobody can read may say something', () => {
   const local = (whyAway: string | null = null) =>
-    createLocalFiles({
+    filesOfQuietFolders({
       whyAway: async () => whyAway,
-      writerOf: async () => null,
-      isSidecarUsed: async () => false,
       isWatched,
-      service: null,
     });
 
   test.each([

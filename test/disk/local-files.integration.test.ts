@@ -4,7 +4,6 @@ import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile }
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { installedService } from '../../src/config/installed-service.ts';
-import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { smallDisk } from '../ledger/small-disk.ts';
@@ -13,16 +12,10 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import { needs } from '../support/needs.ts';
 import { mountShare } from '../support/share.ts';
 import { until } from '../support/until.ts';
+import { filesOfQuietFolders } from './quiet-folder.ts';
 
 const { signal } = new AbortController();
-const world = {
-  whyAway: async () => null,
-  writerOf: async () => null,
-  isSidecarUsed: async () => false,
-  isWatched: () => true,
-  service: null,
-};
-const files = createLocalFiles(world);
+const files = filesOfQuietFolders();
 
 async function accepted(folder: string, path: string, other: Partial<Facts> = {}): Promise<Facts> {
   const version = versionOf(await lstat(join(folder, path), { bigint: true }));
@@ -65,7 +58,7 @@ describe('moving after ready', () => {
       await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
       const facts = await accepted(folder.path, 'clip.mp4', { afterReady });
       folder.remount('ro');
-      const service = createLocalFiles({ ...world, service: installedService('news') });
+      const service = filesOfQuietFolders({ service: installedService('news') });
       const restart = expect.stringContaining('`sudo systemctl restart dropcast@news`');
       for (const way of [afterReady, { kind: 'delete' } as const]) {
         const waiting = { kind: 'suspended', code: 'EROFS', message: restart };
@@ -182,7 +175,7 @@ describe('a missing folder', () => {
       asked.push(question);
       return (await lstat(folder).catch(() => null)) === null ? 'it does not exist' : null;
     };
-    const local = createLocalFiles({ ...world, whyAway });
+    const local = filesOfQuietFolders({ whyAway });
     await rename(folder, join(base.path, 'away'));
     expect(await local.check(facts)).toMatchObject(away);
     expect(await local.hash(facts, signal)).toMatchObject({ ok: false, failure: away });
@@ -198,7 +191,7 @@ describe('a missing folder', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4');
-    const local = createLocalFiles({ ...world, whyAway: () => Promise.reject(new Error('nothing is missing')) });
+    const local = filesOfQuietFolders({ whyAway: () => Promise.reject(new Error('nothing is missing')) });
     expect(await local.check(facts)).toBeNull();
   });
 
@@ -213,7 +206,7 @@ describe('a missing folder', () => {
       asked.push(question);
       return 'it cannot be reached (ESTALE)';
     };
-    const local = createLocalFiles({ ...world, whyAway });
+    const local = filesOfQuietFolders({ whyAway });
     expect(await local.check(tooLong)).toMatchObject({ kind: 'suspended', code: 'folder_away' });
     expect(await files.check(tooLong)).toMatchObject({ kind: 'transient', code: 'ENAMETOOLONG' });
     expect(asked).toEqual([[folder.path, undefined]]);
@@ -232,8 +225,7 @@ test(
     const facts = await accepted(path, 'clip.mp4');
     const answers = [null, 'it does not answer'];
     const asked: unknown[][] = [];
-    const local = createLocalFiles({
-      ...world,
+    const local = filesOfQuietFolders({
       whyAway: async (...args) => {
         asked.push(args);
         return answers[asked.length - 1] ?? null;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { keptOff } from '../../src/daemon/assemble.ts';
-import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { createPlaces } from '../../src/fleet/places.ts';
 import type { LocalFiles } from '../../src/pipeline/file/ports.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
+import { filesOfQuietFolders } from '../disk/quiet-folder.ts';
 
 const why = 'only ingest2 can read this folder';
 const places = createPlaces(
@@ -11,16 +11,7 @@ const places = createPlaces(
   () => [],
   () => why,
 );
-const local = keptOff(
-  createLocalFiles({
-    whyAway: async () => null,
-    writerOf: async () => null,
-    isSidecarUsed: async () => false,
-    isWatched: () => true,
-    service: null,
-  }),
-  places.whyNotHere,
-);
+const local = keptOff(filesOfQuietFolders(), places.whyNotHere);
 const facts = someFacts({
   folder: 'ingest2:/srv/in',
   afterReady: { kind: 'delete' },

@@ -21,6 +21,14 @@ async function drop(inbox: Inbox, ...names: readonly string[]): Promise<void> {
 /** Long enough for the coarse clock of a file system to go on. */
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
+/** Starts with these files in the folder, and waits until each has its row. */
+async function startWith(inbox: Inbox, ...names: readonly string[]): Promise<void> {
+  await drop(inbox, ...names);
+  await tick();
+  await inbox.start();
+  await inbox.settled();
+}
+
 describe('what lies in a folder when it is watched for the first time', () => {
   test('is uploaded, if nothing else is said', async () => {
     await using inbox = await openInbox();
@@ -32,10 +40,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
 
   test('is left alone with `existing: ignore`, and what is dropped later is not', async () => {
     await using inbox = await openInbox({ config: ignore });
-    await drop(inbox, 'old.mp4', 'older.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4', 'older.mp4');
     await drop(inbox, 'new.mp4');
     await inbox.rescan();
     await inbox.settled();
@@ -62,10 +67,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
 
   test('is held with `existing: adopt`, and what is dropped later is not', async () => {
     await using inbox = await openInbox({ config: { existing: 'adopt' } });
-    await drop(inbox, 'old.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4');
     await drop(inbox, 'new.mp4');
     await inbox.rescan();
     await inbox.settled();
@@ -97,19 +99,13 @@ describe('what lies in a folder when it is watched for the first time', () => {
 
   test('is left alone even if no rule takes it', async () => {
     await using inbox = await openInbox({ config: { ...ignore, rules: [] } });
-    await drop(inbox, 'old.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4');
     expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' });
   });
 
   test('is known for good: a restart, a chmod and a rename make nothing of it new', async () => {
     await using inbox = await openInbox({ config: ignore });
-    await drop(inbox, 'old.mp4', 'other.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4', 'other.mp4');
     await chmod(inbox.at('old.mp4'), 0o600);
     await rename(inbox.at('other.mp4'), inbox.at('renamed.mp4'));
     await inbox.restart();
@@ -119,10 +115,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
 
   test('is new once it has other content', async () => {
     await using inbox = await openInbox({ config: ignore });
-    await drop(inbox, 'old.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4');
     await writeFile(inbox.at('old.mp4'), 'quite another video');
     await inbox.rescan();
     await inbox.settled();
@@ -131,10 +124,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
 
   test('is uploaded when somebody adds it', async () => {
     await using inbox = await openInbox({ config: ignore });
-    await drop(inbox, 'old.mp4');
-    await tick();
-    await inbox.start();
-    await inbox.settled();
+    await startWith(inbox, 'old.mp4');
     expect(await inbox.folders.add(inbox.at('old.mp4'))).toEqual({ ok: true, as: 'returned' });
     expect(await states(inbox)).toEqual({ 'old.mp4': 'queued' });
     // A duplicate is still recognised.

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { isClosed, isReadable } from '../../src/disk/accepted-file.ts';
-import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
+import { isThere } from '../../src/disk/local-files.ts';
 import { Folders } from '../../src/intake/folders.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { createLeftBehind } from '../../src/intake/left-behind.ts';
@@ -26,6 +26,7 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { until } from '../support/until.ts';
 import { someFolderConfig } from '../support/folder-config.ts';
+import { filesOfQuietFolders } from '../disk/quiet-folder.ts';
 
 const policy = { attempts: 3, retryAt: () => 9e15, now: () => 50 };
 
@@ -253,12 +254,8 @@ export class Inbox implements AsyncDisposable {
   }
 
   #local(): LocalFiles {
-    const local = createLocalFiles({
+    const local = filesOfQuietFolders({
       whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
-      writerOf: async () => null,
-      isSidecarUsed: async () => false,
-      isWatched: () => true,
-      service: null,
     });
     return {
       ...local,

@@ -19,7 +19,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
 import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
-import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { requireWatched } from '../../src/disk/watched-file.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -31,17 +30,12 @@ import { startHost, takeAll } from '../client/upload-host.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { someFolderConfig } from '../support/folder-config.ts';
+import { filesOfQuietFolders } from '../disk/quiet-folder.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
 const isWatched = (): boolean => true;
-const local = createLocalFiles({
-  whyAway: async () => null,
-  writerOf: async () => null,
-  isSidecarUsed: async () => false,
-  isWatched,
-  service: null,
-});
+const local = filesOfQuietFolders();
 const { signal } = new AbortController();
 
 /** A watched folder with `show/clip.mp4` in it, and beside the folder what is no business of who may write in it. */

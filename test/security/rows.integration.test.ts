@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { uploadSource } from '../../src/disk/accepted-file.ts';
 import { failureOfFile } from '../../src/disk/failure.ts';
-import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
@@ -12,6 +11,7 @@ import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { someFacts, somePlan } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { filesOfQuietFolders } from '../disk/quiet-folder.ts';
 
 const { signal } = new AbortController();
 const secret = 'the key of the service';
@@ -25,12 +25,8 @@ async function machine() {
   await writeFile(scratch.file('conf/key'), secret);
   await writeFile(join(folder, 'clip.mp4'), 'a film');
   const isWatched = (path: string): boolean => path === folder;
-  const local = createLocalFiles({
-    whyAway: async () => null,
-    writerOf: async () => null,
-    isSidecarUsed: async () => false,
+  const local = filesOfQuietFolders({
     isWatched,
-    service: null,
   });
   return { scratch, folder, isWatched, local, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }

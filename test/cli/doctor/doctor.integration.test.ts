@@ -40,9 +40,11 @@ test('with the daemon down and all else right, the doctor finds that alone, with
   expect(by('unit and permissions').skipped).toBe('this is not the configuration of an installed service');
 });
 
+const misspelt = { chanel: 'x' };
+
 test('with a broken configuration the doctor still looks at disks, access and the ledger', async () => {
   await using scratch = await scratchDirectory();
-  const { code, by } = await diagnose(scratch, { folders: [{ path: 'inbox', ...{ chanel: 'x' } }] });
+  const { code, by } = await diagnose(scratch, { folders: [{ path: 'inbox', ...misspelt }] });
   expect(code).toBe(1);
   expect(by('configuration').findings[0]?.what).toContain('chanel');
   expect(by('service, key, channels and feeds').skipped).not.toBeNull();

@@ -114,7 +114,7 @@ describe('the key', () => {
     for (const [service, sendKeyTo] of [
       [elsewhere, []],
       [elsewhere, ['http://127.0.0.1:2']],
-      [elsewhere, [host.origin]],
+      [elsewhere, [`${host.origin}/`]],
       [host.origin, []],
     ] as const) {
       await using opened = openDaemonClient(`${service}/v1`, { sendKeyTo });

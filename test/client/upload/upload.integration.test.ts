@@ -173,15 +173,6 @@ describe('an upload', () => {
     expect(host.seen).toEqual([]);
   });
 
-  test('shows the key to an origin that was named for it, and to no other', async () => {
-    await using host = await startHost(takeAll());
-    await using folder = await scratchDirectory();
-    const path = await folder.write('clip.mp4', 'x');
-    await upload({ url: host.origin, path }, { 'http://127.0.0.1:1': 'key-of-another' });
-    await upload({ url: host.origin, path }, { [host.origin]: 'the-key' });
-    expect(host.seen.map((request) => request.headers.authorization)).toEqual([undefined, 'Bearer the-key']);
-  });
-
   test.each(['http://video.example.com/u/x', 'ftp://127.0.0.1/u', 'file:///etc/passwd', 'not an address'])(
     'to %s is refused before anything is opened',
     async (url) => {

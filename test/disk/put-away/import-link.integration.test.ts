@@ -11,22 +11,16 @@ import {
 } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { AfterReady } from '../../../src/config/config.ts';
-import { createLocalFiles } from '../../../src/disk/local-files.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { filesOfQuietFolders } from '../quiet-folder.ts';
 
 const imported = 'https://cdn.example.com/one.mp4';
 const written = new Date('2026-01-02');
 const other = 'https://cdn.example.com/two.mp4';
 
-const local = createLocalFiles({
-  whyAway: async () => null,
-  writerOf: async () => null,
-  isSidecarUsed: async () => false,
-  isWatched: () => true,
-  service: null,
-});
+const local = filesOfQuietFolders();
 
 async function folderWithLink(afterReady: AfterReady) {
   const scratch = await scratchDirectory();

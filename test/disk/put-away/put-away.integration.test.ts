@@ -15,7 +15,6 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { AfterReady } from '../../../src/config/config.ts';
-import { createLocalFiles } from '../../../src/disk/local-files.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
@@ -23,6 +22,7 @@ import { smallDisk } from '../../ledger/small-disk.ts';
 import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { atEachMoment, killedAtEachCall, moments, systemError } from './moments.ts';
+import { filesOfQuietFolders } from '../quiet-folder.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { observed } = await import('./moments.ts');
@@ -76,13 +76,7 @@ function contentsOf(path: string): readonly string[] {
     .toSorted();
 }
 
-const local = createLocalFiles({
-  whyAway: async () => null,
-  writerOf: async () => null,
-  isSidecarUsed: async () => false,
-  isWatched: () => true,
-  service: null,
-});
+const local = filesOfQuietFolders();
 const put = (facts: Facts) => local.dispose(facts, signal, true);
 
 test.each<readonly [string, string, object]>([

@@ -6,21 +6,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import type { AfterReady } from '../../../src/config/config.ts';
-import { createLocalFiles } from '../../../src/disk/local-files.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { OpenWriters } from '../../../src/watch/open-writers.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { filesOfQuietFolders } from '../quiet-folder.ts';
 
 const { signal } = new AbortController();
 const writers = new OpenWriters();
-const local = createLocalFiles({
-  whyAway: async () => null,
+const local = filesOfQuietFolders({
   writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
-  isSidecarUsed: async () => false,
-  isWatched: () => true,
-  service: null,
 });
 
 async function drop(folder: string, path: string, content: string, afterReady: AfterReady) {
@@ -38,13 +34,7 @@ async function contentsOf(path: string): Promise<readonly string[]> {
 }
 
 /** Without the veto of a writer: the racer would rarely get its chance. */
-const unguarded = createLocalFiles({
-  whyAway: async () => null,
-  writerOf: async () => null,
-  isSidecarUsed: async () => false,
-  isWatched: () => true,
-  service: null,
-});
+const unguarded = filesOfQuietFolders();
 const rounds = 12;
 
 /** A process that puts a new file where each of ours is put away, while it is. */
@@ -123,17 +113,13 @@ test('what is written through an open descriptor while the file is read again is
   const facts = await drop(folder.path, 'clip.mp4', 'sent', { kind: 'delete' });
   const descriptor = openSync(folder.file('clip.mp4'), 'r+');
   let looks = 0;
-  const writing = createLocalFiles({
-    whyAway: async () => null,
+  const writing = filesOfQuietFolders({
     // The second look comes after the file was taken: nobody can open it from then on, but this one is open.
     writerOf: async () => {
       looks += 1;
       if (looks === 2) writeSync(descriptor, 'SENT');
       return null;
     },
-    isSidecarUsed: async () => false,
-    isWatched: () => true,
-    service: null,
   });
   expect(await writing.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: { kind: 'changed' } });
   closeSync(descriptor);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { AfterReady } from '../../../src/config/config.ts';
-import { createLocalFiles } from '../../../src/disk/local-files.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { someFacts, somePlan } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { atEachMoment, killedAtEachCall, moments, systemError } from './moments.ts';
+import { filesOfQuietFolders } from '../quiet-folder.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { observed } = await import('./moments.ts');
@@ -50,12 +50,8 @@ async function videoWithSidecar({
     },
   });
   const asked: unknown[] = [];
-  const local = createLocalFiles({
-    whyAway: async () => null,
-    writerOf: async () => null,
+  const local = filesOfQuietFolders({
     isSidecarUsed: async (...question) => (asked.push(question), isUsed),
-    isWatched: () => true,
-    service: null,
   });
   return {
     scratch,

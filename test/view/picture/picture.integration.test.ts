@@ -15,6 +15,19 @@ const noon = new Date('2099-11-22T12:10:00').getTime();
 const minute = 60_000;
 
 /** A ledger with these rows, and pictures of it whose daemon works on some. */
+/** A conductor that has nothing to do. */
+const quiet = {
+  pause: () => null,
+  pauses: { all: () => null, list: () => [], holds: () => null },
+  createsWaitUntil: () => null,
+  comparison: () => null,
+  names: { unknown: () => [] },
+  feedsWaiting: () => [],
+  uploads: () => [],
+  nextPollAt: () => null,
+  pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
+};
+
 async function pictureOf(rows: readonly Partial<Facts>[], daemonOther: object = {}) {
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
@@ -36,11 +49,7 @@ async function pictureOf(rows: readonly Partial<Facts>[], daemonOther: object = 
     },
     fleet: null,
     conductor: {
-      pause: () => null,
-      pauses: { all: () => null, list: () => [], holds: () => null },
-      createsWaitUntil: () => null,
-      comparison: () => null,
-      names: { unknown: () => [] },
+      ...quiet,
       feedsWaiting: () => [{ feed: 'feed_news', files: 2, latestAt: noon + minute, failure: null, nextTryAt: null }],
       pollTrouble: () => null,
       nextPollAt: () => noon + 40_000,
@@ -236,17 +245,7 @@ test('a stage counts the files that left it in the last hour, those of before th
 test('when nothing can be sent, the sentence says why and when it is tried again', async () => {
   const pause = { kind: 'offline', holds: 'everything', why: 'no answer', since: noon, nextProbeAt: noon + minute };
   await using opened = await pictureOf([], {
-    conductor: {
-      pause: () => pause,
-      pauses: { all: () => null, list: () => [], holds: () => null },
-      createsWaitUntil: () => null,
-      comparison: () => null,
-      names: { unknown: () => [] },
-      feedsWaiting: () => [],
-      uploads: () => [],
-      nextPollAt: () => null,
-      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
-    },
+    conductor: { ...quiet, pause: () => pause },
   });
   const { sentence, pauses } = overviewView(await opened.picture());
   expect(sentence).toMatchObject({
@@ -262,19 +261,12 @@ test('a pause that a person set says who, until when, and how it ends', async ()
   const byAnna = { folder: null, since: noon - 10 * minute, until: noon + 60 * minute, by: 'anna' };
   await using opened = await pictureOf([], {
     conductor: {
-      pause: () => null,
+      ...quiet,
       pauses: {
         all: () => byAnna,
         list: () => [byAnna, { ...byAnna, folder: '/inbox', until: null }],
         holds: () => byAnna,
       },
-      createsWaitUntil: () => null,
-      comparison: () => null,
-      names: { unknown: () => [] },
-      feedsWaiting: () => [],
-      uploads: () => [],
-      nextPollAt: () => null,
-      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
     },
     folders: { countSettling: () => 0, status: () => [] },
   });
