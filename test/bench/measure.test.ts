@@ -26,7 +26,7 @@ function benchOf(values: Record<string, readonly number[]>): Bench & { readonly 
 const run = (bench: Bench, builds: readonly [Build, Build?]) =>
   measure('sample', bench, { builds, size: 'full', rounds: 3, progress: () => undefined });
 
-test('the figure is the median of the rounds, with its range, beside its target', async () => {
+test('the figure is the median of the rounds, with its range, next to its target', async () => {
   const result = await run(benchOf({ here: [1, 0.5, 0.95] }), [here]);
   expect(tableOf(result)[1]).toEqual(['speed', '0.95 ×', '0.5 – 1', '≥ 0.9 ×', 'reached']);
 });
@@ -41,10 +41,13 @@ test.each([
   ['of syncs', 0.5, 'of syncs'],
   [undefined, 0.5, 'Not known yet.'],
   ['of syncs', 1, null],
-])('a missed target says what the limit is made of, or that nobody knows yet: %s, %s', async (limit, ratio, said) => {
-  const bench = { ...benchOf({ here: [ratio, ratio, ratio] }), ...(limit !== undefined && { limit }) };
-  expect(limitOf(await run(bench, [here]))).toBe(said);
-});
+])(
+  'a missed target says what the limit is made of, or that it is not known yet: %s, %s',
+  async (limit, ratio, said) => {
+    const bench = { ...benchOf({ here: [ratio, ratio, ratio] }), ...(limit !== undefined && { limit }) };
+    expect(limitOf(await run(bench, [here]))).toBe(said);
+  },
+);
 
 test('a target just missed is missed', async () => {
   const [row] = (await run(benchOf({ here: [0.89, 0.89, 0.89] }), [here])).rows;

@@ -131,7 +131,7 @@ test('a ledger that is only read can neither be changed nor joined', async () =>
   expect(((await read?.fleet.hosts()) ?? []).map(({ name }) => name)).toEqual(['ingest2']);
 });
 
-test('what a plan says of the budget goes by the time of the fleet, whatever the clock of this host says', async () => {
+test('the budget in a plan follows the time of the fleet, whatever the clock of this host says', async () => {
   await using database = await freshDatabase();
   await using scratch = await scratchDirectory();
   const place = placeAt(database.url);

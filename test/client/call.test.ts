@@ -38,7 +38,7 @@ describe('the answer behind a value', () => {
     expect(response.headers.get('x-total')).toBe('5');
   });
 
-  test('of a call that fails there is none, and nobody has to catch the error twice', async () => {
+  test('a call that fails has none, and its error need not be caught twice', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', note);

@@ -51,7 +51,7 @@ describe('on a real connection', () => {
     expect(host.seen).toHaveLength(1);
   });
 
-  test('creating is repeated when nobody listens: nothing has left', async () => {
+  test('creating is repeated when nothing listens, because nothing was sent', async () => {
     const closed = await startHost(notFound);
     await closed[Symbol.asyncDispose]();
     await using opened = openClient(`${closed.origin}/v1`);
@@ -60,7 +60,7 @@ describe('on a real connection', () => {
     expect(opened.sleeps).toEqual([500, 1000]);
   });
 
-  test('an answer that does not come in time is asked for again, by the time of the call or of the client', async () => {
+  test('a request whose answer does not arrive in time is repeated, by the timeout of the call or of the client', async () => {
     await using host = await startHost((request) => request.resume());
     await using opened = openClient(`${host.origin}/v1`, { timeoutMs: 50, maxRetries: 1 });
     expect(await failure(opened.client.feeds.list())).toBeInstanceOf(RequestTimeoutError);

@@ -67,7 +67,7 @@ describe.concurrent('while the sandbox injects faults', () => {
     ['the answer is cut', { kind: 'truncated_json' }, 1],
     ['a 500 is answered', { kind: 'status', status: 500 }, 0],
     ['a redirect is answered', { kind: 'redirect' }, 0],
-  ])('creating is asked for once when %s', async (_, fault, records) => {
+  ])('creating is requested once when %s', async (_, fault, records) => {
     await using running = await runSandbox();
     await using opened = await openWith(running, [{ operation: 'videos.create', ...fault }]);
     await failure(opened.client.videos.create(fields));
@@ -98,7 +98,7 @@ describe.concurrent('while the sandbox injects faults', () => {
     expect(await failure(opened.client.videos.upload(clip, fields))).toMatchObject({ name: 'AddressDeadError' });
   });
 
-  test('a status that nobody knows, and fields, do not end a wait', async () => {
+  test('an unknown status and unknown fields do not end a wait', async () => {
     await using running = await runSandbox();
     await using opened = await openWith(running, [
       { kind: 'unknown_status', operation: 'videos.get', times: 2 },

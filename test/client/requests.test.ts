@@ -126,7 +126,7 @@ describe('videos', () => {
     expect(await opened.client.videos.delete('vid_2')).toBeUndefined();
   });
 
-  test.each(['', '.', '..', '\ud800'])('none has the id %j, so nothing is asked', async (id) => {
+  test.each(['', '.', '..', '\ud800'])('none has the id %j, so no request is sent', async (id) => {
     await using opened = openClient(base);
     const { videos, channels, feeds } = opened.client;
     for (const work of [
@@ -238,7 +238,7 @@ test('options that are undefined have their defaults', async () => {
 describe('analytics', () => {
   const period = { from: '2026-11-01', to: '2026-11-20' };
 
-  test('of a video are its figures in the period that is asked for', async () => {
+  test('of a video are its figures in the requested period', async () => {
     await using opened = openClient(base);
     const figures = { views: 10, unique_viewers: 7, avg_watch_time_seconds: 41.5, completion_rate: 0.62 };
     nock(base)

@@ -136,7 +136,7 @@ describe('nothing that can be printed shows an upload address', () => {
     expectAllClean(opened, error);
   });
 
-  test('when the service repeats it while it is asked for the status', async () => {
+  test('when the service repeats it in a status answer', async () => {
     let isCreated = false;
     await using host = await startHost((request, response, seen) => {
       if (request.method === 'PUT') return losesAnswer(request, response, seen);

@@ -185,7 +185,7 @@ describe('an upload', () => {
   });
 });
 
-describe('before anything is asked', () => {
+describe('before any request is sent', () => {
   test.each<[string, (folder: string) => string | StreamSource, new (message: string) => Error]>([
     ['a file that is not there', (folder) => join(folder, 'none.mp4'), FileVanishedError],
     ['a folder', (folder) => folder, FileUnreadableError],
@@ -485,7 +485,7 @@ describe('a source', () => {
     expect(error.message).toMatch(message);
   });
 
-  test('that is asked to end, and does not, is not awaited', async () => {
+  test('that is told to end, and does not, is not awaited', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const stop = new AbortController();
@@ -532,7 +532,7 @@ describe('a source', () => {
     expect(service.puts().map(({ isComplete }) => isComplete)).toEqual([true, false]);
   });
 
-  test('that is a file which is written to or replaced meanwhile is not sent', async () => {
+  test('that is a file which is modified or replaced in the meantime is not sent', async () => {
     await using service = await startTinyService({ puts: [resets, takeAll()] });
     await using opened = openClient(service.baseUrl);
     await using folder = await scratchDirectory();

@@ -67,7 +67,7 @@ it('says that a folder is missing, not a directory, or out of reach', async () =
   ]);
 });
 
-it('tells what may pass by itself from what is wrong', async () => {
+it('distinguishes what may resolve on its own from what is wrong', async () => {
   await writeFile(join(here.path, 'file'), '');
   const { config, locate } = await here.load(configOf(['path: nowhere'], 'state_dir: file\n'));
   if (config === null) throw new Error('the configuration is wrong');

@@ -41,7 +41,7 @@ describe('under systemd', () => {
     for (const command of commands) expect(await inService(configFile)).toContain(command);
   });
 
-  it('says for a unit that somebody else wrote what it needs', async () => {
+  it('says what a unit written by another person needs', async () => {
     expect(await inService('/opt/dropcast.yaml')).toContain('LoadCredential=api_key:');
     await here.write('api_key', '');
     expect(await inService('/opt/dropcast.yaml')).toContain('the credential api_key is empty');

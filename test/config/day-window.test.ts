@@ -41,7 +41,7 @@ describe('a part of the day', () => {
     expect(parseWindow(text)).toMatchObject({ ok: false, message: expect.stringContaining('"08:00-18:00"') });
   });
 
-  test('of no length is refused: nobody could say whether it is nothing or a whole day', () => {
+  test('of no length is refused, because it could mean nothing or a whole day', () => {
     expect(parseWindow('08:00-08:00')).toMatchObject({ ok: false, message: expect.stringContaining('"00:00-24:00"') });
   });
 

@@ -24,7 +24,7 @@ describe('what YAML 1.2 says', () => {
     ]);
   });
 
-  it('lets an alias stand for a whole value, as often as a thousand folders need', () => {
+  it('lets an alias replace a whole value, as often as a thousand folders need', () => {
     const text = `a: &rules [{ x: 1 }, { y: 2 }]\nb:\n${'  - *rules\n'.repeat(5000)}`;
     expect(wrong(text)).toEqual([]);
     expect(parseConfigDocument(text).value).toHaveProperty('b.4999', [{ x: 1 }, { y: 2 }]);

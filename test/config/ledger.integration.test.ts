@@ -52,7 +52,7 @@ describe('ledger', () => {
     expect(config?.hostName).toBe('ingest1');
   });
 
-  it('has a password behind a tag, an authority of its own, and TLS also to this machine where somebody asks for it', async () => {
+  it('has a password behind a tag, its own authority, and TLS even to this machine on request', async () => {
     await here.write('ca.pem', selfSigned.cert);
     const { config, problems, paths } = await here.load(
       text(
@@ -124,7 +124,7 @@ describe('ledger', () => {
     );
   });
 
-  it('is read without the password by whoever may not know it', async () => {
+  it('is read without the password by users who may not know it', async () => {
     const file = await here.write(
       'other.yaml',
       text('ledger: { url: "postgres://d@db.example.com/l", password: !file nowhere }'),
@@ -177,7 +177,7 @@ describe('ledger', () => {
     expect(await here.problems(text(local, name), env)).toEqual([]);
   });
 
-  it('warns in a container that nobody named, as its name is another one after each start', async () => {
+  it('warns in a container without a given name, because its name changes at each start', async () => {
     const problemsAt = async (hostName: string, ...lines: readonly string[]) => {
       const file = await here.write(
         'container.yaml',

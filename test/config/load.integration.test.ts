@@ -180,7 +180,7 @@ describe('the state directory', () => {
     ['/etc/dropcast/news.yaml', '/var/lib/dropcast@news'],
     ['/etc/dropcast/news', '/home/op/.local/state/dropcast'],
     ['/etc/dropcast/old/news.yaml', '/home/op/.local/state/dropcast'],
-  ])('of the service that reads %s is %s for whoever else reads it', (file, stateDir) => {
+  ])('of the service that reads %s is %s for any other reader', (file, stateDir) => {
     expect(defaultStateDir(file, { env: {}, cwd: '/', home: '/home/op' })).toBe(stateDir);
     expect(defaultStateDir(file, { env: { STATE_DIRECTORY: '/s' }, cwd: '/', home: '/home/op' })).toBe('/s');
   });
@@ -224,11 +224,11 @@ describe('the key', () => {
     expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toBe('s3cret');
   });
 
-  it('may be in a file that nobody else can read', async () => {
+  it('may be in a file that no other user can read', async () => {
     expect(await key('s3cret')).toBe('s3cret');
   });
 
-  it.each([0o640, 0o604, 0o620, 0o644])('may not stand in a file of mode %o', async (mode) => {
+  it.each([0o640, 0o604, 0o620, 0o644])('may not be in a file of mode %o', async (mode) => {
     const file = await here.write('open.yaml', withKey('s3cret'), mode);
     const [problem] = (await loadConfig(file, here.environment)).problems;
     expect(problem).toMatchObject({ key: 'service.api_key', line: 3 });
@@ -329,7 +329,7 @@ describe('a file that is not a configuration', () => {
     expect(locate('folders[0]')).toEqual({ line: 1, column: 1 });
   });
 
-  it('does not wait for somebody to write into a FIFO', async () => {
+  it('does not wait for a writer of a FIFO', async () => {
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(here.path, 'fifo')]);
     const { problems } = await loadConfig('fifo', here.environment);
     expect(problems[0]?.message).toContain('regular file');

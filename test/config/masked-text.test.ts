@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('what is hidden is told as the parser reads it, so that it is found elsewhere', () => {
+test('hidden values are returned as the parser reads them, so that they are found elsewhere', () => {
   for (const name of [
     'with escapes',
     'over two lines in quotes',

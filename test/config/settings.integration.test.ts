@@ -48,7 +48,7 @@ test('each value that is written is there with its line, and the rules are not',
   ]);
 });
 
-test('no secret is in it, wherever it is written', async () => {
+test('it contains no secret, wherever the secret is written', async () => {
   const text = JSON.stringify(await settingsIn(TEXT));
   for (const secret of ['a-key-that-nobody-may-see', 'secret-part', 'our-topic', 'whsec_'])
     expect(text).not.toContain(secret);

@@ -15,7 +15,7 @@ const usual: Starter = {
   hasPage: true,
 };
 
-test('a first configuration is short, says where to go on, and names the channel', () => {
+test('a first configuration is short, says how to continue, and names the channel', () => {
   expect(starterText(usual)).toBe(`# dropcast: the folder that it watches, and what happens to the files in it.
 # \`dropcast check\` reports every problem with its line. All options: dropcast.yaml(5) and config.example.yaml.
 

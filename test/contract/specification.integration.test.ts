@@ -344,7 +344,7 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
       expect(JSON.stringify(body)).not.toContain(created.key);
     });
 
-    test('§5.4, 5.6 keys can be listed, audited and revoked; a revoked one is unauthorized, the others go on', async () => {
+    test('§5.4, 5.6 keys can be listed, audited and revoked; a revoked one is unauthorized, the others still work', async () => {
       const [first, second] = [await newKey({ name: 'First' }), await newKey({ name: 'Second' })];
       await listWith(first.key);
       const listed = (await service.admin('GET', '/keys')).body.data.find((key: { id: string }) => key.id === first.id);

@@ -48,7 +48,7 @@ function required<T>(value: T | null | undefined): T {
 
 const states = async (daemon: Daemon) => (await daemon.ledger.rows({ group: 'any', limit: 100 })).map(stateOf);
 
-test('a file is done soon after its video is ready, though the service is asked only once an hour', async () => {
+test('a file is done soon after its video is ready, although the service is polled only once an hour', async () => {
   await using stack = new AsyncDisposableStack();
   const { daemon, drop, outcomes } = await start(stack, { processingMs: { min: 1500, max: 1500 } });
   await drop('clip.mp4');

@@ -35,7 +35,7 @@ const squatter = (name: string): string => `
 const nobody = 65_534;
 
 test(
-  'another user who takes the abstract name of the state directory keeps nobody from starting',
+  'another user who takes the abstract name of the state directory does not prevent a start',
   needs('root'),
   async () => {
     await using scratch = await scratchDirectory();
@@ -102,7 +102,7 @@ test('commands that ask whether it runs neither make the lock nor keep anybody f
   expect(await isInstanceRunning(scratch.path)).toBe(false);
 });
 
-test('nobody else can open the lock', async () => {
+test('no other user can open the lock', async () => {
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('state'), { mode: 0o755 });
   await chmod(scratch.file('state'), 0o755);

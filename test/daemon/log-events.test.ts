@@ -79,13 +79,13 @@ test('a local file that is kept against the rule is a warning with its reason, o
 test.each([
   [null, 'info'],
   ['no rule matches', 'warn'],
-])('a file that came in and is held because of %s is told as %s', (heldBecause, level) => {
+])('a file that arrived and is held because of %s is reported as %s', (heldBecause, level) => {
   const { lines, ...logger } = recordingLogger();
   logEvents(logger)({ type: 'arrival', path: '/inbox/clip.mp4', size: 4, as: 'new', heldBecause });
   expect(lines).toMatchObject([{ level, fields: { path: '/inbox/clip.mp4', as: 'new', size: 4 } }]);
 });
 
-test('a pause is told with its cause and the time at which it is tried again', () => {
+test('a pause is reported with its cause and the time of the next try', () => {
   const { lines, ...logger } = recordingLogger();
   const pause = { kind: 'offline', holds: 'uploads', why: 'no answer', code: 'c', since: 0, probes: 0 } as const;
   logEvents(logger)({ type: 'paused', pause: { ...pause, nextProbeAt: 60_000 } });
@@ -125,7 +125,7 @@ test('the same failure of a file is one line until it ends, however often it is 
   ]);
 });
 
-test('a file that somebody ignores is one line', () => {
+test('ignoring a file is one line', () => {
   const ignored = {
     ...facts,
     end: 'skipped',

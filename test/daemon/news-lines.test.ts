@@ -138,7 +138,7 @@ test.each<[string, DropcastEvent, string | null]>([
     { type: 'folder', folder: '/in', state: 'frozen', why: 'it is empty' },
     'error The folder waits: it is empty',
   ],
-])('%s is told in words', (_, event, line) => {
+])('%s is reported in words', (_, event, line) => {
   const news = newsOf(event, now);
   expect(news && `${news.level} ${news.text}`).toBe(line);
 });

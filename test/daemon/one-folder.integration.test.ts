@@ -144,7 +144,7 @@ test('a folder of another dropcast inside ours is left alone, by scans and by ev
   expect(bodies(host)).toEqual(['a', 'b']);
 });
 
-test('who may not read which ledger is ours is told nothing wrong about the folders', async () => {
+test('a user who may not read which ledger is ours gets no false report about the folders', async () => {
   await using host = await startVideoHost();
   await using scratch = await makeFolders('inbox');
   const config = await configOf(scratch, host, 'one', ['inbox']);
@@ -156,7 +156,7 @@ test('who may not read which ledger is ours is told nothing wrong about the fold
   expect(await inspectFolders(config)).toEqual([]);
 });
 
-test('a mark that somebody else wrote cannot control the terminal that check is run in, or add lines', async () => {
+test('a mark written by another user cannot control the terminal of check, or add lines', async () => {
   await using host = await startVideoHost();
   await using scratch = await makeFolders('inbox');
   const config = await configOf(scratch, host, 'one', ['inbox']);

@@ -34,7 +34,7 @@ test('root starts nothing in the state directory of another user, and sees what 
   expect(String(await refused(scratch.path, '/srv/dropcast.yaml'))).toMatch(/there: run it as \S+/);
 });
 
-test('other users are stopped by permissions alone, and a missing directory belongs to nobody', async () => {
+test('other users are stopped by permissions alone, and a missing directory has no owner', async () => {
   await using scratch = await directoryOf(other);
   await requireOwnState({ stateDir: join(scratch.path, 'missing'), file: '/srv/dropcast.yaml' });
   vi.mocked(process.geteuid!).mockReturnValue(1);

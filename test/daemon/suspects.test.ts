@@ -21,7 +21,7 @@ function open(...rows: readonly Partial<Facts>[]) {
 const ignored = failure('permanent', { code: 'ignored' });
 
 describe('records that may be empty', () => {
-  test('are listed with title, time and file, also when only a crash tells of the request', async () => {
+  test('are listed with title, time and file, even when only a crash reveals the request', async () => {
     const { store } = open({ intent: 't2', suspects: ['t1'] });
     const request = { video_id: null, title: 'Clip', created: 7, file: 'f_1', path: '/inbox/1.mp4' };
     expect((await suspectsOf(store, null)).suspects).toMatchObject([

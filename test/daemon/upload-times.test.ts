@@ -135,7 +135,7 @@ describe('the limit by the time of day', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is told, with the time at which it ends', () => {
+  test('is shown, with the time at which it ends', () => {
     vi.setSystemTime(new Date(2026, 5, 10, 12));
     using limit = kept(day);
     expect(limit.times.limit()).toBe(1_000_000);

@@ -78,7 +78,7 @@ test.each<[NoSlot | null, number, string]>([
   expect(files.map((file) => file.why)).toEqual([why]);
 });
 
-test('a queued file says that too many create requests had no answer, and when it goes on', () => {
+test('a queued file says that too many create requests had no answer, and when it continues', () => {
   const capped = { ...daemon, waits: () => waitsAt({ createsUntil: Date.now() + 30 * 60_000 }) };
   expect(viewOf(capped, someFacts({ id: 'f_9' })).why).toMatch(
     /create requests .* no usable answer; resumes at [- \d:]+$/,

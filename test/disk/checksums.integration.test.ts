@@ -170,7 +170,7 @@ describe('the sender says what a file is', () => {
   });
 });
 
-describe('what nobody can read may say something', () => {
+describe('an unreadable checksum may be relevant', () => {
   const local = (whyAway: string | null = null) =>
     filesOfQuietFolders({
       whyAway: async () => whyAway,

@@ -124,7 +124,7 @@ describe('an after_ready action', () => {
     expect(await readdir(folder.path)).toEqual(['other.mp4']);
   });
 
-  test('"delete" touches nothing while nobody knows whether the service has the video', async () => {
+  test('"delete" touches nothing while it is unknown whether the service has the video', async () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
@@ -187,7 +187,7 @@ describe('a missing folder', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('is asked about only after the file was looked for', async () => {
+  test('is checked only after the file was looked for', async () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4');

@@ -93,7 +93,7 @@ alongside('commands with a running daemon', () => {
     expect(check).toMatchObject({ ok: true, problems: [] });
   });
 
-  test('names: id, beginning of an id, video id, absolute and relative path; ambiguous and unknown ones are told apart', async () => {
+  test('names: id, beginning of an id, video id, absolute and relative path; ambiguous and unknown ones are distinguished', async () => {
     const file = await station.reaches('news/morning/clip.mpg', 'done');
     for (const name of [file.id, file.id.slice(0, 8), file.video_id ?? '', inbox('news/morning/clip.mpg')])
       expect(jsonOf(await run('show', '--json', name))).toMatchObject({ file: { id: file.id } });

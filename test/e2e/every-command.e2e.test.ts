@@ -51,7 +51,7 @@ const onlyDaemon = [
 ];
 
 test.each([...onlyDaemon, 'check', 'plan', 'explain inbox/a.mpg', 'reload --plan', 'reload', 'add inbox/a.mpg'])(
-  '`%s` works beside a running daemon, as text and as JSON',
+  '`%s` works with a running daemon, as text and as JSON',
   async (line) => {
     const text = await run(line.split(' '));
     expect(text).toMatchObject({ code: 0 });
@@ -64,7 +64,7 @@ test.each([...onlyDaemon, 'check', 'plan', 'explain inbox/a.mpg', 'reload --plan
   },
 );
 
-test.each(onlyDaemon)('`%s` works beside a running daemon whose configuration is broken now', async (line) => {
+test.each(onlyDaemon)('`%s` works with a running daemon whose configuration is broken now', async (line) => {
   await appendFile(station.scratch.config, 'misspelt: [\n');
   const { code, err } = await run(line.split(' '));
   expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('is broken') });

@@ -279,7 +279,7 @@ alongside('changes on the way', () => {
     expect(await station.file('fleeting.mpg')).toBeNull();
   });
 
-  test('a file that vanishes while it waits for its turn is vanished, and comes back when it is put back', async () => {
+  test('a file that vanishes while it waits for its turn is vanished, and comes back when it is restored', async () => {
     const { station, at, holdTurns, everythingWasSeen } = world();
     const release = await holdTurns('in-front');
     await station.drop('waiting.mpg');
@@ -410,7 +410,7 @@ alongside('links and sidecars', () => {
     ).toHaveLength(1);
   });
 
-  test('a broken one holds its file with line and column; once mended, the file continues', async () => {
+  test('a broken one holds its file with line and column; once fixed, the file continues', async () => {
     const { station } = world();
     await station.drop('mended.yaml', 'title: [oops\n');
     await station.drop('mended.mpg');
@@ -528,7 +528,7 @@ alongside('after it is ready', () => {
     await until('the same name is a new file', () => station.videos('gone').length === 2);
   });
 
-  test('delete is refused when the content changed meanwhile: the new content is kept', async () => {
+  test('delete is refused when the content changed in the meantime: the new content is kept', async () => {
     const { station, at, everythingWasSeen } = world();
     // Held in processing until the file was overwritten.
     station.faults.api = (request, response) => {

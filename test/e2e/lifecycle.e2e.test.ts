@@ -122,7 +122,7 @@ alongside('signals', () => {
     expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
   });
 
-  test('files wait for the hours of uploads, say so, and go on after a reload', async () => {
+  test('files wait for the upload window, say so, and continue after a reload', async () => {
     const hour = new Date().getHours();
     const [from, to] = [2, 3].map((more) => `${String((hour + more) % 24).padStart(2, '0')}:00`);
     const closed = { uploads: { window: `${from}-${to}`, bandwidth: '20MB/s' } };
@@ -154,7 +154,7 @@ alongside('signals', () => {
     deaf.close();
   });
 
-  test('a socket file left by a killed daemon is in nobody’s way', async () => {
+  test('a socket file left by a killed daemon does no harm', async () => {
     await using station = await startStation();
     await station.daemon().kill('SIGKILL');
     await station.start();
@@ -376,7 +376,7 @@ alongside('limits and surroundings', () => {
     expect(down.stdout).toContain('dropcast is not running');
   });
 
-  test('the log tells the way of a file to its end', async () => {
+  test('the log follows a file to its end', async () => {
     await using station = await startStation();
     await station.drop('news/told.mpg');
     await station.reaches('news/told.mpg', 'done');

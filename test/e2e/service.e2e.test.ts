@@ -85,7 +85,7 @@ alongside('a service whose answers to a create request are useless', () => {
   afterAll(() => station[Symbol.asyncDispose]());
   clearing(() => station);
 
-  test('a slow one is waited for: nothing is asked twice', async () => {
+  test('a slow one is waited for: no request is sent twice', async () => {
     station.faults.api = async (request, _, body) => {
       // A moment in which nothing is to be asked.
       if (isCreate(request) && body.includes('"slow"')) await new Promise((resolve) => setTimeout(resolve, 2_000));

@@ -41,7 +41,7 @@ function holdUploads({ faults }: Station) {
   };
 }
 
-test('with `concurrency: 2` no more than two files are sent at once, under reload, pause, retry and kill -9', async () => {
+test('with `concurrency: 2` at most two files are sent at once, under reload, pause, retry and kill -9', async () => {
   await using station = await startStation({ settings });
   const run = async (...args: string[]): Promise<void> => {
     const { code, stderr } = await dropcast([...args, '--config', station.scratch.config]);

@@ -124,7 +124,7 @@ test('a redirect of an upload is never followed: no byte and no request for the 
   expectUploadedOnce(station, 'sent-on');
 });
 
-test('stored, but the answer lost: the service is asked, and nothing is sent twice', async () => {
+test('stored, but the answer lost: dropcast checks with the service, and sends nothing twice', async () => {
   station.faults.upload = firstUpload('answer-lost', (request, response) => loseAnswer(request, response));
   await station.drop('answer-lost.mpg', randomBytes(large));
   await station.reaches('answer-lost.mpg', 'done');

@@ -40,7 +40,7 @@ test.each([
   expect(text).toContain(`${awayWhy}. Nothing was changed`);
 });
 
-test('what needs no database works meanwhile', async () => {
+test('work without the database continues in the meantime', async () => {
   const { fleet, post } = routes();
   fleet.away = since;
   expect((await post('/reload', {}))[0]).toBe(200);

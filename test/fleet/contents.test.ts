@@ -78,7 +78,7 @@ test('a file of the other host is read there, once', async () => {
   expect(hashed).toEqual(['f_1 on one']);
 });
 
-test('a file of a share that only the other watches is read there; an own one is asked of nobody', async () => {
+test('a file of a share that only the other host watches is read there; an own one is asked of no host', async () => {
   const { two, file, told } = twoHosts();
   expect(await two.hashOf(file('f_1', 'nas1:'), never)).toBe('hash of f_1');
   expect(await two.hashOf(file('f_2', 'two:/in'), never)).toBeNull();
@@ -142,7 +142,7 @@ test('a question ends with its file, and is forgotten a minute later on both sid
   expect(one.words().known).toEqual({});
 });
 
-test('no more than 200 files are asked for in a minute', async () => {
+test('at most 200 files are requested in a minute', async () => {
   const { two, file, told } = twoHosts();
   for (let n = 0; n < 201; n += 1) {
     const hash = await two.hashOf(file(`f_${n}`, 'one:/in'), never);

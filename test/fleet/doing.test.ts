@@ -80,7 +80,7 @@ describe('the work under way', () => {
   });
 });
 
-describe('what only the host knows whose turn it is', () => {
+describe('facts that only the host with the turn knows', () => {
   const rounds = {
     feeds: [waiting('told by b')],
     pollTrouble: null,

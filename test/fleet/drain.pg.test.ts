@@ -50,7 +50,7 @@ test('a host that is drained while it has the turn gives it away, and its files 
   await until('it takes up its file', async () => (await two.daemon.ledger.totals('by state'))['done'] === 2);
 });
 
-test('a host that does not run is drained when it starts; one that nobody knows is refused; with the last one, nothing is taken up any more', async () => {
+test('a host that does not run is drained when it starts; an unknown one is refused; with the last one, no new work is taken', async () => {
   await using fleet = await startFleet();
   const one = await fleet.start('one');
   const two = await fleet.start('two');

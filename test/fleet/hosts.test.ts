@@ -183,7 +183,7 @@ describe('a member', () => {
     });
   });
 
-  test('goes on without a word to anybody while the database is away, and keeps what it knew', async () => {
+  test('continues silently while the database is away, and keeps what it knew', async () => {
     table.rows = [foreign('b')];
     const { member } = await join('a');
     let heard = 0;
@@ -206,7 +206,7 @@ describe('a member', () => {
     expect([member.awaySince(), heard]).toEqual([null, 5]);
   });
 
-  test('takes up nothing while somebody drains it, whoever said so, also after it was started again', async () => {
+  test('takes no work while it is drained, whoever drained it, also after it was started again', async () => {
     const { member } = await join('a');
     member.start(
       () => nothing,

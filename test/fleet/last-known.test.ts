@@ -38,7 +38,7 @@ function open() {
 }
 
 test.each(['refuses', 'freezes'] as const)(
-  'views go on with the last answer while the database %s',
+  'views continue with the last answer while the database %s',
   async (reading) => {
     const { state, known } = open();
     const before = [
@@ -69,7 +69,7 @@ test('one view waits for a frozen database, and no other for some time', async (
   expect(await known.totals('by state')).toBe(state.asked);
 });
 
-test('nobody asks while it is known to be away', async () => {
+test('no query is sent while it is known to be away', async () => {
   const { state, known } = open();
   await known.totals('by state');
   [state.away, state.reading] = ['PostgreSQL is away', 'freezes'];

@@ -49,7 +49,7 @@ describe('leases', () => {
     expect(await fleet.ask(jobs)).toEqual([{ state: 'active', count: 200 }]);
   });
 
-  test('a file that nobody knows is granted to nobody, and leaves no job', async () => {
+  test('an unknown file is granted to no host, and leaves no job', async () => {
     await using fleet = await openLeaseFleet(1);
     const one = await fleet.join('a');
     expect([await one.leases.claim('f_7'), await fleet.ask(jobs)]).toEqual([null, []]);
@@ -132,7 +132,7 @@ describe('leases', () => {
     expect(await fleet.ask(jobs)).toEqual([]);
   });
 
-  test('a claim takes five statements beside the read of its row, and giving it back one', async () => {
+  test('a claim takes five statements in addition to the read of its row, and releasing it takes one', async () => {
     await using fleet = await openLeaseFleet(21);
     const one = await fleet.join('a');
     await one.leases.claim('f_1').then((claim) => claim?.release());

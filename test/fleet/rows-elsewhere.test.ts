@@ -43,7 +43,7 @@ function open() {
   return { fleet, follower, lines, write, look, asked: () => asked };
 }
 
-test('what other hosts wrote is told once, with the state before; what this host wrote is not', async () => {
+test('writes of other hosts are reported once, with the state before; writes of this host are not', async () => {
   const { follower, write, look } = open();
   write('b', 'f_1', 'queued');
   await follower.start();
@@ -70,14 +70,14 @@ test('many hints cost one look in a second', async () => {
   expect(asked()).toBe(1);
 });
 
-test('more lines than one look reads are told all the same', async () => {
+test('more lines than one read returns are still reported', async () => {
   const { follower, write, look } = open();
   await follower.start();
   for (let n = 0; n < 2_500; n += 1) write('b', `f_${n}`, 'queued');
   expect((await look()).length).toBe(2_500);
 });
 
-test('numbers that a database gives again after it lost its last lines are told', async () => {
+test('numbers that a database reuses after it lost its last lines are reported', async () => {
   const { follower, lines, write, look } = open();
   for (const id of ['f_1', 'f_2', 'f_3']) write('b', id, 'queued');
   await follower.start();
@@ -87,7 +87,7 @@ test('numbers that a database gives again after it lost its last lines are told'
   expect(await look()).toEqual([['f_4', null, ['queued']]]);
 });
 
-test('nothing is asked while the database is away, and what was written meanwhile is told afterwards', async () => {
+test('no query is sent while the database is away, and writes from that time are reported afterwards', async () => {
   const { fleet, follower, write, look, asked } = open();
   await follower.start();
   fleet.away = noon;

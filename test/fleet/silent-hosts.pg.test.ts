@@ -82,7 +82,7 @@ test.each([1, 2])('a look for silent hosts that fails %i times is made up for at
   expect(await stateOf(fleet)).toBe('retry');
 });
 
-test('after the database was away for everybody, nobody is taken for silent before each had the time to be heard', async () => {
+test('after the database was away for all hosts, no host counts as silent before each had time to be heard', async () => {
   await using fleet = await openLeaseFleet(1);
   await using looker = await openLooker(fleet.url);
   await looker.pass(12);
@@ -109,7 +109,7 @@ test('when the clock of the database jumps ahead, no host that lives loses what 
   expect(await stateOf(fleet)).toBe('active');
 });
 
-test('while nobody is silent, a host asks one statement every two seconds', async () => {
+test('while no host is silent, a host sends one statement every two seconds', async () => {
   await using fleet = await openLeaseFleet(1);
   await using looker = await openLooker(fleet.url);
   await looker.pass(12);

@@ -211,7 +211,7 @@ describe('the gate', () => {
     await expect(gate.take('finish')).rejects.toThrow(AbortedError);
   });
 
-  test('needs no timer while nobody waits', async () => {
+  test('needs no timer while nothing waits', async () => {
     const { gate } = openGate();
     await gate.take('finish');
     await vi.advanceTimersByTimeAsync(0);

@@ -93,7 +93,7 @@ describe.each(['a port', 'a unix socket'])('%s', (kind) => {
   test.each([
     [64 * 1024, '65536'],
     [64 * 1024 + 1, 'too much'],
-  ])('takes a body of 64 KiB and no more: %i bytes', async (bytes, answer) => {
+  ])('takes a body of at most 64 KiB: %i bytes', async (bytes, answer) => {
     await using server = await serve();
     expect(server).toBeDefined();
     const body = Buffer.alloc(bytes);

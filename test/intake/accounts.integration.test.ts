@@ -105,7 +105,7 @@ test('whatever happens, in every turn each path of a folder is in exactly one pl
   );
 });
 
-test('a file that a person added, and that is gone before it was ever seen in its folder, is told to its row', async () => {
+test('a file that a person added, and that is gone before it was ever seen in its folder, is recorded in its row', async () => {
   await using inbox = await openInbox();
   await inbox.start();
   await writeFile(inbox.at('c.mp4'), 'x');
@@ -116,7 +116,7 @@ test('a file that a person added, and that is gone before it was ever seen in it
   expect(inbox.folders.status()[0]?.accounts).toMatchObject({ seen: 1, ignored: 1, unaccounted: 0 });
 });
 
-test('a file that a person added, and that is gone before it settled, is told to its row', async () => {
+test('a file that a person added, and that is gone before it settled, is recorded in its row', async () => {
   await using inbox = await openInbox();
   await inbox.start();
   await writeFile(inbox.at('c.mp4'), 'x');
@@ -126,7 +126,7 @@ test('a file that a person added, and that is gone before it settled, is told to
   await until('its row knows', async () => (await inbox.rows()).every(isGivenUp));
 });
 
-test('a file that nothing stands for is an error in the log, shows in the status, and is taken in again', async () => {
+test('a file without any record is an error in the log, shows in the status, and is accepted again', async () => {
   await using scratch = await scratchDirectory();
   await writeFile(scratch.file('a.mp4'), 'content');
   const logger = recordingLogger();

@@ -88,7 +88,7 @@ describe('a chmod of all finished files', () => {
   });
 });
 
-test('a file that cannot be read is compared again later, and the others meanwhile', async () => {
+test('a file that cannot be read is compared again later, and the others in the meantime', async () => {
   const broken = new Set(['0.mp4']);
   await using inbox = await withDone(3, {
     onHash: async ({ path }) => {

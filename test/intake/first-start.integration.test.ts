@@ -103,7 +103,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
     expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' });
   });
 
-  test('is known for good: a restart, a chmod and a rename make nothing of it new', async () => {
+  test('is known permanently: a restart, a chmod and a rename make nothing of it new', async () => {
     await using inbox = await openInbox({ config: ignore });
     await startWith(inbox, 'old.mp4', 'other.mp4');
     await chmod(inbox.at('old.mp4'), 0o600);
@@ -122,7 +122,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
     expect((await inbox.rows()).map(stateOf)).toEqual(['skipped', 'queued']);
   });
 
-  test('is uploaded when somebody adds it', async () => {
+  test('is uploaded when a person adds it', async () => {
     await using inbox = await openInbox({ config: ignore });
     await startWith(inbox, 'old.mp4');
     expect(await inbox.folders.add(inbox.at('old.mp4'))).toEqual({ ok: true, as: 'returned' });
@@ -133,7 +133,7 @@ describe('what lies in a folder when it is watched for the first time', () => {
 });
 
 describe('the first start of a folder', () => {
-  test('is over only once every file that was there has its row: a restart before that goes on with it', async () => {
+  test('is over only once every file that was there has its row: a restart before that continues it', async () => {
     await using inbox = await openInbox({ config: ignore });
     await drop(inbox, 'old.mp4');
     await tick();
@@ -221,7 +221,7 @@ describe('the first start of a folder', () => {
     expect(await inbox.ledger.firstStart(inbox.path)).toMatchObject({ isOver: true });
   });
 
-  test('goes on with a folder that is away for a moment in the middle of it', async () => {
+  test('continues with a folder that is away for a moment in the middle of it', async () => {
     await using inbox = await openInbox({ config: { existing: 'adopt' } });
     for (let n = 0; n < 200; n += 1) await writeFile(inbox.at(`f${n}.mp4`), `content ${n}`);
     await tick();
@@ -235,7 +235,7 @@ describe('the first start of a folder', () => {
     expect((await inbox.rows()).map(stateOf)).toEqual(Array.from({ length: 200 }, () => 'held'));
   });
 
-  test('finds nothing old in a folder that somebody makes while dropcast waits for it', async () => {
+  test('finds nothing old in a folder that is created while dropcast waits for it', async () => {
     await using inbox = await openInbox({ config: ignore });
     await rename(inbox.path, `${inbox.path}-away`);
     await inbox.start();

@@ -393,7 +393,7 @@ describe('a finished file that is to be deleted later', () => {
   const kept = { ...done, disposal: 'later' } as const;
   const { signal } = new AbortController();
 
-  test('is kept when somebody touches it: it is still worked with', async () => {
+  test('is kept when it is touched, because it is still in use', async () => {
     const { store, intake } = open([kept], { sha256: 'aa' });
     expect(await intake.compare(arrival({ version: newer }), signal)).toBe('touched');
     expect(store.row()).toMatchObject({ disposal: 'kept', why: 'kept: it was touched after it was done' });
@@ -476,7 +476,7 @@ describe('a file of which only the content tells', () => {
     expect(rowsOf(store)).toEqual(['clip.mp4 done']);
   });
 
-  test('and that a step finds changed meanwhile comes again, and is new', async () => {
+  test('and that a step finds changed comes again, and is new', async () => {
     const sent = someFacts({ ...created, sha256: 'aa' });
     const onHash = (store: MemoryStore): Promise<unknown> => store.save({ ...store.row(), end: 'superseded' });
     const { store, intake } = open([sent], { sha256: 'aa', onHash });
@@ -771,7 +771,7 @@ describe('a file that is held because it differs from its checksum', () => {
     }
   });
 
-  test('is sent again once it was mended in place, and looks as before', async () => {
+  test('is sent again once it was repaired in place, and looks as before', async () => {
     const { intake, store } = open([differing], { checksums: [says('bb')] });
     expect(await intake.accept(arrival({ version: touchedInode }))).toBe('rerouted');
     expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
@@ -818,7 +818,7 @@ describe('a file that was there before dropcast watched its folder', () => {
     ['left alone', left],
     ['held', waiting],
     ['adopted', adopted],
-  ])('stays %s after a chmod: nobody knows its content', async (_, facts) => {
+  ])('stays %s after a chmod, because its content is unknown', async (_, facts) => {
     const { store, intake } = open([facts]);
     expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
     expect(store.all).toHaveLength(1);
@@ -858,7 +858,7 @@ describe('a file that was there before dropcast watched its folder', () => {
     expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
   });
 
-  test.each([left, waiting])('is uploaded when somebody asks for it, unless no rule takes it', async (facts) => {
+  test.each([left, waiting])('is uploaded on request, unless no rule matches it', async (facts) => {
     const { store, intake } = open([{ ...facts, plan: null }]);
     await intake.accept(arrival({ isWanted: true, route: nowhere }));
     expect(stateOf(store.row())).toBe(facts.end);
@@ -898,7 +898,7 @@ describe('a file that a person ignores', () => {
     expect(store.row()).toMatchObject({ end: 'skipped', plan: somePlan });
   });
 
-  test('is taken up when somebody adds it', async () => {
+  test('is accepted when a person adds it', async () => {
     const { intake, store } = open([ignored]);
     expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
     expect(store.states()).toEqual(['queued']);
@@ -921,7 +921,7 @@ describe('a channel that a person chose', () => {
     expect(rerouted(store.row(), said, 9)).toBeNull();
   });
 
-  test('stays when no rule takes the file any more', () => {
+  test('stays when no rule matches the file any longer', () => {
     expect(rerouted(someFacts({ plan: chosen }), nowhere, 9)).toBeNull();
   });
 });

@@ -33,7 +33,7 @@ test('a file that a former dropcast was putting away gets its name back when no 
   );
 });
 
-test('what has its name meanwhile is not overwritten', async () => {
+test('a file that took its name in the meantime is not overwritten', async () => {
   await using inbox = await openInbox();
   leave(inbox, own, { 'a.mp4': 'old' });
   leave(inbox, '', { 'a.mp4': 'new' });

@@ -9,7 +9,7 @@ test.for(
     ['settling', 'queued'].map((state) => [moment, state] as const),
   ),
 )(
-  'a lone file in a directory that somebody replaces %s is not lost, %s: it comes in once it is back',
+  'a lone file in a directory that is replaced %s is not lost, %s: it comes in once it is back',
   async ([moment, state]) => {
     await using inbox = await openInbox({ config: state === 'settling' ? { settleMs: 600_000 } : {} });
     await inbox.start();

@@ -56,7 +56,7 @@ describe('most files of a folder missing at once', () => {
     expect(await states(inbox)).toEqual(before);
   });
 
-  test('they come back: it goes on by itself, and nothing is new', async () => {
+  test('they come back: it resumes automatically, and nothing is new', async () => {
     await using inbox = await openInbox();
     await dropped(inbox, 29);
     const before = await inbox.rows();
@@ -119,7 +119,7 @@ describe('most files of a folder missing at once', () => {
     expect(folder(inbox)?.state).toBe('frozen');
   });
 
-  test('they turn up in another watched folder: both go on, and nothing is new', async () => {
+  test('they turn up in another watched folder: both continue, and nothing is new', async () => {
     await using inbox = await openInbox({ beside: ['other'] });
     await dropped(inbox, 29);
     const before = await inbox.rows();
@@ -132,7 +132,7 @@ describe('most files of a folder missing at once', () => {
     expect(await states(inbox)).toEqual({ queued: 29 });
   });
 
-  test('dropcast turns out to have put them away: it goes on', async () => {
+  test('dropcast turns out to have put them away: it continues', async () => {
     await using inbox = await openInbox();
     await dropped(inbox, 20);
     await finish(inbox);
@@ -196,7 +196,7 @@ describe('is no reason to freeze:', () => {
     for (const end of ends) await end();
   });
 
-  test('they were done, and somebody took them away while dropcast was stopped', async () => {
+  test('they were done, and were removed while dropcast was stopped', async () => {
     await using inbox = await openInbox();
     await dropped(inbox, 20);
     await finish(inbox);

@@ -175,7 +175,7 @@ describe('the failure log of a listener, which does not wait', () => {
     expect((await linesOf(path)).map(({ next }) => next)).toEqual(order);
   });
 
-  test('reports a cause once, not once for each line, throws nothing, and goes on when it is gone', async () => {
+  test('reports a cause once, not once for each line, throws nothing, and continues when it is gone', async () => {
     await using scratch = await scratchDirectory();
     const path = join(scratch.path, 'failures.jsonl');
     {
@@ -204,7 +204,7 @@ test.each([
   ['a file', (path: string) => writeFile(path, 'mine')],
   ['a directory', (path: string) => mkdir(path)],
   ['nothing', async () => undefined],
-])('a failure log that is a link to %s is told once at the start, and stops nothing', async (_, make) => {
+])('a failure log that is a link to %s is reported once at the start, and stops nothing', async (_, make) => {
   await using scratch = await scratchDirectory();
   const [path, other] = [scratch.file('failures.jsonl'), scratch.file('other')];
   await make(other);
@@ -238,7 +238,7 @@ test('a line that could not be written is an error, and not the end of the log',
   expect((await linesOf(path)).map(({ n }) => n)).toEqual([2]);
 });
 
-test('a log that nobody rotates is moved away when it is full, and no line is lost or written twice', async () => {
+test('a log that is not rotated is moved away when it is full, and no line is lost or written twice', async () => {
   await using scratch = await scratchDirectory();
   const path = scratch.file('failures.jsonl');
   {
@@ -252,7 +252,7 @@ test('a log that nobody rotates is moved away when it is full, and no line is lo
   expect(numbers).toEqual(Array.from(numbers, (_, n) => (numbers[0] ?? 0) + n));
 });
 
-test('a rotation beside that of logrotate loses nothing', async () => {
+test('a rotation in addition to that of logrotate loses nothing', async () => {
   await using scratch = await scratchDirectory();
   const path = scratch.file('failures.jsonl');
   await using log = await openRotatedLog(path, 400);

@@ -171,7 +171,7 @@ test('a damaged last line of history does not bring old receipts back', async ()
   expect(await ledger.load('f_1')).toMatchObject({ videoId: null });
 });
 
-test('damaged figures of the budget keep nobody from starting', async () => {
+test('damaged figures of the budget do not prevent a start', async () => {
   await using scratch = await scratchDirectory();
   {
     await using ledger = await openLedger(scratch.path);

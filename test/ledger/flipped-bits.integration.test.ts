@@ -91,7 +91,7 @@ test('a flipped bit anywhere in what is written is found, or changes nothing', a
 
 // An index is on what is inside of these columns. One wrong character in them, and the ledger could not be opened.
 test.for(['"code":"existing"', '"afterMs":604800000', '"title":"Clip"'])(
-  'a flipped bit that breaks the JSON of a column keeps nobody from opening the ledger: %s',
+  'a flipped bit that breaks the JSON of a column does not prevent opening the ledger: %s',
   async (text) => {
     await using scratch = await soundLedger();
     const bytes = await readFile(scratch.file('sound/ledger.db'));

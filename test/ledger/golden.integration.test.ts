@@ -54,7 +54,7 @@ describe.each(versions)('the ledger of schema %s', (version) => {
     expect(await ledger.firstStart('/another')).toBeNull();
   });
 
-  test('goes on: every row can be written and read again, also after a restart', async () => {
+  test('continues: every row can be written and read again, also after a restart', async () => {
     await using scratch = await copyOf(version);
     const moved: Facts[] = [];
     {

@@ -59,7 +59,7 @@ test('writes are done and answered in the order of the calls, those of other tur
   ).toEqual(ids);
 });
 
-test('a second write of a row in the same turn is refused, and those beside it are not', async () => {
+test('a second write of a row in the same turn is refused, and the others are not', async () => {
   await using opened = await openStore(3);
   const { store, rows } = opened;
   const [one, two, three] = rows as [Facts, Facts, Facts];
@@ -79,7 +79,7 @@ test('a second write of a row in the same turn is refused, and those beside it a
   expect(await store.load('f_new')).not.toBeNull();
 });
 
-test('a write that the disk has no room for does not take those beside it with it', async () => {
+test('a write that the disk has no room for does not affect the others', async () => {
   await using opened = await openStore(3);
   const { database, store, rows } = opened;
   const [one, two, three] = rows as [Facts, Facts, Facts];
@@ -99,7 +99,7 @@ test('a write that the disk has no room for does not take those beside it with i
   ]);
 });
 
-test('nobody is told of a write before it is on disk', async () => {
+test('no caller learns of a write before it is on disk', async () => {
   await using opened = await openStore(2);
   const { sql, store, rows } = opened;
   const told: DropcastEvent[] = [];

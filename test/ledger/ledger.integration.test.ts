@@ -245,7 +245,7 @@ test('the files before others in line are those of their queue, and not counted 
   expect(await opened.store.before(['f_6'], 9, ['f_0', 'f_2', 'f_3'])).toEqual(new Map([['f_6', 1]]));
 });
 
-test('the lines in which files wait are told with how many and how many bytes', async () => {
+test('the queues of waiting files are reported with their files and bytes', async () => {
   await using opened = await openScratch();
   const big = { version: { ...someVersion, size: 300 * 1024 ** 2 } };
   const high = { plan: { ...somePlan, priority: 'high' as const } };

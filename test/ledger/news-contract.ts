@@ -4,7 +4,7 @@ import type { OpenedRows } from './opened-rows.ts';
 
 /** What notifications may expect of any store of rows. */
 export function newsContract(open: () => Promise<OpenedRows>): void {
-  test('a message waits for its target over a restart, in order, with what was remembered beside it', async () => {
+  test('a message waits for its target over a restart, in order, with what was stored with it', async () => {
     await using opened = await open();
     await opened.rows.news.commit({
       remember: { cursor: { seq: 7 } },

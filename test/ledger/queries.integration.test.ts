@@ -195,7 +195,7 @@ test('what waits since when and what was done last, however many rows there are'
   }
 });
 
-test('what is asked for every file, or at every turn of the loop, is built once', async () => {
+test('queries for every file, or at every turn of the loop, are built once', async () => {
   await using opened = await openQueries();
   const { ports } = opened;
   const built = vi.spyOn(SqliteQueryCompiler.prototype, 'compileQuery');

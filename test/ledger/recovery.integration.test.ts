@@ -126,7 +126,7 @@ test('damage is said on one line, with the way back', async () => {
   expect(await ledger.totals('by state')).toEqual({ queued: 100 });
 });
 
-describe('a copy that is put back', () => {
+describe('a restored copy', () => {
   test('restores what was created and uploaded since, with all that the files need to continue', async () => {
     await using scratch = await restored(
       [
@@ -223,7 +223,7 @@ describe('a copy that is put back', () => {
 describe('lines of receipts.jsonl that are no receipts', () => {
   const strange = ['null', '7', '"text"', '[]', '{}', '{"v":1,"at":"soon","id":"f_1"}', '\0\0\0\0', 'plain text'];
 
-  test.each(strange)('are left out and counted, and keep nobody from starting: %j', async (line) => {
+  test.each(strange)('are left out and counted, and do not prevent a start: %j', async (line) => {
     await using scratch = await restored([named('a')], [['bound', named('a', created)]]);
     const path = join(scratch.path, 'receipts.jsonl');
     await appendFile(path, `${line}\n${line}\n`);
@@ -251,7 +251,7 @@ describe('lines of receipts.jsonl that are no receipts', () => {
   });
 });
 
-test('in a copy that was put back, a record may have been sent to since: the service is asked first, and only this once', async () => {
+test('in a restored copy, a record may have been sent to since: dropcast checks with the service first, and only this once', async () => {
   await using scratch = await restored([named('a', created)], []);
   for (const isFirst of [true, false]) {
     await using ledger = await openLedger(scratch.path);
@@ -274,7 +274,7 @@ describe('with a clock that was set back by days', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: ms });
   };
 
-  test('a copy that is put back still takes over what was uploaded after it was made', async () => {
+  test('a restored copy still takes over what was uploaded after it was made', async () => {
     await using scratch = await scratchDirectory();
     const now = Date.now();
     setClock(now);
@@ -297,7 +297,7 @@ describe('with a clock that was set back by days', () => {
     expect(states).toEqual({ sent: 'processing', created: 'awaiting upload', new: 'processing' });
   });
 
-  test('a receipt does not undo what became of its file afterwards', async () => {
+  test('a receipt does not undo what happened to its file afterwards', async () => {
     await using scratch = await scratchDirectory();
     const now = Date.now();
     const ignored = { end: 'skipped', endedAt: 1, why: 'ignored by root', rev: 5 } as const;
@@ -331,7 +331,7 @@ describe('with a clock that was set back by days', () => {
   });
 });
 
-test('of two copies, an older one and then a newer one is put back: what was uploaded in between is kept', async () => {
+test('of two copies, an older one and then a newer one is restored: what was uploaded in between is kept', async () => {
   await using scratch = await scratchDirectory();
   const path = join(scratch.path, 'ledger.db');
   const copyOf = (age: number): string => join(scratch.path, `backups/ledger.${age}.db`);

@@ -213,7 +213,7 @@ export function selectionContract(openWith: (files: readonly Facts[]) => Promise
     );
   });
 
-  test('files that come while somebody reads move nothing: they are counted and not shown', async () => {
+  test('files that arrive during reading move nothing: they are counted and not shown', async () => {
     await using ledger = await openWith(files.slice(0, 50));
     const { selection } = ledger;
     const first = await selection.page({}, { limit: 20 });

@@ -120,7 +120,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       });
     });
 
-    test('of an id that nobody knows is refused, also once that file has come', async () => {
+    test('of an unknown id is refused, also once that file has come', async () => {
       await withRows([], async (store) => {
         expect(await store.claim('f_1')).toBeNull();
         await store.insert(someFacts());
@@ -145,7 +145,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       });
     });
 
-    test('that was released is free for the next, who sees what was written meanwhile', async () => {
+    test('that was released is free for the next holder, who sees what was written in between', async () => {
       await withRows([someFacts()], async (store) => {
         const first = await store.claim('f_1');
         const saved = await store.save(someFacts(created));

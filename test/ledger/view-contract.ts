@@ -90,7 +90,7 @@ export function viewContract(open: () => Promise<OpenedRows>): void {
   describe.each(['a', 'ü', '北', '😀', '👩‍🚀'])('with names of the letter %s', (letter) => {
     const name = letter.repeat(7);
 
-    test('files are told apart by the folders that a host can read', async () => {
+    test('files are distinguished by the folders that a host can read', async () => {
       await using opened = await open();
       const { rows } = opened;
       const below = `${name}:`;

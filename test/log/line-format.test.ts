@@ -54,7 +54,7 @@ test('nested fields are dotted, texts quoted, numbers bare', () => {
   );
 });
 
-test('pretty lines tell the time of day and the level, in colour when asked', () => {
+test('pretty lines show the time of day and the level, in colour on request', () => {
   expect(format({ kind: 'pretty', colour: false })).toMatch(/^\d\d:\d\d:\d\d INFO {2}upload finished file="f1"$/);
   expect(format({ kind: 'pretty', colour: true })).toContain('\u{1B}[32mINFO');
 });
@@ -67,7 +67,7 @@ describe.each(STYLES)('in $kind', (style) => {
     expect(line).not.toMatch(/[\p{Cc}\u2028\u202E]/u);
   });
 
-  test('a line is under 48 KiB whatever it is given, and still tells the file', () => {
+  test('a line is under 48 KiB whatever it is given, and still names the file', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, '\u{1}'.repeat(8_000)]));
     const line = format(style, {
       message: '€'.repeat(8_000),

@@ -59,7 +59,7 @@ describe('a registered value', () => {
   });
 });
 
-describe('what nobody registered', () => {
+describe('unregistered secrets', () => {
   const secrets = new SecretValues();
 
   test.each([

@@ -41,7 +41,7 @@ function told(
   return lines;
 }
 
-describe('what is told of something that is wrong', () => {
+describe('notifications about a problem', () => {
   test.each<[string, Parameters<typeof told>[0], number, string[]]>([
     ['nothing while nothing is wrong', [], 5, []],
     ['a refused key at once', [[2, [refused]]], 5, ['2 key_refused: key refused']],
@@ -104,7 +104,7 @@ describe('what is told of something that is wrong', () => {
     expect(told(timeline, until)).toEqual(lines);
   });
 
-  test('a folder that comes and goes all day is told a few times an hour, and never twice in a minute', () => {
+  test('a folder that comes and goes all day is reported a few times an hour, and never twice in a minute', () => {
     const flapping = Array.from({ length: 240 }, (_, n): [number, Trouble[]] => [n * 1.5, n % 2 === 0 ? [away] : []]);
     const lines = told(flapping, 360);
     expect(lines.length).toBeGreaterThan(2);
@@ -128,7 +128,7 @@ describe('what is told of something that is wrong', () => {
     expect(bodies).toEqual(expected);
   });
 
-  test('a cause that nobody can look at now stays as it was', () => {
+  test('a cause that cannot be checked now stays as it was', () => {
     const before = toTell(looked({}, [refused], 0), 0).conditions;
     const unseen = looked(before, [], minute, (cause) => cause !== 'key');
     expect(toTell(unseen, 10 * minute).messages).toEqual([]);
@@ -143,10 +143,10 @@ describe('what is told of something that is wrong', () => {
   });
 });
 
-describe('what a heartbeat goes by', () => {
+describe('the state behind a heartbeat', () => {
   const kinds = new Set(['folder_away'] as const);
 
-  test('something that lasts, whether people could be told of it or not, until its end was told', () => {
+  test('a lasting problem, whether or not it could be reported, until its end was reported', () => {
     let conditions = looked({}, [away], 0);
     expect(lastsAny(conditions, kinds, minute - 1)).toBe(false);
     expect(lastsAny(conditions, kinds, minute)).toBe(true);

@@ -239,7 +239,7 @@ describe('the way to a target', () => {
     expect(here.sent).toHaveLength(2);
   });
 
-  test('a clock that was set back makes nobody wait for the old time', async () => {
+  test('a clock that was set back does not make messages wait for the old time', async () => {
     const here = delivery((n) => (n === 1 ? failed() : taken));
     here.post(1);
     await here.tick();
@@ -248,7 +248,7 @@ describe('the way to a target', () => {
     expect(here.sent).toHaveLength(2);
   });
 
-  test('while the ledger cannot note that a message is on its way, none is sent; it is asked again after 10 s', async () => {
+  test('while the ledger cannot record that a message is being sent, none is sent; the next try is after 10 s', async () => {
     const here = delivery(() => taken);
     here.world.isRefusing = true;
     here.post(1);
@@ -260,7 +260,7 @@ describe('the way to a target', () => {
     expect(here.sent).toHaveLength(1);
   });
 
-  test('after the end nothing is sent or told any more, whatever the answer', async () => {
+  test('after the end nothing more is sent or recorded, whatever the answer', async () => {
     const answer = Promise.withResolvers<Sent>();
     const here = delivery(() => answer.promise);
     here.post(1, 2);

@@ -185,7 +185,7 @@ describe('a webhook', () => {
     expect(await to(webhook(server.origin, { timeoutMs: 500 }))).toEqual({ ok: true, answer: 'answered 200' });
   });
 
-  test('with a certificate that nobody vouches for gets nothing, whatever the environment says', async () => {
+  test('with an untrusted certificate gets nothing, whatever the environment says', async () => {
     using _ = certificatesUnchecked();
     let requests = 0;
     const server = createTlsServer(selfSigned, (_, response) => {
@@ -221,7 +221,7 @@ test.each<[Partial<Envelope>, string, number]>([
   expect(push?.headers.authorization).toBeUndefined();
 });
 
-test('what a server says back of topic, token and address is told without them', async () => {
+test('a server answer that repeats topic, token or address is reported without them', async () => {
   await using server = await listen((response, { headers, body, url }) =>
     response.writeHead(500).end(`${headers.authorization} ${body} ${url}`),
   );
@@ -440,7 +440,7 @@ describe('e-mail', () => {
       expect(server.mails).toMatchObject([{ user: 'u' }]);
     });
 
-    test('gets nothing, not even the password, when nobody vouches for it, whatever the environment says', async () => {
+    test('gets nothing, not even the password, when its certificate is untrusted, whatever the environment says', async () => {
       using _ = certificatesUnchecked();
       let logins = 0;
       const onAuth: SMTPServerOptions['onAuth'] = (_auth, _session, done) => {
@@ -454,7 +454,7 @@ describe('e-mail', () => {
     });
   });
 
-  test('says what it is about, and to reply to nobody, when it may be a repeat and when it has no text', async () => {
+  test('says what it is about, that no one should reply, when it may be a repeat and when it has no text', async () => {
     await using server = await mailServer();
     await to(email(server.port), { body: '', isRepeat: true });
     const [mail] = server.mails;
@@ -590,7 +590,7 @@ describe('a command', () => {
     });
   });
 
-  test('that fails with pages of text costs no memory, and one line of it is told; what it writes elsewhere is not read', async () => {
+  test('that fails with pages of text costs no memory, and one line of it is reported; what it writes elsewhere is not read', async () => {
     await using here = await script('head -c 5000000 /dev/zero | tr "\\0" x >&2; head -c 5000000 /dev/zero; exit 1');
     const sent = await to({ type: 'command', argv: [here.path] });
     expect(sent).toMatchObject({ ok: false, mayHaveArrived: false, isRefusal: false });

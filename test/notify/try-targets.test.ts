@@ -7,7 +7,7 @@ import { tryTargets } from '../../packages/notify/src/try-targets.ts';
 const webhook = (name: string, timeoutMs: number): NotifyTarget =>
   ({ type: 'webhook', name, url: secret('https://hooks.example.com/secret'), timeoutMs }) as unknown as NotifyTarget;
 
-test('every target is tried at once, past its outbox, and its answer is told with a place that holds no secret', async () => {
+test('every target is tried at once, past its outbox, and its answer is printed with a place that holds no secret', async () => {
   const sent: (Envelope & { timeoutMs: number })[] = [];
   const answers = await tryTargets([webhook('a', 5_000), webhook('b', 300_000)], {
     now: 7,

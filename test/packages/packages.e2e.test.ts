@@ -97,7 +97,7 @@ describe.each(['@dropcast/client', '@dropcast/recorder', '@dropcast/sandbox', 'd
     expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
   });
 
-  test('has modes that do not depend on the umask of whoever packs it, so that the same sources give the same bytes', async () => {
+  test('has modes that do not depend on the umask of the packager, so that the same sources give the same bytes', async () => {
     const file = join(checkout, 'build', `${name.replace('@', '').replace('/', '-')}-0.1.0.tgz`);
     const { stdout } = await run('tar', ['--list', '--verbose', '--gzip', '--file', file]);
     const modes = stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(0, 10)]));
@@ -145,7 +145,7 @@ describe('@dropcast/client', () => {
     expect(bytes).toBeLessThan(30_000);
   });
 
-  describe('in a program of somebody else', () => {
+  describe('in another program', () => {
     beforeAll(async () => {
       await cp(join(import.meta.dirname, 'stranger.ts'), join(program, 'program.ts'));
       const strict = [

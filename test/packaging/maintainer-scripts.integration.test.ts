@@ -55,7 +55,7 @@ function someMachine(configuration?: string): (script: string, ...args: readonly
 describe('what dpkg calls configuring after a version', () => {
   const steps = /^ {2}sudo dropcast setup /m;
 
-  test('is an upgrade, which restarts what runs and asks nobody for anything', () => {
+  test('is an upgrade, which restarts what runs without any question', () => {
     const run = someMachine();
     run('preinst', 'upgrade', '1.0');
     const told = run('postinst', 'configure', '1.0');
@@ -76,7 +76,7 @@ describe('what dpkg calls configuring after a version', () => {
     expect(run('postinst', 'configure', '1.0')).toContain('try-restart');
   });
 
-  test('is an installation where there was none, whoever unpacked it', () => {
+  test('is an installation where there was none, whichever tool unpacked it', () => {
     const run = someMachine();
     expect(run('postinst', 'configure', '')).toMatch(steps);
   });

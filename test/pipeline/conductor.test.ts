@@ -135,7 +135,7 @@ describe('files of the same content', () => {
     expect(store.states()).toEqual(['failed', 'done', 'skipped']);
   });
 
-  test('are uploaded once when the one that failed is retried meanwhile', async () => {
+  test('are uploaded once when the one that failed is retried at the same time', async () => {
     const { conductor, store, service, until } = openFailing(three, 1, 'failed');
     await until(async () => store.row('f_2').videoId !== null);
     await until(async () => (await conductor.apply('f_1', { type: 'RETRY' })) === 'applied');
@@ -236,7 +236,7 @@ describe('from drop to done', () => {
     },
   );
 
-  test('a local file that is deleted later goes by itself, weeks after it was done', async () => {
+  test('a local file that is deleted later goes automatically, weeks after it was done', async () => {
     const later = { afterMs: 14 * 86_400_000, whenFull: null };
     const file = someFacts({ afterReady: { kind: 'delete', later }, plan: { ...somePlan, publish: [] } });
     const { conductor, clock, store, service, until } = open([file]);
@@ -327,7 +327,7 @@ describe('an unreachable service', () => {
   });
 });
 
-describe('a record that no file needs any more', () => {
+describe('a record that no file needs any longer', () => {
   test.each(['superseded', 'vanished'] as const)('because its file %s before it was sent is deleted', async (end) => {
     const { store, service, until } = open([someFacts({ ...created, end, endedAt: 1 })]);
     service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
@@ -374,7 +374,7 @@ describe('create requests without an answer', () => {
     expect(next.service.count('create')).toBe(0);
   });
 
-  test('stop nothing that needs no create: uploads, polling and publishing go on', async () => {
+  test('stop nothing that needs no create: uploads, polling and publishing continue', async () => {
     const waiting = files(25).map((facts) => ({ ...facts, suspects: [`lost ${facts.id}`] }));
     const bound = [
       someFacts({ ...created, id: 'f_bound', path: 'bound.mp4' }),
@@ -727,7 +727,7 @@ describe('whether the loop turns', () => {
     expect(conductor.progressedAt()).toBe(0);
   });
 
-  test('with a disk that is full it does: a restart would mend nothing', async () => {
+  test('with a full disk it does, because a restart would fix nothing', async () => {
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
     const refuse = () => Promise.reject(full);
     const { conductor, clock, until } = open([], { store: Object.assign(new MemoryStore([]), { rows: refuse }) });

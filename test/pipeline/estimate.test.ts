@@ -160,7 +160,7 @@ describe('what waits is limited by', () => {
     expect(estimate({ ...nothing, ...backlog }, { ...pace, ...other })).toMatchObject({ limitedBy, doneInMs });
   });
 
-  test('a pause, whatever waits, and nobody knows when it is done', () => {
+  test('a pause, whatever waits, and the end is unknown', () => {
     for (const waiting of [files(10, 1), { processing: 1 }, { toPublish: 1, feeds: 1 }])
       expect(estimate({ ...nothing, ...waiting }, pace, true)).toMatchObject({ limitedBy: 'pause', doneInMs: null });
     expect(estimate(nothing, pace, true).limitedBy).toBe('nothing');

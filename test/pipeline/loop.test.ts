@@ -40,7 +40,7 @@ test('it looks every second', async () => {
   expect(await ticking.in(30)).toBe(30);
 });
 
-test('where a database is asked each time, it looks every three seconds while nothing happens, and every second for some time after something did', async () => {
+test('with a database to query, it looks every three seconds while nothing happens, and every second for some time after something did', async () => {
   await using ticking = begin(true);
   await ticking.in(20);
   expect(await ticking.in(30)).toBe(10);

@@ -35,7 +35,7 @@ describe('a pause that a person set', () => {
     expect(again.list()).toEqual([{ ...anna, since: 1_000_000 }]);
   });
 
-  test('holds on all hosts that have the same rows, wherever it was said', async () => {
+  test('holds on all hosts that have the same rows, whichever host set it', async () => {
     const { start, clock, told, woken } = open();
     const [here, there] = [start({ isHeld: () => false }), start({ isHeld: () => false })];
     await here.keep();
@@ -54,7 +54,7 @@ describe('a pause that a person set', () => {
     expect([there.list(), woken]).toEqual([[], ['woken']]);
   });
 
-  test('ends by itself at its time, once, also while dropcast did not run', async () => {
+  test('ends automatically at its time, once, even while dropcast did not run', async () => {
     const { pauses, start, clock, store, told } = open();
     await pauses.set({ ...anna, until: clock.now() + hour });
     clock.advance(hour - 1);
@@ -71,7 +71,7 @@ describe('a pause that a person set', () => {
   test.each([
     ['forward', 2 * hour, 0],
     ['back', -2 * hour, 1],
-  ])('goes by the clock on the wall when that is set %s', async (_, jumpMs, left) => {
+  ])('follows the wall clock when that is set %s', async (_, jumpMs, left) => {
     const { pauses, clock } = open();
     await pauses.set({ ...anna, until: clock.now() + hour });
     clock.set(clock.now() + jumpMs);
@@ -137,7 +137,7 @@ describe('while everything is paused', () => {
     return [waiting, { ...recorded, ...created, videoId: 'vid_x' }, { ...processing, ...uploaded, videoId: 'vid_y' }];
   };
 
-  test('nothing begins, what the service has goes on to its end, and after a restart it is the same', async () => {
+  test('nothing begins, files on the service continue to their end, and a restart changes nothing', async () => {
     const world = outside(rows());
     world.service.videos.set('vid_x', { title: 'x', status: 'pending' });
     world.service.videos.set('vid_y', { title: 'y', status: 'processing' });
@@ -165,7 +165,7 @@ describe('while everything is paused', () => {
     await until(() => world.store.row('f_0').end === 'done');
   });
 
-  test('at its time the files begin by themselves', async () => {
+  test('at its time the files begin automatically', async () => {
     const world = outside(files(1));
     await world.store.savePause({ folder: '/inbox', since: 1, until: world.clock.now() + hour, by: 'anna' });
     const { until, pass } = startCore(world);

@@ -54,7 +54,7 @@ describe('an outage of an hour', () => {
     expect(store.all.flatMap(({ suspects }) => suspects).length).toBeLessThanOrEqual(4);
   });
 
-  test('of an upload host lets all else go on', async () => {
+  test('of an upload host lets everything else continue', async () => {
     const { store, service, until, pass } = open(files(40));
     await until(() => service.count('send') >= 8);
     service.failing.set('send', deaths['resets'] ?? failure('bug'));
@@ -78,7 +78,7 @@ describe('an outage of an hour', () => {
     expect(service.count('send')).toBe(4);
   });
 
-  test('of an upload host is looked at again at once when a person asks', async () => {
+  test('of an upload host is checked again at once on request', async () => {
     const { conductor, clock, service, store, until, pass } = open(files(1));
     service.failing.set('send', deaths['resets'] ?? failure('bug'));
     await pass(hour);
@@ -92,7 +92,7 @@ describe('an outage of an hour', () => {
     expect(clock.elapsed() - asked).toBeLessThan(5_000);
   });
 
-  test('is told once at its beginning and once at its end', async () => {
+  test('is reported once at its beginning and once at its end', async () => {
     const { conductor, service, told, until, pass } = open(files(20));
     service.failing.set('send', deaths['resets'] ?? failure('bug'));
     await pass(hour);

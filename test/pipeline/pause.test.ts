@@ -68,7 +68,7 @@ describe('a write to the ledger', () => {
 test.each([
   ['away', 'LEDGER_AWAY'],
   ['busy', 'SQLITE_BUSY'],
-])('a ledger that is %s is asked for within seconds, later each time', (_, code) => {
+])('a ledger that is %s is tried again within seconds, later each time', (_, code) => {
   const away = failure('suspended', { code });
   const paused = after([away]);
   expect(pauseOf(paused)).toMatchObject({ kind: 'suspended', nextProbeAt: 1_000 });

@@ -61,7 +61,7 @@ describe('the sweep asks', () => {
     expect(pollPace({ ...usual, room: { ...someRoom(), closedMs: 5_000 } }).isFree).toBe(false);
   });
 
-  test('when somebody rings with a tenth of the hour at once, and a quarter in the long run', () => {
+  test('on webhooks, with a tenth of the hour at once, and a quarter in the long run', () => {
     const rung = { ...usual, intervalMs: 1_000, cause: 'rung' } as const;
     expect(pollPace({ ...rung, room: someRoom(90) }).everyMs).toBe(1_000);
     expect(pollPace({ ...rung, room: someRoom(91) }).everyMs).toBe(14_400);

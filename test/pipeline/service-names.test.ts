@@ -27,7 +27,7 @@ test('files of a channel that was deleted wait as a group: one refusal, one list
   expect(core.paid()).toBe(0);
 });
 
-test('they go on once the channel is there again, with one list in ten minutes until then', async () => {
+test('they continue once the channel is there again, with one list in ten minutes until then', async () => {
   const world = outside(files(20));
   world.service.names.channel = [];
   world.service.failing.set('create', noChannel);
@@ -46,7 +46,7 @@ test('they go on once the channel is there again, with one list in ten minutes u
   expect(core.told.filter(({ type }) => type === 'name')).toHaveLength(2);
 });
 
-test('files of other channels go on meanwhile', async () => {
+test('files of other channels continue in the meantime', async () => {
   const [first, second] = files(2);
   if (first === undefined || second === undefined || second.plan === null) throw new Error('two files');
   const world = outside([first, { ...second, plan: { ...second.plan, channel: 'ch_other' } }]);
@@ -89,7 +89,7 @@ test('videos wait for a feed that was deleted, and are published when it is ther
   await core.until(() => core.store.states()[0] === 'done');
 });
 
-test('a feed that somebody makes and publishes by hand is looked for at once', async () => {
+test('a feed that a person creates and publishes is looked for at once', async () => {
   const world = outside([someFacts(ready)]);
   world.service.videos.set('vid_1', { title: 'Clip', status: 'ready' });
   world.service.names.feed = [];
@@ -121,7 +121,7 @@ test('lists that could not be asked for because the service was away are asked f
   expect(world.service.videos.size).toBe(0);
 });
 
-test('a service without such lists is asked once, and everything goes on', async () => {
+test('a service without such lists is asked once, and everything continues', async () => {
   const world = outside(files(3));
   world.service.failing.set('channels', failure('gone', { status: 404 }));
   const core = startCore(world);

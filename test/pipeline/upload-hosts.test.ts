@@ -32,7 +32,7 @@ const at = (host: string, id = 'f_1') =>
 const fails = (why: Partial<Failure> = {}) => ({ ok: false, failure: failure('offline', why) }) as const;
 const succeeds = { ok: true, value: null } as const;
 
-test('a host that asks for a long wait is told of at once, with the time at which it is tried again', () => {
+test('a host that asks for a long wait is reported at once, with the time of the next try', () => {
   const { judge, pause, clock, types } = open();
   judge(at('one'), fails({ retryAfterMs: hour }));
   expect(types()).toEqual(['paused']);

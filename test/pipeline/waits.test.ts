@@ -43,7 +43,7 @@ async function turns(): Promise<void> {
 const unpublished = { plan: { ...somePlan, publish: [] } };
 
 describe('without a tick', () => {
-  test('a file goes on when its backoff is over', async () => {
+  test('a file continues when its backoff is over', async () => {
     const { service, pass } = await open({ ...unpublished, notBefore: start + 400 });
     await pass(399);
     expect(service.count('create')).toBe(0);
@@ -51,7 +51,7 @@ describe('without a tick', () => {
     expect(service.count('create')).toBe(1);
   });
 
-  test('a file that failed goes on when its new backoff is over', async () => {
+  test('a file that failed continues when its new backoff is over', async () => {
     const { clock, service, store, pass } = await open({ ...unpublished, notBefore: start + 400 });
     service.failing.set('create', failure('transient', { status: 500 }));
     await pass(400);
@@ -61,7 +61,7 @@ describe('without a tick', () => {
     expect(service.count('create')).toBe(2);
   });
 
-  test('the service is asked for a video again once the interval is over, and the file is done at once', async () => {
+  test('the service is polled for a video again once the interval is over, and the file is done at once', async () => {
     const { service, store, pass } = await open({ ...uploaded, ...unpublished, processingSince: start });
     await pass(400);
     expect(service.asked).toEqual(['get', 'get']);

@@ -147,7 +147,7 @@ describe('a service that departs from the contract', () => {
     expect(places(findings)).toContainEqual([place, expect.stringMatching(what)]);
   });
 
-  test('is told from one that keeps it', () => {
+  test('is distinguished from one that keeps it', () => {
     const { violated, contradicted, unknown, confirmed, unseen } = heard(list(video), {
       target: '/v1/videos/vid_1',
       json: { data: whole },

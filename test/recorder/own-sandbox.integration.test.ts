@@ -33,7 +33,7 @@ const keys: readonly Key[] = ['right', 'wrong', 'none'];
 
 type Key = 'right' | 'wrong' | 'none';
 
-test('the sandbox is as its own contract says, whatever it is asked', { timeout: 120_000 }, async () => {
+test('the sandbox follows its own contract, whatever the request', { timeout: 120_000 }, async () => {
   await using running = await runSandbox();
   const { baseUrl: to, apiKey } = running.sandbox;
   const file = await readFile(clip);

@@ -24,7 +24,7 @@ function minutesApart(exchanges: readonly RecordedExchange[]): RecordedExchange[
   }));
 }
 
-test('a point that is settled in two ways is no switch, and both are told', () => {
+test('a point that is settled in two ways is no switch, and both are reported', () => {
   const { switches, settled } = heard(created(202), created(200), created(202));
   expect(switches).toEqual({});
   expect(settled).toContainEqual({

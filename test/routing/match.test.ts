@@ -81,7 +81,7 @@ describe('a capture', () => {
     expect(compileMatch(glob).match(path)).toEqual(captures);
   });
 
-  test('put back into its place gives the path again', () => {
+  test('inserted again gives the original path', () => {
     fc.assert(
       fc.property(ruleGlob, smallPath, (glob, path) => {
         const captures = compileMatch(glob).match(path);

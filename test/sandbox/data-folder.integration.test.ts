@@ -10,7 +10,7 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 const refused = (dataDir: string) => expect(startSandbox({ dataDir })).rejects;
 
 test.each(['incoming', 'media', 'thumbnails', 'artwork', 'era-3'])(
-  "a folder with somebody else's files in %s is refused, and they stay",
+  'a folder with foreign files in %s is refused, and they stay',
   async (name) => {
     await using folder = await scratchDirectory();
     await mkdir(join(folder.path, name));

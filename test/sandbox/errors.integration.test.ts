@@ -38,7 +38,7 @@ describe('errors (7)', () => {
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
   });
 
-  test('405 and OPTIONS tell the methods in Allow; HEAD is GET without a body', async () => {
+  test('405 and OPTIONS list the methods in Allow; HEAD is GET without a body', async () => {
     expect((await service.call('PUT', '/videos')).headers.get('allow')).toBe('GET, POST, HEAD, OPTIONS');
     expect(await service.call('OPTIONS', '/videos/x')).toMatchObject({ status: 204, body: undefined });
     const head = await service.call('HEAD', '/videos');

@@ -87,7 +87,7 @@ describe('an answer of the service', () => {
     ['//evil.example/%0d%0aset-cookie:%20a=b', 'http://evil.example'],
     ['http://[', 'nowhere'],
     [`https://evil.example/${'geheim'.repeat(1_000)}`, 'https://evil.example'],
-  ])('that leads to %s is followed by nobody, and shown as its origin alone', async (location, shown) => {
+  ])('that leads to %s is never followed, and shown as its origin alone', async (location, shown) => {
     const error = await listingFeeds((socket) => socket.end(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\n\r\n`));
     expect(error).toMatchObject({ name: 'RedirectError' });
     expect((error as Error).message).toContain(`a redirect to ${shown}, which is never followed`);

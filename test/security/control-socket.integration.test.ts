@@ -27,7 +27,7 @@ function serve(): Promise<AsyncDisposable> {
   return servedControl(daemon, path);
 }
 
-test('the control socket is for its user alone, the one beside it for its group too, whatever the umask', async () => {
+test('the control socket is for its user alone, the read socket for its group too, whatever the umask', async () => {
   const before = process.umask(0);
   try {
     await using served = await serve();
@@ -53,7 +53,7 @@ test('a socket that a killed daemon left is replaced', async () => {
   expect((await lstat(path)).isSocket()).toBe(true);
 });
 
-describe('what somebody else put in the place of the control socket', () => {
+describe('a file of another user in place of the control socket', () => {
   const refusal = (): Promise<unknown> => serve().catch((error: unknown) => error);
 
   test('a file: is refused, and stays as it is', async () => {

@@ -47,7 +47,7 @@ test('one that another user left in the current directory is refused by every co
   expect(shell.out.text).not.toMatch(/surprise|evil|s3cret/);
 });
 
-test('a link of another user does not circumvent it, whoever owns the file', async () => {
+test('a link of another user does not circumvent it, even if the file has another owner', async () => {
   await using here = await scratch();
   await here.write('own.yaml', trap);
   await symlink('own.yaml', join(here.path, 'dropcast.yaml'));

@@ -63,7 +63,7 @@ describe('the status page', () => {
     ['DropCast.Example.com:443', 200],
     ['www.dropcast.example.com', 421],
     ['dropcast.example.com.', 421],
-  ])('under the name %j answers %i, so that no name of somebody else leads to it', async (host, status) => {
+  ])('under the name %j answers %i, so that no foreign name leads to it', async (host, status) => {
     await using page = await serve();
     for (const path of ['/', '/status.json', '/healthz']) {
       expect((await ask(page.port, { path, headers: { host } })).status).toBe(status);
@@ -134,7 +134,7 @@ describe('the status page', () => {
   const none = { authorization: '' };
 
   test.each(['/', '/status.json', '/missing', '/open', '/open?code=guessed'])(
-    'tells nobody without its token anything about files at %s',
+    'reveals nothing about files without its token at %s',
     async (path) => {
       await using page = await serve();
       for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${token}`, `Bearer ${token}x`, token]) {
@@ -214,7 +214,7 @@ describe('the status page', () => {
     await closed;
   });
 
-  test('has room for a number of connections and no more, and again for others when one goes', async () => {
+  test('has room for a fixed number of connections, and again for others when one ends', async () => {
     await using page = await serve({ connections: 3 });
     const held = await Promise.all([open(page.port), open(page.port), open(page.port)]);
     await expect(ask(page.port, {})).rejects.toThrow(/ECONNRESET|socket hang up/);

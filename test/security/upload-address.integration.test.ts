@@ -198,7 +198,7 @@ describe('an upload address with a name', () => {
     expect(error.message.length).toBeLessThan(200);
   });
 
-  test('is asked for once: the address that was judged is the one that is connected to', async () => {
+  test('is resolved once: the address that was checked is the one that is connected to', async () => {
     await using host = await startTlsHost();
     await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);

@@ -14,7 +14,7 @@ async function namesToldAtOnce(): Promise<string> {
   return createMetrics(daemon, { version: '1', node: '26' }).text();
 }
 
-test('every metric that dashboard and alerts name is told, before anything has happened', async () => {
+test('every metric that dashboard and alerts name is exported, before anything has happened', async () => {
   const told = await namesToldAtOnce();
   for (const name of (await queries('dropcast')).flatMap(metricsIn))
     expect(told).toContain(`# HELP ${name.replace(/_bucket$/, '')} `);

@@ -54,7 +54,7 @@ test('HEAD has the same head and no body; nothing else is allowed', async () => 
 });
 
 test.each([{}, { authorization: 'Bearer nothing' }, { authorization: 'Bearer ' }, { authorization: 'Basic eDp5' }])(
-  'nobody sees the numbers with %j',
+  'no one sees the numbers with %j',
   async (headers) => {
     const { get, page } = await serve();
     await using _ = page;
@@ -79,7 +79,7 @@ test('a ledger that cannot be read is a number, not an error', async () => {
   expect(await answer.text()).toContain('\ndropcast_ledger_up 0\n');
 });
 
-test('its token lies beside that of the page, is another one, and stays', async () => {
+test('its token is next to that of the page, differs from it, and stays', async () => {
   await using scratch = await scratchDirectory();
   const token = await metricsToken(scratch.path);
   expect((await readFile(join(scratch.path, 'metrics-token'), 'utf8')).trim()).toBe(token);

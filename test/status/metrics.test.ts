@@ -14,7 +14,7 @@ function open() {
   return { events, state, messageTargets, metrics, values: async () => valuesOf(await metrics.text()) };
 }
 
-test('two that ask at once, at first and later, are told the same, and each all of it', async () => {
+test('two simultaneous requests, at first and later, get the same answer, and each all of it', async () => {
   const { events, values } = open();
   events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
   for (let n = 0; n < 2; n += 1) {
@@ -191,7 +191,7 @@ describe('gauges say what is now', () => {
     expect((await values()).has(name)).toBe(false);
   });
 
-  test('a ledger that cannot be read leaves no old number behind, and the rest is told', async () => {
+  test('a ledger that cannot be read leaves no old number behind, and the rest is exported', async () => {
     const { state, values } = open();
     state.counts = { done: 5 };
     state.since = { oldest: 1_500, done: 2_500 };

@@ -63,7 +63,7 @@ describe('with an SDK', () => {
     expect(spans.at(-1)?.startTime).toEqual([1_500_000_000, 0]); // long before this process began
   });
 
-  test('files beside each other have traces of their own', async () => {
+  test('files next to each other have their own traces', async () => {
     const events = await listen();
     for (const n of [0, 1, 2, 3, 4, 5, 6])
       for (const id of ['f_1', 'f_2']) {
@@ -120,7 +120,7 @@ describe('with an SDK', () => {
   });
 });
 
-test('without an SDK nobody listens, so it costs nothing', async () => {
+test('without an SDK nothing listens, so it costs nothing', async () => {
   const events = { listen: () => expect.fail('it listens') };
   expect(await traceFiles({ events }, '1.2.3')).toBe(false);
 });

@@ -23,7 +23,7 @@ describe('until', () => {
     await expect(waiting).rejects.toThrow(/for: five of them\nLast seen: \[ 'one', 'two' ]/);
   });
 
-  test('goes on while looking throws, and keeps the last error as cause', async () => {
+  test('continues while looking throws, and keeps the last error as cause', async () => {
     const refused = new Error('refused');
     const look = (): true => {
       throw refused;

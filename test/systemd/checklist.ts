@@ -54,7 +54,7 @@ function register(suite: Suite, ground: Ground): void {
       for (const check of [checkLogs, checkMishaps, checkSecrets, checkInstances, checkLifeCycle]) check(scene);
     });
   });
-  describe('upgrades that nobody watches', () => {
+  describe('unattended upgrades', () => {
     checkUpgrade(boxOf(ground), inside(ground));
   });
   describe('a drop-in for hostile names', () => {

@@ -91,7 +91,7 @@ test('folders that need nothing are said to, and has no empty section', () => {
   expect(linesFor([], {})).toEqual([expect.stringMatching(/^# .*nothing/)]);
 });
 
-test('the needs are its own lines, without comments and what somebody else added', () => {
+test('the needs are its own lines, without comments and foreign additions', () => {
   const text = `${linesFor([folder('/srv/a', { groups: ['media'] })], { port: 8080 }).join('\n')}\nIPAddressDeny=any\n`;
   expect([...needsOf(text)]).toEqual([
     'ReadWritePaths=-/srv/a',

@@ -88,7 +88,7 @@ test.each([
   ['a name with a space, which systemd takes for two', 'my media:x:1001:\n'],
   ['a name that begins like an option', '-media:x:1001:\n'],
   ['a name with a percent sign', '%n:x:1001:\n'],
-])('%s stands for no account: its number does', (_, table) => {
+])('%s names no account: its number does', (_, table) => {
   expect(accountName(1001, table)).toBe('1001');
 });
 

@@ -75,7 +75,7 @@ test('folders that are not scanned after a minute no longer block it, and are na
   expect(logger.lines).toMatchObject([{ level: 'warn', fields: { folders: ['/srv/inbox'] } }]);
 });
 
-test('a daemon that does not come up is given no more time after a minute', async () => {
+test('a daemon that does not come up gets no further time after a minute', async () => {
   const { lifecycle, news, pass } = open();
   using _ = lifecycle;
   await pass(60_000);
@@ -153,7 +153,7 @@ test('SIGTERM is reported at once, then the uploads that are left, with more tim
   expect(news()).toEqual(['closed']);
 });
 
-test('an end that hangs is given no more time after three minutes', async () => {
+test('an end that hangs gets no further time after three minutes', async () => {
   const { lifecycle, news, pass, stop } = await openReady();
   using _ = lifecycle;
   stop();

@@ -27,7 +27,7 @@ async function directory(parent: string, { owner = 0, group = 0, mode = 0o755 })
   return path;
 }
 
-describe('a link is followed only where nobody but root can change it', needs('root'), () => {
+describe('a link is followed only where root alone can change it', needs('root'), () => {
   const parents = [
     { name: 'of root', parent: {}, isKept: true },
     { name: 'of root, writable for a group or by an access control list', parent: { mode: 0o775 }, isKept: false },
@@ -63,7 +63,7 @@ describe('a link is followed only where nobody but root can change it', needs('r
     }
   });
 
-  test('one behind another that is kept counts by itself', async () => {
+  test('one behind another that is kept counts separately', async () => {
     const closed = await directory(scratch.path, { owner: ALICE });
     await symlink('../target', join(closed, 'theirs'));
     await symlink('dir/theirs', scratch.file('ours'));
@@ -89,7 +89,7 @@ test('a ring of links leads nowhere', async () => {
   expect(await trustedWalk(scratch.file('one'))).toBeNull();
 });
 
-test('the way is told from the root on, with owners and modes', async () => {
+test('the path is shown from the root on, with owners and modes', async () => {
   const way = await trustedWalk(scratch.file('target/deep'));
   expect(way?.map(({ path }) => path).slice(-2)).toEqual([scratch.file('target'), scratch.file('target/deep')]);
   expect(way?.[0]?.path).toBe('/');

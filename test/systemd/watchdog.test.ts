@@ -41,7 +41,7 @@ test('a running loop is reported every quarter of the interval', () => {
   expect(logger.lines).toEqual([]);
 });
 
-test('a stalled loop gets no more pings, and is logged once', () => {
+test('a stalled loop gets no further pings, and is logged once', () => {
   const loop = startLoop();
   const { sent, logger } = open(loop);
   vi.advanceTimersByTime(44_900);

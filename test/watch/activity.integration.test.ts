@@ -23,7 +23,7 @@ test('where no events are wanted, scans find the files', async () => {
   expect(inbox.watcher.activity().by).toBe('scans');
 });
 
-test('all refused paths are told by name, as many as are asked for', async () => {
+test('all refused paths are listed by name, up to the requested number', async () => {
   await using inbox = await WatchedDirectory.create();
   for (const name of ['a.mp4', 'b.mp4', 'c.mp4']) await symlink('/nowhere', inbox.at(name));
   await inbox.watcher.start();

@@ -59,7 +59,7 @@ test.each<[string, (clip: string) => unknown]>([
     'became a pipe, without waiting for its other end',
     async (clip) => [await unlink(clip), spawnSync('mkfifo', [clip])],
   ],
-])('a file that %s is to be looked at again', async (_, change) => {
+])('a file that %s is to be checked again', async (_, change) => {
   await using there = await folderWithClip();
   await change(there.clip);
   expect(await there.prove()).toEqual({ is: 'moved' });

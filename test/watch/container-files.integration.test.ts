@@ -135,7 +135,7 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
       expect(unseen).toEqual([]);
     });
 
-    test.runIf(!name.startsWith('frag'))('is flawed if zeros stand in the place of its end', async () => {
+    test.runIf(!name.startsWith('frag'))('is flawed if its end is all zeros', async () => {
       const { at = 0, end = 0 } = boxes.find(({ type }) => type === 'moov') ?? {};
       // The names of the tools at the end of the index are needed by nobody.
       const needed = Math.max(lastSampleAt, end > lastSampleAt ? bytes.indexOf('udta', at) - 4 : 0);
@@ -148,7 +148,7 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
     });
   });
 
-  test('MP4, fragments: is flawed if zeros stand in the place of its end, from the middle of a fragment on', async () => {
+  test('MP4, fragments: is flawed if its end is all zeros, from the middle of a fragment on', async () => {
     await using directory = await scratchDirectory();
     const path = directory.file('file.mp4');
     const flags = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
@@ -177,7 +177,7 @@ describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
         expect(await flawOf(Buffer.concat([whole(), Buffer.from(stray)]))).toBeNull();
     });
 
-    test('is flawed wherever it is cut, but where its format cannot tell', async () => {
+    test('is flawed at any cut that its format reveals', async () => {
       const bytes = whole();
       const cuts = Array.from({ length: 20 }, (_, index) => Math.floor((bytes.length * index) / 20) + index * 7 + 3);
       for (const left of [...cuts, bytes.length - 1].filter((cut) => cut < bytes.length)) {

@@ -72,7 +72,7 @@ test('a receiver may set the same key again', () => {
   expect(times).toEqual([10, 20, 30]);
 });
 
-test('no more keys are handed over than there is room for, the rest in order when there is', () => {
+test('keys are handed over as far as there is room, the rest in order later', () => {
   const clock = new FakeClock();
   const taken: string[] = [];
   let room = 2;

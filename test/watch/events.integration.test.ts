@@ -35,7 +35,7 @@ async function hear(root: string): Promise<Heard> {
 }
 
 describe('what the kernel names', () => {
-  test('is not looked at when it may be a file: whoever hears of it does', async () => {
+  test('is not examined when it may be a file: its listener does that', async () => {
     await using base = await scratchDirectory();
     await writeFile(base.file('before.mp4'), 'content');
     const { events, named, found } = await hear(base.path);
@@ -48,7 +48,7 @@ describe('what the kernel names', () => {
     expect([...found]).toEqual(['before.mp4', 'last.txt']);
   });
 
-  test('is watched, if it is a directory and somebody says so', async () => {
+  test('is watched, if it is a directory and is reported as one', async () => {
     await using base = await scratchDirectory();
     const { events, named } = await hear(base.path);
     await using _ = events;

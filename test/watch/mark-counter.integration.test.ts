@@ -439,7 +439,7 @@ describe('the mark of a folder', () => {
     expect(why.length).toBeLessThan(500);
   });
 
-  test('that is damaged is nobody’s, and stays as it is', async () => {
+  test('that is damaged has no owner, and stays as it is', async () => {
     const { scratch, ledger } = await marked();
     await using _ = scratch;
     await writeFile(scratch.file('.dropcast'), '{"ledger":"on');

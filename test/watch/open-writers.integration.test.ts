@@ -119,7 +119,7 @@ describe('a file that another process has closed and mapped', needs('/proc', 'py
   });
 });
 
-test('a process whose memory map cannot be read keeps nobody waiting, and is asked by nobody else', async () => {
+test('a process whose memory map cannot be read delays nothing, and is examined once', async () => {
   await using directory = await scratchDirectory();
   const path = directory.file('1', 'maps');
   await mkdir(directory.file('1'));

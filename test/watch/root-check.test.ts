@@ -113,6 +113,6 @@ test('a folder that is closed comes with what opens it', async () => {
   );
 });
 
-test('what nobody can help with so is only said', async () => {
+test('a problem without a fix is only reported', async () => {
   expect(await whyRefused('/srv', 'it cannot be reached', 'ESTALE')).toBe('it cannot be reached (ESTALE)');
 });

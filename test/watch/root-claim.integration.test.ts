@@ -334,7 +334,7 @@ describe('two that run', () => {
   });
 });
 
-test('a name that another user took for the lock keeps nobody from the folder', needs('root'), async () => {
+test('a lock name taken by another user does not block the folder', needs('root'), async () => {
   await using scratch = await place();
   const one = await owner(scratch, 'one');
   const { dev, ino } = await import('node:fs/promises').then(({ stat }) =>
@@ -357,7 +357,7 @@ test('the folder can be unmounted while it is ours', needs('mount'), async () =>
 
 describe('a folder that cannot be marked', () => {
   test(
-    'is watched all the same, says what is not protected, and keeps a second process of the same user off',
+    'is still watched, says what is not protected, and keeps off a second process of the same user',
     needs('mount'),
     async () => {
       await using scratch = await place();

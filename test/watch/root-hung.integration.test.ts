@@ -46,7 +46,7 @@ function rootOf(path: string) {
   return { root, states, answers, scans };
 }
 
-test('a folder whose file system does not answer is frozen, asked no more until it does, and then scanned', async () => {
+test('a folder whose file system does not answer is frozen, not queried until it does, and then scanned', async () => {
   await using scratch = await scratchDirectory();
   const { root, states, answers, scans } = rootOf(scratch.path);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -79,7 +79,7 @@ test('a look that began before most files were missed lets no file be offered', 
 });
 
 test(
-  'a scan that gets no answer any more freezes its folder, which goes on when it does',
+  'a scan that no longer gets an answer freezes its folder, which resumes when it does',
   needs('mount', 'bindfs'),
   async () => {
     await using base = await scratchDirectory();

@@ -105,7 +105,7 @@ const cells = contents.flatMap((content) =>
 
 describe('a folder on a share', needs('mount'), () => {
   test.for(cells)(
-    'with %s, %s: %s, it freezes, and goes on once the share is back',
+    'with %s, %s: %s, it freezes, and resumes once the share is back',
     async ([content, moment, change]) => {
       await using folder = await MountedFolder.create();
       await folder.drop('two', 'stranger.mp4');
@@ -142,7 +142,7 @@ describe('a folder on a share', needs('mount'), () => {
     },
   );
 
-  test('mounted only after the start is taken up by itself while nothing was known', async () => {
+  test('mounted only after the start is accepted automatically while nothing was known', async () => {
     await using folder = await MountedFolder.create();
     await rm(join(folder.root, 'under.mp4'));
     const inbox = await folder.start();
@@ -160,7 +160,7 @@ describe('a folder on a share', needs('mount'), () => {
     });
   });
 
-  test('of the same disk, bound over the empty folder after the start, is taken up by itself', async () => {
+  test('of the same disk, bound over the empty folder after the start, is accepted automatically', async () => {
     await using base = await scratchDirectory();
     const [path, bound] = [base.file('inbox'), base.file('bound')];
     await mkdir(bound);
@@ -180,7 +180,7 @@ describe('a folder on a share', needs('mount'), () => {
     }
   });
 
-  test('that is frozen goes on with what is there now once a person says so, also after a restart', async () => {
+  test('that is frozen resumes with the current directory on request, also after a restart', async () => {
     await using folder = await MountedFolder.create();
     await folder.drop('one', 'a.mp4');
     folder.mount('one');

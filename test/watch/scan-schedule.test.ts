@@ -40,7 +40,7 @@ test('where scans are the only source every one is deep', async () => {
   expect(depths).toEqual(['deep', 'deep', 'deep', 'deep']);
 });
 
-test('what is asked for during a scan is one more, begun after it, and deep', async () => {
+test('a request during a scan causes one more, begun after it, and deep', async () => {
   const { schedule, depths } = open();
   const first = schedule.now();
   await Promise.resolve();
@@ -60,7 +60,7 @@ test.for([
   expect(depths).toHaveLength(2);
 });
 
-test('closed, it scans no more', async () => {
+test('closed, it no longer scans', async () => {
   const { schedule, clock, stop, depths, pass } = open();
   await schedule.now();
   stop.abort();

@@ -26,7 +26,7 @@ test('work is done in order, and the event loop has its turns in between', async
   expect(atTurns.length).toBeGreaterThan(5);
 });
 
-test('what is asked for again while it waits is done once, and again after it was done', async () => {
+test('a repeated request is served once while it waits, and again after it was served', async () => {
   const slices = new Slices();
   const done: string[] = [];
   const ask = (key: string): void => slices.add(key, () => done.push(key));

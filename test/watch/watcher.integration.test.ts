@@ -563,7 +563,7 @@ describe('what is never offered', () => {
     expect(refused.map(({ why }) => why)).toEqual(Array(2).fill(expect.stringContaining('4,095 bytes')));
   });
 
-  test('nor does it hide a name beside it that only looks damaged', async () => {
+  test('nor does it hide a name next to it that only looks damaged', async () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await writeFile(Buffer.concat([Buffer.from(`${inbox.path}/caf`), Buffer.from([0xe9]), Buffer.from('.mp4')]), 'x');
     await writeFile(inbox.at('caf\u{fffd}.mp4'), 'content');
@@ -662,7 +662,7 @@ describe('a folder that goes missing', () => {
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
   });
 
-  test('is asked of the disk at once, and freezes', async () => {
+  test('is checked on the disk at once, and freezes', async () => {
     await using base = await WatchedDirectory.create();
     const root = base.at('inbox');
     await mkdir(root);
@@ -684,7 +684,7 @@ describe('a folder that goes missing', () => {
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
   });
 
-  test('for a moment that nobody saw, with a file taken for vanished in it: that one is offered again', async () => {
+  test('for an unnoticed moment, with a file counted as vanished in it: that one is offered again', async () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await writeFile(inbox.at('a.mp4'), 'content');
     await writeFile(inbox.at('b.mp4'), 'content');
@@ -697,7 +697,7 @@ describe('a folder that goes missing', () => {
     expect(inbox.gone).toEqual([]);
   });
 
-  test('is not asked for an answer any more once it is not watched', async () => {
+  test('is no longer probed once it is not watched', async () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await inbox.watcher.start();
     await inbox.watcher[Symbol.asyncDispose]();
@@ -855,7 +855,7 @@ test('a watcher that is closed offers nothing more and leaves no work behind', a
   expect(inbox.completed).toEqual([]);
 });
 
-test('closed in the middle of looking at many files, it looks no more', async () => {
+test('closed in the middle of checking many files, it stops', async () => {
   const clock = new FakeClock();
   const closing = Promise.withResolvers<void>();
   const onComplete = (): Promise<void> => closing.promise;

@@ -35,7 +35,7 @@ async function start(scratch: ScratchDirectory): Promise<Daemon> {
 
 const counts = (daemon: Daemon) => daemon.ledger.totals('by state');
 
-test('a frozen folder makes health `frozen`, waits for the command through a restart, and goes on with it', async () => {
+test('a frozen folder makes health `frozen`, waits for the command through a restart, and resumes with it', async () => {
   await using scratch = await makePlace();
   for (const name of names) await writeFile(scratch.file('in', name), 'content');
   {

@@ -29,7 +29,7 @@ describe('videos create', () => {
 });
 
 describe('videos import', () => {
-  test('passes the address on, and keeps an upload address that nobody asked for to itself', async () => {
+  test('prints the address on request, and otherwise keeps the upload address to itself', async () => {
     const [person, program] = [fakeShell(), fakeShell()];
     const videos = { import: vi.fn(() => Promise.resolve(created)) };
     await importVideo(fakeSession(person, { videos }), 'https://example.com/a.mp4', { title: 'A' });

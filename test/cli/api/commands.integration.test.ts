@@ -61,7 +61,7 @@ const leaves = [
 ];
 
 test.each(leaves)(
-  '`dropcast %s --help` has an example of itself and says where the service is looked for',
+  '`dropcast %s --help` has its own example and says where the service address comes from',
   async (leaf) => {
     const { code, stdout } = await type(...leaf.split(' '), '--help');
     expect(code).toBe(0);

@@ -56,7 +56,7 @@ describe('on a terminal', () => {
 });
 
 describe('without one', () => {
-  test('nothing is asked or deleted without --yes', async () => {
+  test('without --yes nothing is deleted and there is no prompt', async () => {
     const done = deleteVideo(fakeSession(fakeShell(), {}), 'vid_1', {});
     await expect(done).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--yes') });
   });

@@ -60,7 +60,7 @@ test('a malformed id is a usage error', () => {
   expect(explain(failed, { shell: fakeShell(), target })).toMatchObject({ exitCode: 2 });
 });
 
-test('whoever stops waiting sees how to look at the video later, except when it failed', async () => {
+test('a user who stops waiting sees how to check the video later, except when it failed', async () => {
   const stopped = fakeShell();
   stopped.stop();
   const watched = (failed: Error) =>

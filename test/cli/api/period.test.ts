@@ -17,7 +17,7 @@ describe('a day', () => {
     expect(parseDay(text, now)).toBe(day);
   });
 
-  test('it is the day in UTC, wherever and whenever it is asked', () => {
+  test('it is the day in UTC, regardless of place and time', () => {
     expect(parseDay('1d', Date.parse('2026-03-10T00:00:00Z'))).toBe('2026-03-10');
     expect(parseDay('2d', Date.parse('2026-01-01T00:00:00Z'))).toBe('2025-12-31');
   });

@@ -209,7 +209,7 @@ describe('analytics', () => {
     ]);
   });
 
-  test('a video that nobody watched has no average', async () => {
+  test('a video without views has no average', async () => {
     const shell = fakeShell();
     const nothing = { ...record, views: 0, uniqueViewers: 0, avgWatchTimeSeconds: 0, completionRate: 0 };
     const analytics = { video: () => Promise.resolve(nothing) };
@@ -217,7 +217,7 @@ describe('analytics', () => {
     expect(shell.out.text).toMatch(/views {15}0\n[^]*average watch time {2}-\ncompletion rate {5}-\n$/);
   });
 
-  test('of everything: a period that nobody says is left out, the most viewed stand below', async () => {
+  test('a total omits a period that is not given, and lists the most viewed below', async () => {
     const [person, program] = [fakeShell(), fakeShell()];
     const analytics = { overview: vi.fn(() => Promise.resolve(overview)) };
     await analyticsOverview(fakeSession(person, { analytics }), { channel: 'ch_1' });

@@ -61,7 +61,7 @@ test('without any configuration the doctor says how to get one', async () => {
   expect(checks.slice(1).every(({ skipped }) => skipped !== null)).toBe(true);
 });
 
-test('a target of notifications that nobody answers for is named, without its address', async () => {
+test('a notification target that does not answer is named, without its address', async () => {
   await using scratch = await scratchDirectory();
   const { by } = await diagnose(scratch, {
     notify: [
@@ -100,7 +100,7 @@ test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', asy
   expect(by('access to the folders').findings[0]?.what).toContain('./closed.mp4');
 });
 
-test('for a file that everybody may change, what mends it is a command as it stands', async () => {
+test('for a world-writable file, the fix is a complete command', async () => {
   await using scratch = await scratchDirectory();
   const config = scratch.file('dropcast.yaml');
   await writeFile(config, '');

@@ -38,24 +38,20 @@ test.each([
     'stat -c %a /etc/logrotate.d/dropcast; cat /etc/logrotate.d/dropcast',
     '644\nrotate\n',
   ],
-])(
-  'the command against %s mends it as printed',
-  needs('root', 'mount', 'bash'),
-  async (_, before, fix, look, after) => {
-    await using scratch = await scratchDirectory();
-    await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
-    // Nothing of this machine is read or changed.
-    const covered = ['/etc', '/usr/lib/sysctl.d', '/run', '/usr/share/doc'];
-    const mounts = covered.map((path) => `if [ -d ${path} ]; then mount -t tmpfs none ${path}; fi`);
-    const script = ['set -e', ...mounts, 'mkdir /etc/sysctl.d /etc/logrotate.d', before, `{ ${fix}; } > log`, look];
-    const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
-    const { stdout } = await promisify(execFile)('unshare', ['-m', 'bash', '-c', script.join('\n')], {
-      cwd: scratch.path,
-      env,
-    });
-    expect(stdout).toBe(after);
-  },
-);
+])('the printed command fixes %s', needs('root', 'mount', 'bash'), async (_, before, fix, look, after) => {
+  await using scratch = await scratchDirectory();
+  await chmod(await scratch.write('sudo', '#!/bin/sh\nexec "$@"\n'), 0o755);
+  // Nothing of this machine is read or changed.
+  const covered = ['/etc', '/usr/lib/sysctl.d', '/run', '/usr/share/doc'];
+  const mounts = covered.map((path) => `if [ -d ${path} ]; then mount -t tmpfs none ${path}; fi`);
+  const script = ['set -e', ...mounts, 'mkdir /etc/sysctl.d /etc/logrotate.d', before, `{ ${fix}; } > log`, look];
+  const env = { ...process.env, PATH: `${scratch.path}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+  const { stdout } = await promisify(execFile)('unshare', ['-m', 'bash', '-c', script.join('\n')], {
+    cwd: scratch.path,
+    env,
+  });
+  expect(stdout).toBe(after);
+});
 
 test.each([
   ['a file of mode 600', 'show/it\'s "one".mp4', 0o600],

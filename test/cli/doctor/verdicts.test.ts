@@ -271,7 +271,7 @@ test('what a member of the group may not check is not called wrong, and the last
   expect(scopeOf([{ skipped: null }], true)).toEqual(['No problems found.']);
 });
 
-test('root is not told that what only the service may read is wrong: the user of the service is asked', async () => {
+test('files that only the service may read are not reported to root: access is tested as the user of the service', async () => {
   const at = { file: '/f', line: 1, column: 1 };
   const squashed = {
     ...at,

@@ -109,7 +109,7 @@ test('without a daemon events ends with exit code 3', async () => {
   await expect(place.run({ follow: true })).rejects.toMatchObject({ exitCode: 3 });
 });
 
-test('events --follow goes on across a restart of the daemon, says so, and ends at the first signal', async () => {
+test('events --follow continues across a restart of the daemon, says so, and ends at the first signal', async () => {
   await using place = await desk();
   const first = await place.serve(1);
   first.news.add(about('a.mp4'));
@@ -134,7 +134,7 @@ test('events --follow goes on across a restart of the daemon, says so, and ends 
   await until('the second is left', () => second.listeners() === 0);
 });
 
-test('a reader that does not read misses lines, is told how many, and blocks nobody else who may only look', async () => {
+test('a reader that does not read misses lines, learns how many, and blocks no other read-only user', async () => {
   await using place = await desk();
   const { news, listeners } = await place.serve(1);
   const { request } = process.getBuiltinModule('node:http');

@@ -119,7 +119,7 @@ test('failures of the last hours are shown, those of the older file first, and n
   );
 });
 
-test('following goes on over rotations, with every line once', async () => {
+test('following continues over rotations, with every line once', async () => {
   await using here = await desk();
   await writeFile(here.log, `${line({ at: Date.now(), message: 'm0' })}\n`);
   const following = failures(here.shell, { since: 3_600_000, follow: true });
@@ -138,7 +138,7 @@ test('following goes on over rotations, with every line once', async () => {
   expect(seen()).toEqual(['m0', 'm1', 'm2', 'm3']);
 });
 
-test('a link in the place of the log is not followed: whoever reads as root would show another file', async () => {
+test('a link in place of the log is not followed, because a reader running as root would show another file', async () => {
   await using here = await desk();
   await writeFile(here.scratch.file('shadow'), `${line({ at: Date.now() })}\n`);
   await symlink(here.scratch.file('shadow'), here.log);

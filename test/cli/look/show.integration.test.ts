@@ -7,7 +7,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 import { writeConfig } from '../../support/configuration.ts';
 
-test('show tells the priority of a file, also the usual one; a file that no rule takes has none', async () => {
+test('show prints the priority of a file, including the default; a file that no rule matches has none', async () => {
   await using scratch = await scratchDirectory();
   mkdirSync(scratch.file('inbox'));
   await writeConfig(scratch);

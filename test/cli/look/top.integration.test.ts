@@ -57,7 +57,7 @@ test.each(['q', '\u0003', '\u001B'])('top draws on a terminal until the key %j',
   expect(place.terminal.screen.at(-1)).toBe('q quits, arrows scroll');
 });
 
-test('top says that the daemon is gone, keeps what it knew, and goes on when it is back', async () => {
+test('top says that the daemon is gone, keeps its last state, and resumes when it is back', async () => {
   await using place = await desk();
   const first = await place.serve('The first.');
   const done = place.begin();
@@ -74,7 +74,7 @@ test('top says that the daemon is gone, keeps what it knew, and goes on when it 
   await done;
 });
 
-test('stopped by Ctrl-Z, top gives the terminal back, and takes it again when it goes on', async () => {
+test('stopped by Ctrl-Z, top releases the terminal, and takes it again when it resumes', async () => {
   await using place = await desk();
   await using daemon = await place.serve('Nothing to do.');
   void daemon;

@@ -51,7 +51,7 @@ test('counts have their thousands apart', () => {
   expect([0, 999, 1_234_567, null, -1].map(formatCount)).toEqual(['0', '999', '1,234,567', '-', '-']);
 });
 
-test('a moment is relative where somebody looks, and as it was sent elsewhere', () => {
+test('a time is relative for a live reader, and as it was sent elsewhere', () => {
   const now = Date.parse('2026-03-10T12:00:00Z');
   const moment = (iso: string | undefined) => [formatMoment(iso, now, true), formatMoment(iso, now, false)];
   expect(moment('2026-03-10T09:00:00Z')).toEqual(['3 h ago', '2026-03-10T09:00:00Z']);

@@ -20,7 +20,7 @@ test('a change of speed is smoothed over five seconds', () => {
   expect(bytesPerSecond(faster, 10_000)).toBeCloseTo(1e6);
 });
 
-test('a stalled transfer falls to nothing instead of standing at its last rate', () => {
+test('a stalled transfer drops to zero instead of staying at its last rate', () => {
   const stalled = samples([
     [0, 0],
     [1_000, 1_000_000],

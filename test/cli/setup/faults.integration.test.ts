@@ -48,7 +48,7 @@ test.each<[keyof typeof answers, address: string | null, key: string]>([
   ['nothing at all', 'did not answer in time; check the address, or try again later', 'did not answer in time'],
   ['an answer without end', 'did not answer in time', 'did not answer in time'],
   ['JSON of another kind', 'JSON of another shape', 'JSON of another shape'],
-])('a service that answers with %s is told apart, for the address and for the key', async (name, address, key) => {
+])('a service that answers with %s is recognised, for the address and for the key', async (name, address, key) => {
   await using server = await startServer(answers[name]!);
   const base = `${server.origin}/v1`;
   const { signal } = new AbortController();
@@ -90,7 +90,7 @@ describe('stopped from outside', () => {
     await refused;
   });
 
-  test('what was answered so far is shown as flags, so that nobody has to answer it again', async () => {
+  test('the answers so far are shown as flags, so that they need not be given again', async () => {
     await using here = await place();
     const done = init(here.shell, { title: "it's {title}", config: 'my.yaml' });
     const refused = expect(done).rejects.toThrow(
@@ -110,7 +110,7 @@ describe('stopped from outside', () => {
   });
 });
 
-test('with --key-file - on a terminal the key is asked for without showing it, and the other questions follow', async () => {
+test('with --key-file - on a terminal the key is prompted for without showing it, and the other questions follow', async () => {
   await using here = await place();
   const flags = { service: sandbox.baseUrl, keyFile: '-', folder: 'inbox', feed: [] };
   const done = init(here.shell, flags);
@@ -124,7 +124,7 @@ test('with --key-file - on a terminal the key is asked for without showing it, a
   expect(await readFile(here.scratch.file('dropcast.key'), 'utf8')).toBe(`${sandbox.apiKey}\n`);
 });
 
-test('a service without a channel is asked again when one was created, and no answer is lost', async () => {
+test('a service without a channel is queried again once one was created, and no answer is lost', async () => {
   await using here = await place();
   let channels: readonly object[] = [];
   await using server = await startServer((request, response) => {
@@ -145,7 +145,7 @@ test('a service without a channel is asked again when one was created, and no an
   expect(await readFile(here.scratch.file('dropcast.yaml'), 'utf8')).toContain('channel: ch_new');
 });
 
-describe('a configuration of somebody else', () => {
+describe('a configuration of another user', () => {
   const flags = async (scratch: ScratchDirectory) => ({
     service: sandbox.baseUrl,
     keyFile: await scratch.write('given.key', sandbox.apiKey),
@@ -180,7 +180,7 @@ describe('a configuration of somebody else', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('is kept beside the new one when --force replaces it, each time under another name, with its permissions', async () => {
+  test('is kept next to the new one when --force replaces it, each time under another name, with its permissions', async () => {
     await using here = await place();
     const shell = fakeShell({ cwd: here.scratch.path, env: here.shell.env as Record<string, string> });
     const given = { ...(await flags(here.scratch)), force: true };

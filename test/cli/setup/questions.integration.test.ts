@@ -83,7 +83,7 @@ test.each([
   expect(existsSync(scratch.file('dropcast.yaml'))).toBe(false);
 });
 
-test('nobody is asked where input or output is no terminal', () => {
+test('there are no questions when input or output is not a terminal', () => {
   expect(questionsOf(fakeShell())).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commandWith } from '../../../src/cli/setup/resume-command.ts';
 
-test('the command to go on with keeps what was answered, what to skip and what was asked for, and no key', () => {
+test('the command to resume with keeps the answers, the skipped steps and the options, but no key', () => {
   const flags = {
     service: 'https://v.example/v1',
     feed: ['a', 'b'],

@@ -8,7 +8,7 @@ import { readUnitState } from '../../../src/cli/setup/systemctl.ts';
 import { CommandError } from '../../../src/cli/shell.ts';
 import { fakeShell } from '../api/fake-shell.ts';
 
-test('each step says what it did, and the first that fails is named with the way to go on', async () => {
+test('each step says what it did, and the first that fails is named with the command to continue', async () => {
   const shell = fakeShell();
   const done: string[] = [];
   const step = (name: string, result: string | null | Error) => ({

@@ -17,8 +17,8 @@ const request = { title: 'T', channelId: 'ch_1', tags: [] };
 /** A server of bare sockets. */
 const startSocketServer = (handler: (socket: Socket) => void): Promise<RunningServer> => listen(createServer(handler));
 
-describe('a create request that nobody answers', () => {
-  test('was not sent when nobody listens', async () => {
+describe('a create request without an answer', () => {
+  test('was not sent when nothing listens', async () => {
     const gone = await startSocketServer(() => {});
     await gone[Symbol.asyncDispose]();
     await using opened = openDaemonClient(`http://127.0.0.1:${gone.port}`);

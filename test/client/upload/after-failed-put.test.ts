@@ -46,7 +46,7 @@ describe('after a PUT that failed by', () => {
     expect(afterFailedPut(error, { ...last, mayHaveArrived: true })).toEqual(lastWithWholeBody);
   });
 
-  test('503 with a wait that is too long nothing is asked', () => {
+  test('after 503 with a wait that is too long, no request is sent', () => {
     const busy = (retryAfterMs: number) => new UploadServerError('m', { status: 503, retryAfterMs });
     expect(afterFailedPut(busy(60_000), facts)).toEqual({ ...again, waitMs: 60_000 });
     expect(afterFailedPut(busy(60_001), facts)).toEqual(giveUp);

@@ -78,7 +78,7 @@ describe('the bandwidth limit', () => {
     expect(isLetGo).toBe(false);
   });
 
-  test('whoever is broken off leaves the line, without a timer', async () => {
+  test('an aborted upload leaves the queue, without a timer', async () => {
     const bandwidth = createBandwidth(10);
     await bandwidth.take(10_000);
     const stop = new AbortController();

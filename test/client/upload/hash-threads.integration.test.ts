@@ -187,19 +187,16 @@ describe.each(kinds)('hashed %s', (kind) => {
     });
   });
 
-  test.each(Object.entries(moments))(
-    'a body that nobody takes any more at the %s part lets go of everything',
-    async (_, at) => {
-      await using pool = killableThreads({ idleMs: 0 });
-      const path = await folder.write(`${kind} stalled ${at}.mp4`, content(bytes));
-      const sending = await send(path, kind === 'thread' ? () => pool.begin() : hashHere);
-      await sending.take(at);
-      await sending.end();
-      expect(sending.commits).toEqual([]);
-      expect(openIn(folder.path)).toEqual([]);
-      await until('no thread is left', () => pool.threads.count === 0);
-    },
-  );
+  test.each(Object.entries(moments))('a body that is abandoned at the %s part releases everything', async (_, at) => {
+    await using pool = killableThreads({ idleMs: 0 });
+    const path = await folder.write(`${kind} stalled ${at}.mp4`, content(bytes));
+    const sending = await send(path, kind === 'thread' ? () => pool.begin() : hashHere);
+    await sending.take(at);
+    await sending.end();
+    expect(sending.commits).toEqual([]);
+    expect(openIn(folder.path)).toEqual([]);
+    await until('no thread is left', () => pool.threads.count === 0);
+  });
 });
 
 describe('a thread that dies', () => {
@@ -252,7 +249,7 @@ describe('a thread that dies', () => {
 });
 
 describe('the threads', () => {
-  test('are shared by all uploads, and there are no more than allowed', async () => {
+  test('are shared by all uploads, up to the limit', async () => {
     await using pool = killableThreads({ most: 2 });
     const path = await folder.write('many.mp4', content(5 * mib + 1));
     const all = await Promise.all(Array.from({ length: 8 }, () => send(path, () => pool.begin())));

@@ -41,7 +41,7 @@ describe('parts read ahead', () => {
     await parts.return();
   });
 
-  test('stop with the read that is under way: nobody reads from a file that is closed', async () => {
+  test('stop with the read in progress: a closed file is never read', async () => {
     const { reads, parts } = heldSource(5);
     const first = parts.next();
     await turn();
@@ -72,7 +72,7 @@ describe('parts read ahead', () => {
     await over;
   });
 
-  test('tell of a read that failed when its turn comes', async () => {
+  test('report a failed read when its turn comes', async () => {
     const { reads, parts } = heldSource(5);
     const first = parts.next();
     await turn();

@@ -17,7 +17,7 @@ const program = `
   console.log(JSON.stringify({ mib: Math.round(process.resourceUsage().maxRSS / 1024) }));
 `;
 
-test('an upload of 300 MB needs no more memory than 150 MiB', async () => {
+test('an upload of 300 MB needs at most 150 MiB of memory', async () => {
   await using host = await startHost(takeAll());
   await using folder = await scratchDirectory();
   const path = await folder.write('large.mp4', '');

@@ -227,7 +227,7 @@ describe('an answer of the upload address', () => {
     },
   );
 
-  test('is not awaited for ever: a server that does not know 100 Continue gets the body all the same', async () => {
+  test('is not awaited forever: a server that does not know 100 Continue still gets the body', async () => {
     // A bare socket: it says nothing until it has the whole body.
     const silent = createServer((socket) => {
       let bytes = 0;
@@ -272,7 +272,7 @@ describe('an answer of the upload address', () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    '%i is never followed, and names no more than the origin it leads to',
+    '%i is never followed, and names only the origin it leads to',
     async (status) => {
       await using other = await startHost(takeAll());
       const location = `${other.origin}/secret-path-12345?sig=abcdefghijk`;
@@ -382,7 +382,7 @@ describe('an answer of the upload address', () => {
 });
 
 describe('a connection that fails', () => {
-  test('is not sent when nobody listens', async () => {
+  test('is not sent when nothing listens', async () => {
     const host = await startHost(takeAll());
     await host[Symbol.asyncDispose]();
     await using folder = await scratchDirectory();

@@ -170,7 +170,7 @@ test('finished files that a selection holds are left for one reason, however man
   expect(left).toMatchObject([{ files: 2, why: expect.stringContaining('`dropcast videos delete ID`') }]);
 });
 
-test('many files of one kind are ignored by their state, with the pattern that leaves out the next; undone, they go on', async () => {
+test('many files of one kind are ignored by their state, with the pattern that excludes further ones; undone, they continue', async () => {
   const station = await open();
   await using _ = station;
   await pause(station.daemon, { folders: [station.inbox], until: null, by: 'anna' });
@@ -192,7 +192,7 @@ test('many files of one kind are ignored by their state, with the pattern that l
   expect(stateOf((await station.facts('1.mkv')) ?? expect.fail())).toBe('queued');
 });
 
-test('a paused folder begins nothing over a restart, says so in the row, and goes on when it is resumed', async () => {
+test('a paused folder begins nothing over a restart, says so in the row, and continues when it is resumed', async () => {
   const station = await open();
   await using _ = station;
   const until18 = Date.now() + 3_600_000;
@@ -244,7 +244,7 @@ test('what commands answer is printed as JSON as it is: every name in it is in s
   expect(keys).toContain('"video_id":');
 });
 
-test('changed rules reach a finished file only when somebody asks, cost first; its channel stays', async () => {
+test('changed rules reach a finished file only on request, cost first; its channel stays', async () => {
   const station = await open();
   await using _ = station;
   await station.drop('clip.mpg');

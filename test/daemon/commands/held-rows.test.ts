@@ -121,7 +121,7 @@ async function diskIsIdle(): Promise<void> {
 }
 
 describe.each(Object.entries(commands))('%s', (_name, { of, run }) => {
-  test('answers in time when somebody holds the rows, says what to do, and changes nothing, neither then nor later', async () => {
+  test('answers in time while the rows are held, says what to do, and changes nothing, neither then nor later', async () => {
     const { daemon, rows, store, names } = open(20, of);
     const before = structuredClone(store.all);
     const held = names.map((id) => rows.claim(id, () => over.promise));
@@ -256,7 +256,7 @@ describe('publish on a host that has not the turn', () => {
   });
 });
 
-test('a file that is given back in time is ignored all the same', async () => {
+test('a file that is released in time is still ignored', async () => {
   const { daemon, rows, store } = open(1, created);
   void rows.claim('f_0', () => over.promise);
   const command = ignore(daemon, { names: ['f_0'], by });

@@ -60,7 +60,7 @@ function endOf({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): string
 }
 
 test.each(cases)(
-  'a kill $moment the row of a $state file with $record is written leaves $command done or not done, and nothing else: after the restart it goes on',
+  'a kill $moment the row of a $state file with $record is written leaves $command done or not done, and nothing else: after the restart it continues',
   async ({ run, facts, moment }) => {
     await using scratch = await scratchDirectory();
     const world = outside([]);

@@ -116,7 +116,7 @@ test('a forced retry of all takes the rest too, but for what has no rule', async
   expect(left).toMatchObject([{ files: 1, why: expect.stringContaining('rule') }]);
 });
 
-test('a file or directory that dropcast may not read needs its command, not a retry, however it is asked for', async () => {
+test('a file or directory that dropcast may not read needs its command, not a retry, however it is selected', async () => {
   const { daemon } = open([unreadable, directory]);
   for (const force of [false, true]) {
     const { retried, left } = await retry(daemon, { names: [], selection: { states }, force });
@@ -174,7 +174,7 @@ test('a retry that is planned says how many files it takes and what they cost, a
 });
 
 describe('a retry to another channel', () => {
-  test('sends what failed or is held without a video, and names the line to mend', async () => {
+  test('sends what failed or is held without a video, and names the line to fix', async () => {
     const { daemon, events } = open();
     const result = await retry(daemon, { names: ['channelless'], channel: 'ch_x' });
     expect(events).toEqual([{ type: 'SEND_ELSEWHERE', channel: 'ch_x' }]);

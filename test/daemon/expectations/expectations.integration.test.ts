@@ -127,7 +127,7 @@ describe('what a folder expects', () => {
     expect(here.states()).toEqual(['2026-11-18 arrived']);
   });
 
-  test('a file that came in while the clock was ahead does not stand for every day until then', async () => {
+  test('a file that arrived while the clock was ahead does not count for every day until then', async () => {
     await using scratch = await scratchDirectory();
     await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00');
     await here.at('2026-12-16T08:00');
@@ -158,7 +158,7 @@ describe('what a folder expects', () => {
     expect(here.states()).toEqual(['2026-11-18 late']);
   });
 
-  test('two folders with the same expectation, and a folder with two, each stand for themselves', async () => {
+  test('two folders with the same expectation, and a folder with two, are independent', async () => {
     await using scratch = await scratchDirectory();
     const noon: Expectation = { ...evening, by: 12 * 60 };
     await using here = await folderThatExpects(scratch.path, '2026-11-18T08:00', [evening, noon]);
@@ -375,7 +375,7 @@ test.each([
   ['missing', '1 of 2 files missing since 18:30'],
   ['late', 'there, but 2 of 2 files not live since 18:30'],
   ['recovered', 'live, too late for 18:30'],
-] as const)('%s is told as: %s', (state, words) => {
+] as const)('%s is reported as: %s', (state, words) => {
   const by = new Date('2026-11-18T18:30').getTime();
   expect(expectationWords({ state, by, count: 2, arrived: 1, live: 0, until: 'live' }, by)).toBe(words);
 });

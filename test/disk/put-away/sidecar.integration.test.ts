@@ -68,7 +68,7 @@ describe('a sidecar goes with its video', () => {
     ['clip.yaml', 'clip (2).yaml'],
     ['clip.json', 'clip (2).json'],
     ['clip.mp4.json', 'clip (2).mp4.json'],
-  ])('%s: beside it, named after its new name, when it is moved', async (sidecar, newName) => {
+  ])('%s: next to it, named after its new name, when it is moved', async (sidecar, newName) => {
     await using there = await videoWithSidecar({ sidecar });
     writeFileSync(there.scratch.file('done/clip.mp4'), 'older');
     expect(await there.put()).toMatchObject({ ok: true, value: { path: 'done/clip (2).mp4' } });

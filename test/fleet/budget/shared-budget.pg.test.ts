@@ -87,7 +87,7 @@ describe.each([
   ['4 gates in a process', (url: string, limit: number): Host => new Hammer(url, limit), 4],
   ['3 processes', hostInProcess, 3],
 ])('%s with one budget', (_name, open, count) => {
-  test('together send the limit in the fullest rolling hour, whoever asks for how many', async () => {
+  test('together send the limit in the fullest rolling hour, whatever each requests', async () => {
     await using fleet = await openFleet(20, open, count);
     const random = new Random(count);
     for (let at = 0; at < 5 * hour;) {
@@ -133,7 +133,7 @@ test('a window that was decided in a minute that is over is not stored', async (
   expect(await store.swap(from, used)).toMatchObject({ isOurs: true, stored: { revision: 1, window: used } });
 });
 
-test('a host that is told of a block hears it from PostgreSQL', async () => {
+test('a host learns of a block from PostgreSQL', async () => {
   await using database = await freshDatabase();
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -155,7 +155,7 @@ test('a host that is told of a block hears it from PostgreSQL', async () => {
 });
 
 describe('a PostgreSQL', needs('postgres'), () => {
-  test('that is away lets nothing leave; then all go on, and nothing that left is forgotten', async () => {
+  test('that is away lets nothing leave; then all continue, and nothing that left is forgotten', async () => {
     await using cluster = await startCluster();
     const client = new Client({ connectionString: cluster.url });
     await client.connect();

@@ -31,7 +31,7 @@ async function fleet(hosts: number, options: Parameters<typeof joinFleet>[1] = {
 }
 
 describe('hosts that share a budget', () => {
-  test('together send no more than the limit in any rolling hour, and more than 95 % of it', async () => {
+  test('together send at most the limit in any rolling hour, and more than 95 % of it', async () => {
     const { members, end } = await fleet(4);
     for (const member of members)
       for (const priority of ['create', 'poll', 'finish'] as const) member.askAlways(priority);
@@ -70,7 +70,7 @@ describe('hosts that share a budget', () => {
     await end();
   });
 
-  test('know within five seconds what the others have spent, and at once when they are told', async () => {
+  test('know within five seconds what the others have spent, and at once when they are notified', async () => {
     const { members, end } = await fleet(2);
     const [one, other] = members as [Member, Member];
     one.ask('create', 3);
@@ -247,7 +247,7 @@ describe('a 429 that one host gets', () => {
 });
 
 describe('a database', () => {
-  test('that is away lets nothing leave; then all go on', async () => {
+  test('that is away lets nothing leave; then all continue', async () => {
     const { table, members, end } = await fleet(3);
     table.isAway = true;
     for (const { gate } of members) {
@@ -284,7 +284,7 @@ describe('a database', () => {
     ['a minute forward', minute],
     ['half a second forward', 500],
     ['half a second back', -500],
-  ])('whose clock is set %s keeps every rolling hour, and nobody waits longer', async (_name, jump) => {
+  ])('whose clock is set %s keeps every rolling hour, and no host waits longer', async (_name, jump) => {
     const { table, members, end } = await fleet(3, { limit: 30 });
     // Who waits already waits as long as it was to: new requests ask.
     members[0]?.ask('finish', 30);

@@ -73,7 +73,7 @@ describe('waiting for a host', () => {
     return { said, ended };
   };
 
-  test('ends once nothing runs there, and says what changes meanwhile', async () => {
+  test('ends once nothing runs there, and says what changes in the meantime', async () => {
     expect(await wait(busy(2), busy(1), busy(0))).toEqual({
       said: [
         'b is draining: 2 files under way will be finished, nothing new starts',

@@ -103,7 +103,7 @@ test.each([
 );
 
 test.each(['committed', 'aborted'] as const)(
-  'when the connection is lost in the COMMIT, which was %s, nobody claims to know, and the same command finds out',
+  'when the connection is lost in the COMMIT, which was %s, the result is unknown, and the same command finds out',
   async (outcome) => {
     await using scratch = await scratchDirectory();
     const { id } = await filled(scratch.path);

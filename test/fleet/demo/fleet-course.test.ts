@@ -39,7 +39,7 @@ test('it is over when each file is done', () => {
   expect(course.isOver()).toBe(true);
 });
 
-test('the end of a file is told once', () => {
+test('the end of a file is reported once', () => {
   const course = new FleetCourse([file]);
   const shown = (): readonly string[] => course.progress().files.map(({ stage }) => stage);
   course.hear('ingest1', [view({ host: 'ingest1', sent: 1 })]);

@@ -112,7 +112,7 @@ test('a pooler that drops the settings of our sessions is not worked with', asyn
   );
 });
 
-test('a user that may not create is told what an administrator has to run, and with that it works', async () => {
+test('a user that may not create tables learns what an administrator has to run, and with that it works', async () => {
   await using database = await openDatabase();
   const { pool, url } = database;
   const user = `no body ${new URL(url).pathname.slice(1)}`;

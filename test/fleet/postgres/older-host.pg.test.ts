@@ -56,7 +56,7 @@ async function work(rows: Rows, round: string): Promise<void> {
 
 const allTables = `select tablename as name from pg_tables where schemaname = 'dropcast' and tablename <> 'schema_step'`;
 
-test('a host goes on when one of a newer release adds columns to every table while it runs, and keeps what is in them', async () => {
+test('a host continues when one of a newer release adds columns to every table while it runs, and keeps what is in them', async () => {
   await using database = await freshDatabase();
   const named = new Set<string>();
   const noting =

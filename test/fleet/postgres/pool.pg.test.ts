@@ -37,7 +37,7 @@ describe('statements', () => {
     ).toEqual([{ who: 'dropcast ingest1', zone: 'UTC' }]);
   });
 
-  test('that are prepared go on when a newer member adds a column, on every connection and in a transaction', async () => {
+  test('that are prepared keep working when a newer member adds a column, on every connection and in a transaction', async () => {
     await using database = await freshDatabase();
     await using pool = await openPool(placeAt(database.url), { hostName });
     await pool.rows('create table kept (id int)');
@@ -92,7 +92,7 @@ describe('statements', () => {
     expect(await pool.rows("SELECT to_regclass('t') AS made")).toEqual([{ made: null }]);
   });
 
-  test('of a transaction that went on after one of them failed are never taken for written', async () => {
+  test('of a transaction that continued after one of them failed never count as written', async () => {
     await using database = await freshDatabase();
     await using pool = await openPool(placeAt(database.url), { hostName });
     await pool.rows('create table t (a int primary key)');
@@ -104,7 +104,7 @@ describe('statements', () => {
     expect(await pool.rows('select a from t')).toEqual([]);
   });
 
-  test('of a host that sleeps in the middle of them are undone by the server, so that its locks keep nobody waiting', async () => {
+  test('of a host that sleeps in the middle of them are undone by the server, so that its locks block no other host', async () => {
     await using database = await freshDatabase();
     await using pool = await openPool(placeAt(database.url), { hostName });
     const [limit] = await pool.rows("select current_setting('idle_in_transaction_session_timeout') as is");
@@ -219,7 +219,7 @@ describe('a server that goes away', needs('postgres'), () => {
   });
 
   test.for(['fast', 'immediate'] as const)(
-    'and comes back is used again, and meanwhile everything says since when: %s',
+    'and comes back is used again, and in between every message says since when: %s',
     async (how) => {
       await using pool = await open(cluster);
       const before = Date.now();
@@ -349,7 +349,7 @@ describe('notifications', () => {
   });
 
   test(
-    'are heard again after the server was away, and what may have been missed is told',
+    'are received again after the server was away, and possibly missed ones are reported',
     needs('postgres'),
     async () => {
       await using cluster = await startCluster();

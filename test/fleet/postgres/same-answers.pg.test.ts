@@ -32,7 +32,7 @@ const inContracts =
 /** Nothing, or another thing, in a file. */
 const ofPostgres = 'backUp hostsOf id repairs verify';
 
-test('every port of a ledger is asked of both stores', async () => {
+test('every port of a ledger is called on both stores', async () => {
   await using shared = await openShared();
   const ports: Readonly<Record<string, object>> = {
     '': shared.rows,

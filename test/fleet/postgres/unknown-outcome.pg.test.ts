@@ -51,7 +51,7 @@ const left = `select (select count(*) from dropcast.file) as files, (select sum(
   (select sum(refusals) from dropcast.outbox) as refusals, (select string_agg(record, ' ') from dropcast.news_memory) as memory`;
 
 test.each(Object.entries(writes))(
-  'when the answer to the COMMIT is lost, the server is asked what came of it: %s is done once, and nobody hears of it',
+  'when the answer to the COMMIT is lost, the server is asked for the result: %s is done once, and no caller notices',
   async (_name, write) => {
     const loss: Loss = { isOn: false, isSameServer: true };
     await using plain = await openAlone();
@@ -68,7 +68,7 @@ test.each(Object.entries(writes))(
   },
 );
 
-test('when another server answers, nobody knows: its transactions have the same numbers', async () => {
+test('when another server answers, the result is unknown: its transactions have the same numbers', async () => {
   const loss: Loss = { isOn: false, isSameServer: false };
   await using lossy = await openAlone();
   await using opened = await openHost(lossy.url, { hostName: 'two' }, (pool) => losing(pool, loss));

@@ -40,7 +40,7 @@ describe('writes of one host', () => {
     expect(await store.load('f_1')).toMatchObject({ why: 'two', rev: 2 });
   });
 
-  test('tell the others once for each transaction, with the name of the host', async () => {
+  test('notify the others once for each transaction, with the name of the host', async () => {
     await using opened = await openAlone({ hostName: 'ingest7' });
     const heard: string[] = [];
     using listening = opened.pool.listen('dropcast', (payload) => heard.push(payload));
@@ -64,7 +64,7 @@ describe('writes of one host', () => {
     );
   });
 
-  test('keep a character that PostgreSQL cannot keep as the one that stands for it', async () => {
+  test('keep a character that PostgreSQL cannot keep as its replacement', async () => {
     await using opened = await openAlone();
     const { store } = opened;
     const plan = { ...somePlan, title: 'a\0b' };
@@ -107,7 +107,7 @@ describe('writes of two hosts', () => {
     await two.store.insert(someFacts({ id: 'again', path: 'old.mp4' }));
   });
 
-  test('that found other content in a file that looks the same: one row is added beside the old one', async () => {
+  test('that found other content in a file that looks the same: one row is added in addition to the old one', async () => {
     await using one = await openAlone();
     await using two = await openHost(one.url, { hostName: 'ingest2' });
     const [old, path] = [named('old', { end: 'done' }), 'old.mp4'];
@@ -271,7 +271,7 @@ const deaf = (pool: PostgresPool): PostgresPool => ({
   [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
 });
 
-describe('after the database went on without the last writes', () => {
+describe('after the database lost the last writes', () => {
   test('nothing is written before the rows say what the receipts of this host say', async () => {
     await using fresh = await freshDatabase();
     await using scratch = await scratchDirectory();

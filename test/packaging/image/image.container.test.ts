@@ -47,7 +47,7 @@ describe.skipIf(typeof images === 'string')('the image', () => {
     expect(await isHealthy(image, Number(new URL(link).port))).toBe(true);
   });
 
-  test('shows its page to whoever has the link, and to nobody else', async () => {
+  test('shows its page only to users who have the link', async () => {
     expect((await fetch(new URL('/', link))).status).toBe(401);
     const [cookie = ''] = ((await fetch(link)).headers.get('set-cookie') ?? '').split(';');
     expect(await (await fetch(new URL('/', link), { headers: { cookie } })).text()).toContain('/srv/media/inbox');

@@ -82,7 +82,7 @@ describe.skipIf(obstacle !== null)('contrib/compose.sandbox.yaml', () => {
     expect(await listed()).toContain('"total":0');
   });
 
-  test('warns in its log, and stops at once when it is told to', async () => {
+  test('warns in its log, and stops at once on request', async () => {
     expect(await compose('logs', 'sandbox')).toContain('API keys and the admin token cross the network in the clear');
     const container = (await compose('ps', '-q', 'sandbox')).trim();
     await compose('stop', '-t', '60', 'sandbox');

@@ -38,10 +38,13 @@ describe('the backoff', () => {
     expect(backoffMs(1, { ...failure('suspended'), code }, policy, 0)).toBe(30_000);
   });
 
-  test.each(['LEDGER_AWAY', 'SQLITE_BUSY'])('is tried again within 20 s after %s, which ends by itself', (code) => {
-    const away = { ...failure('suspended'), code };
-    expect([0, 1].map((random) => backoffMs(1, away, policy, random))).toEqual([2_000, 20_000]);
-  });
+  test.each(['LEDGER_AWAY', 'SQLITE_BUSY'])(
+    'is tried again within 20 s after %s, which resolves on its own',
+    (code) => {
+      const away = { ...failure('suspended'), code };
+      expect([0, 1].map((random) => backoffMs(1, away, policy, random))).toEqual([2_000, 20_000]);
+    },
+  );
 
   test('is never shorter than the other side asks for, and always at least a millisecond', () => {
     const kinds: readonly FailureKind[] = ['transient', 'offline', 'throttled', 'suspended', 'address dead', 'bug'];

@@ -24,7 +24,7 @@ describe.each<[string, (one: FileVersion, other: FileVersion) => boolean]>([
   ['looksTheSame', looksTheSame],
   ['lookKey', (one, other) => lookKey(one) === lookKey(other)],
 ])('by %s', (_name, isSame) => {
-  test('a file looks the same after a chmod, a rename, or an overwrite whose time was put back', () => {
+  test('a file looks the same after a chmod, a rename, or an overwrite whose time was restored', () => {
     expect(isSame(someVersion, { ...someVersion, dev: '7', ctimeNs: '9' })).toBe(true);
   });
 

@@ -234,7 +234,7 @@ describe('what an event leaves in the row', () => {
     expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ processingSince: 50, dying: false });
   });
 
-  test('a file that somebody ignores says who, whatever was wrong with it', () => {
+  test('an ignored file says who ignored it, whatever was wrong with it', () => {
     for (const facts of [rows.queued, rows['awaiting upload'], rows.retrying, rows.failed, rows.held]) {
       const after = next(facts, { type: 'IGNORE', by: 'anna' }, policy);
       expect(after).toMatchObject({ end: 'skipped', why: 'ignored by anna', endedAt: 50, notBefore: null });
@@ -296,7 +296,7 @@ describe('what an event leaves in the row', () => {
     }
   });
 
-  test('a file that is ignored no longer goes on when it failed, or when a rule takes it by now', () => {
+  test('a file that is no longer ignored continues when it failed, or when a rule matches it by now', () => {
     const noRule = failure('permanent', { code: 'no_rule' });
     for (const before of [
       someFacts({ end: 'failed', lastFailure: failure('permanent') }),
@@ -318,7 +318,7 @@ describe('what an event leaves in the row', () => {
     expect(next(ignored, { type: 'RETRY' }, policy)).toMatchObject({ videoId: null, uploadedAt: null, end: null });
   });
 
-  test('a file that failed, is held or waits for a channel, without a video, is sent to the channel that somebody chose', () => {
+  test('a file that failed, is held or waits for a channel, without a video, is sent to the chosen channel', () => {
     const waiting = { notBefore: 9, lastFailure: failure('suspended', { code: 'unknown_channel' }) };
     const ended = { endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) };
     for (const other of [{ ...ended, end: 'failed' }, { ...ended, end: 'held' }, waiting] as const) {

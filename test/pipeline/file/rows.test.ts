@@ -57,7 +57,7 @@ describe('a row that is held', () => {
     expect(await rows.claim('f_1', () => Promise.resolve('mine'))).toBe('mine');
   });
 
-  test('is refused while another worker of the same ledger holds it, and for an id that nobody knows', async () => {
+  test('is refused while another worker of the same ledger holds it, and for an unknown id', async () => {
     const { store, rows } = open();
     store.claimed.add('f_1');
     expect(await rows.claim('f_1', () => Promise.resolve('mine'))).toBeNull();
@@ -70,7 +70,7 @@ describe('a row that is held', () => {
     expect(store.row()).toMatchObject({ attempts: 1, intent: 't1', rev: 2 });
   });
 
-  test('that somebody wrote in the meantime is not overwritten', async () => {
+  test('that was written in the meantime is not overwritten', async () => {
     const { store, events, rows } = open();
     const write = rows.claim('f_1', async (row: Row) => {
       await store.save({ ...store.row(), why: 'somebody else' });
@@ -90,7 +90,7 @@ function claimsOf(store: MemoryStore, change: Partial<Claim>): void {
   };
 }
 
-test('a claim that is lost writes nothing any more', async () => {
+test('a lost claim writes nothing more', async () => {
   const { store, rows } = open();
   const lost = new AbortController();
   claimsOf(store, { lost: lost.signal });

@@ -254,7 +254,7 @@ describe('a confirmation', () => {
     expect(await confirm()).toMatchObject({ adopted: 0, unclear: 2 });
   });
 
-  test('deletes or moves no local file of what it adopts: nobody compared the bytes', async () => {
+  test('deletes or moves no local file of what it adopts, because the bytes were not compared', async () => {
     const { run, confirm, store } = open([{ ...old('a'), afterReady: { kind: 'delete' } }], [hosted('vid_a', 'a')]);
     await run();
     await confirm();

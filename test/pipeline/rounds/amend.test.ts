@@ -139,7 +139,7 @@ describe('the feeds of a video with new metadata', () => {
     expect(noted).toEqual([{ title: 'Late' }]);
   });
 
-  test('stay as they are when the service refuses the metadata, which is told', async () => {
+  test('stay as they are when the service refuses the metadata, which is reported', async () => {
     const { amend, host, store, told } = open([
       someFacts({ ...ready, ...published, end: 'done', amendment: { title: 'Late' } }),
     ]);

@@ -48,14 +48,14 @@ test.for<[string, readonly RemoteVideo[]]>([
   ['one that has bytes', [other, pending('vid_9', { status: 'ready' })]],
   ['one that is much older', [other, pending('vid_9', { createdAt: askedAt - 86_400_000 })]],
   ['one that belongs to a file', [other, pending('vid_1')]],
-])('a create request is no suspect any more when the service has %s', async ([, videos]) => {
+])('a create request is no longer a suspect when the service has %s', async ([, videos]) => {
   const { store, run } = open(videos, { ...ready, ...created, suspects: ['t1'] });
   await run();
   expect(store.row()).toMatchObject({ suspects: [], videoId: 'vid_1' });
   expect(store.history.map(({ note }) => note)).toEqual([expect.stringContaining('no record of create request t1')]);
 });
 
-test('a request that only a crash left is no suspect any more, too', async () => {
+test('a request left by a crash is no longer a suspect either', async () => {
   const { store, run } = open([other], { intent: 't1' });
   await run();
   expect(store.row().intent).toBeNull();
@@ -106,7 +106,7 @@ test('a long list is read seldom', async () => {
   expect(store.row().suspects).toEqual(['t1']);
 });
 
-test('it waits while somebody works on the file', async () => {
+test('it waits while a worker has the file', async () => {
   const { store, rows, run } = open([other]);
   await rows.claim('f_1', () => run());
   expect(store.row().suspects).toEqual(['t1']);

@@ -59,7 +59,7 @@ function open(...others: readonly Partial<Facts>[]) {
 
 const proof = ['status vid_1, poll', 'receipt dying', 'remove vid_1, poll, dying on disk', 'status vid_1, poll'];
 
-describe('a record that nobody will fill', () => {
+describe('a record that stays empty', () => {
   test.each(['superseded', 'vanished', 'skipped'] as const)(
     'of a file that is %s is deleted: asked again, marked on disk, deleted, and looked for',
     async (end) => {
@@ -145,14 +145,14 @@ describe('a record that nobody will fill', () => {
     },
   );
 
-  test('that was to be replaced is asked about once more when an upload to it had begun, and is deleted while it is empty', async () => {
+  test('that was to be replaced is checked once more when an upload to it had begun, and is deleted while it is empty', async () => {
     const { store, calls, run } = open({ ...left, uploadStartedAt: 1, dying: true });
     await run();
     expect(calls).toEqual(['status vid_1, poll', 'remove vid_1, poll, dying on disk', 'status vid_1, poll']);
     expect(store.row().videoId).toBeNull();
   });
 
-  test('is asked about for a day when all bytes may have left, then is for a person, also after a restart', async () => {
+  test('is polled for a day when all bytes may have left, then needs a person, also after a restart', async () => {
     const { store, calls, run, restart } = open({ ...left, end: 'skipped', endedAt: 1_000_000, sha256: 'aa' });
     await run(24 * 60);
     expect(calls.length).toBeGreaterThan(100);
@@ -224,7 +224,7 @@ describe('a record that nobody will fill', () => {
     expect(remaining()).toBe(0);
   });
 
-  test('waits while somebody works on its file', async () => {
+  test('waits while a worker has its file', async () => {
     const { calls, rows, run } = open(left);
     await rows.claim('f_1', () => run());
     expect(calls).toEqual([]);

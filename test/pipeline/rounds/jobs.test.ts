@@ -54,7 +54,7 @@ describe('a job', () => {
 
 const numbers = Array.from({ length: 120 }, (_, n) => n);
 
-test('some are worked on at the same time, all in their order, and no more than 50', async () => {
+test('some are worked on at the same time, all in their order, and at most 50', async () => {
   const begun: number[] = [];
   let [running, most] = [0, 0];
   const doubled = await sideBySide(numbers, async (n) => {
@@ -69,7 +69,7 @@ test('some are worked on at the same time, all in their order, and no more than 
   expect(most).toBe(50);
 });
 
-test('after one that fails nothing is begun, and what runs beside it ends first', async () => {
+test('after one that fails nothing is begun, and the others in progress end first', async () => {
   const ended: number[] = [];
   const work = async (n: number): Promise<void> => {
     if (n === 60) throw new Error(`${n} is broken`);

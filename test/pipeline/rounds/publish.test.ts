@@ -217,7 +217,7 @@ describe('a feed that waits', () => {
     ]);
   });
 
-  test('is looked at again without any tick: when it is due, and when it is tried again', async () => {
+  test('is checked again without any tick: when it is due, and when it is retried', async () => {
     const { run, clock, world, dueInMs: nextMs } = open([readyFile(1)]);
     await run();
     expect(nextMs()).toBe(10_000);
@@ -291,7 +291,7 @@ describe('where more records are wanted than the hour has requests', () => {
   });
 });
 
-describe('a feed that somebody wants to be published', () => {
+describe('a feed that a person wants to be published', () => {
   test('is published at once, with the files that wait for it, and with one request', async () => {
     const { run, publishNow, asked, store, world } = open([readyFile(1)]);
     world.answer = async () => ({ ok: true, value: { videos: 7 } });

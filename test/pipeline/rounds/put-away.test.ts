@@ -71,7 +71,7 @@ describe('a finished file', () => {
     expect(await run()).toBe(0);
   });
 
-  test('is asked about again before it is deleted later, when the answer is old', async () => {
+  test('is checked again before it is deleted later, when the answer is old', async () => {
     const { run, store, disk, service, disposed, clock } = open([finished]);
     disk.refuses = () => refused;
     await run();
@@ -91,7 +91,7 @@ describe('a finished file', () => {
     expect(store.row()).toMatchObject({ disposal: 'moved', path: 'done/clip.mp4', version: { ctimeNs: '9' } });
   });
 
-  test('that is already gone counts as put away: somebody removed it', async () => {
+  test('that was already removed counts as put away', async () => {
     const { run, disk, disposals, disposed } = open([finished]);
     disk.refuses = () => failure('vanished');
     await run();
@@ -134,7 +134,7 @@ describe('a finished file', () => {
   });
 
   // Counted as dealt with, it would wake the loop again and again for as long as it is held.
-  test('that somebody else holds is not counted, and left alone', async () => {
+  test('that another worker holds is not counted, and left alone', async () => {
     const { run, store, disposed } = open([finished]);
     store.claimed.add('f_1');
     expect([await run(), disposed]).toEqual([0, []]);
@@ -150,7 +150,7 @@ describe('a file that cannot be deleted or moved', () => {
     ['its folder is missing', failure('suspended', { code: folderAway })],
     ['every name is taken', failure('transient', { code: 'no_free_name' })],
     ['our own code broke', failure('bug')],
-  ])('because %s waits for however long that lasts, says why, and goes on by itself', async (_, why) => {
+  ])('because %s waits for however long that lasts, says why, and resumes automatically', async (_, why) => {
     const { run, disk, store, clock, disposed } = open([finished]);
     disk.refuses = () => why;
     for (let n = 0; n < 50; n += 1) {
@@ -202,7 +202,7 @@ describe('a file that cannot be deleted or moved', () => {
     expect(logger.lines).toHaveLength(2);
   });
 
-  test('goes on as soon as another that waited for the same did', async () => {
+  test('continues as soon as another that waited for the same did', async () => {
     const rows = [finished, { ...finished, id: 'f_2' }];
     const { run, again, disk, disposals } = open(rows);
     disk.refuses = () => refused;

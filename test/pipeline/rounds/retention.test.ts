@@ -200,7 +200,7 @@ describe('a file that is to be deleted after a time', () => {
   });
 
   test.each(['vanished', 'changed'] as const)(
-    'that %s meanwhile is left to the put-away while the service has its video',
+    'that %s in the meantime is left to the put-away while the service has its video',
     async (kind) => {
       const { world, round, store, asked } = open([finished('a', start - 8 * day, inAWeek)]);
       world.check = () => failure(kind);
@@ -305,7 +305,7 @@ describe('files that are to be deleted when the disk is full', () => {
     expect(disposals()).toMatchObject({ b: 'pending', c: 'later' });
   });
 
-  test('go on going while others fill the disk', async () => {
+  test('continue while others fill the disk', async () => {
     const { world, round, putAway, pass, disposals } = open(four());
     world.disk = { used: 86, size: 100 };
     await round();
@@ -315,7 +315,7 @@ describe('files that are to be deleted when the disk is full', () => {
     expect(disposals()).toEqual({ a: 'deleted', b: 'pending', c: 'later', d: 'later' });
   });
 
-  test('stay when nobody can say how full the disk is', async () => {
+  test('stay when it is unknown how full the disk is', async () => {
     const { world, round, disposals } = open(four());
     world.disk = null;
     await round();
@@ -352,7 +352,7 @@ describe('files that are to be deleted when the disk is full', () => {
     expect(disposals()['x']).toBe('pending');
   });
 
-  test('are not all looked at again each minute while none of them would free anything', async () => {
+  test('are not all checked again each minute while none of them would free anything', async () => {
     const { world, pass } = open(four());
     world.disk = { used: 98, size: 100 };
     for (const id of ['a', 'b', 'c', 'd']) world.linked.add(id);
@@ -397,7 +397,7 @@ describe('files that are to be deleted when the disk is full', () => {
     expect(full.disposals()).toEqual({ a: 'pending' });
   });
 
-  test('make nobody ask the disk more than once a minute', async () => {
+  test('cause at most one check of the disk a minute', async () => {
     const { world, round, pass } = open(four());
     for (let n = 0; n < 100; n += 1) await round();
     expect(world.looksAtDisk).toBe(1);

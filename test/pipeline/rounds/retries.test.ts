@@ -52,7 +52,7 @@ const reasons: [string, string, (retries: ReturnType<typeof createRetries>) => v
 ];
 
 describe.each(reasons)('%s that is back', (_what, code, back) => {
-  test('again while files are released releases what waited meanwhile', async () => {
+  test('again while files are released also releases files that waited in the meantime', async () => {
     const { retries, released, whileReleased } = open(code);
     whileReleased(() => back(retries));
     back(retries);

@@ -101,7 +101,7 @@ describe('a sweep', () => {
     expect(requests).toBe(7);
   });
 
-  test('goes by the size of the pages that the service gives', async () => {
+  test('follows the size of the pages that the service gives', async () => {
     const library = new Library({ count: 450, order: 'oldest first', perPage: 50 });
     const { seen } = await ask(library, processing(...range(380, 450)));
     expect(library.asked).toEqual(['page 1', 'page 9', 'page 8']);
@@ -201,7 +201,7 @@ describe('without a list', () => {
   });
 
   test.each([failure('offline'), failure('suspended', { status: 401 }), failure('throttled', { status: 429 })])(
-    'because everything is $kind, nothing more is asked',
+    'because everything is $kind, no further request is sent',
     async (why) => {
       const library = broken(why);
       const { failure: found, requests } = await ask(library, processing(1, 2, 3));
@@ -209,14 +209,14 @@ describe('without a list', () => {
     },
   );
 
-  test('and without two single videos it is the whole service: nothing more is asked', async () => {
+  test('and without two single videos it is the whole service: no further request is sent', async () => {
     const library = broken(failure('transient', { status: 502 }));
     library.get = () => Promise.resolve({ ok: false, failure: failure('transient', { status: 503 }) });
     const { failure: found, requests } = await ask(library, processing(...range(0, 50)));
     expect([found?.status, requests]).toEqual([503, 3]);
   });
 
-  test('one video that the service cannot tell about keeps nobody else waiting', async () => {
+  test('one video without a status from the service delays no other', async () => {
     const library = broken(failure('transient', { status: 500 }));
     const { get } = library;
     library.get = (id) =>

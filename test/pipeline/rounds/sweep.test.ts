@@ -254,7 +254,7 @@ describe('the sweep', () => {
     await expect(sweep()).rejects.toThrow('disk full');
   });
 
-  test('tells the breaker when the service does not answer', async () => {
+  test('notifies the breaker when the service does not answer', async () => {
     const { sweep, noted } = open([processing], () => ({ ok: false, failure: failure('offline') }));
     await sweep();
     expect(noted).toEqual([failure('offline')]);
@@ -376,7 +376,7 @@ describe('a service that does not list videos', () => {
     someFacts({ ...processing, id: `f_${n}`, videoId: `vid_${n}`, processingSince: 9_000 }),
   );
 
-  test('is asked for each one by its id; the log says so once, and why shows it until it lists them again', async () => {
+  test('is polled for each one by its id; the log says so once, and why shows it until it lists them again', async () => {
     const { sweep, trouble, clock, events, noted, logger, world } = open(files, says('ready'));
     world.list = failure('transient', { status: 500, inDoubt: true });
     await sweep();
@@ -407,7 +407,7 @@ describe('a service that does not list videos', () => {
     expect(events.filter(({ type }) => type === 'GIVE_UP').length).toBeGreaterThanOrEqual(30);
   });
 
-  test('is asked within about half of the hour in the long run', async () => {
+  test('is polled within about half of the hour in the long run', async () => {
     const { sweep, clock, world, spent } = open(files, says('processing'));
     world.list = failure('transient', { status: 500, inDoubt: true });
     for (let passed = 0; passed < 3 * 3_600_000; passed += 5_000) {

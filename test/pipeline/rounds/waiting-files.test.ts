@@ -7,7 +7,7 @@ const refused = failure('transient', { code: 'EACCES' });
 const file = (n: number, folder = '/in') => someFacts({ id: `f_${n}`, folder });
 const opened = () => new WaitingFiles(new TestClock(), () => ({ attempts: 3, firstMs: 60_000, maxMs: 60_000 }));
 
-test('the first file of a folder and cause is told from those that follow, until none waits for it', () => {
+test('the first file of a folder and cause is distinguished from those that follow, until none waits for it', () => {
   const waiting = opened();
   const first = [waiting.wait(file(1), refused), waiting.wait(file(1), refused), waiting.wait(file(2), refused)];
   expect(first).toEqual(['first', 'further', 'further']);
@@ -29,7 +29,7 @@ test('a file that waits for something else now leaves those that it waited with'
 });
 
 // With a look at all others for each, 20,000 files took seconds without a pause, and 100,000 minutes.
-test('thousands that go on together are each made due once', () => {
+test('thousands that resume together are each made due once', () => {
   const waiting = opened();
   for (let n = 0; n < 2_000; n += 1) waiting.wait(file(n), refused);
   using forgotten = vi.spyOn(Map.prototype, 'delete');

@@ -86,7 +86,7 @@ describe('a create request', () => {
     expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadUrl: 'u:vid_2', intent: null, createdAt: 1_000_000 });
   });
 
-  test('whose answer fits into the ledger and not into the receipts is bound all the same: no second record is made', async () => {
+  test('whose answer fits into the ledger and not into the receipts is still bound: no second record is created', async () => {
     const { run, world, store } = open();
     world.receipts.append = () => Promise.reject(new LedgerUnavailableError('disk full'));
     await expect(run()).rejects.toThrow(LedgerUnavailableError);
@@ -230,7 +230,7 @@ describe('a video that is being replaced', () => {
     expect(calls).toEqual([]);
   });
 
-  test('is deleted once the service calls it empty, or knows it no more, or failed to process it', async () => {
+  test('is deleted once the service calls it empty, or no longer knows it, or failed to process it', async () => {
     for (const said of ['pending', 'failed', null]) {
       const { run, world, store, calls } = open({ ...created, uploadStartedAt: 1, dying: true });
       const gone = world.host.status;

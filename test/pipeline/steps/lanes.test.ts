@@ -91,7 +91,7 @@ describe('the lanes', () => {
     expect(running()).toEqual(['u_1', 'u_2']);
   });
 
-  test('hold what runs in memory and no more, however often they are filled', async () => {
+  test('hold only running files in memory, however often they are filled', async () => {
     const { lanes } = open([...waiting(500)]);
     for (let n = 0; n < 20; n += 1) await lanes.pump();
     expect(lanes.size()).toBe(2);
@@ -159,7 +159,7 @@ describe('the lanes', () => {
     expect(running()).toContain('bq_0');
   });
 
-  test('send no more of a folder at once than it may', async () => {
+  test('send at most as many files of a folder at once as it may', async () => {
     const files = waiting(6).map((facts, n) => ({ ...facts, folder: n < 5 ? '/limited' : '/other' }));
     const { lanes, running, end } = open(files, { uploads: 4, folderUploads: new Map([['/limited', 1]]) });
     await lanes.pump();
@@ -226,7 +226,7 @@ describe('the lanes', () => {
 });
 
 describe('outside of the hours for uploads', () => {
-  test('the lanes start no upload and create no record, and go on by themselves later', async () => {
+  test('the lanes start no upload and create no record, and resume automatically later', async () => {
     let isOpen = false;
     const { lanes, running } = open([...waiting(1), ...queued(1)], { isOpen: () => isOpen });
     await lanes.pump();
@@ -236,7 +236,7 @@ describe('outside of the hours for uploads', () => {
     expect(running()).toEqual(['u_0', 'q_0']);
   });
 
-  test('what runs goes on, and what may have arrived is asked about', async () => {
+  test('files in progress continue, and files that may have arrived are polled', async () => {
     let isOpen = true;
     const sent = someFacts({ ...created, id: 'sent', sha256: 'aa' });
     const { lanes, running, end } = open([...waiting(1), sent, ...queued(1)], { uploads: 1, isOpen: () => isOpen });

@@ -108,7 +108,7 @@ describe('a step', () => {
     expect(failed()).toEqual([failure('transient')]);
   });
 
-  test('fails for good at the last attempt', async () => {
+  test('fails permanently at the last attempt', async () => {
     const { runner, world, store } = open([someFacts({ ...created, attempts: 2 })]);
     world.host.send = async () => ({ ok: false, failure: failure('transient') });
     await runner.run('f_1');
@@ -241,7 +241,7 @@ describe('a file that another worker takes over', () => {
 });
 
 describe('a file that a step works on', () => {
-  test("is nobody else's until the step ends", async () => {
+  test('belongs to no other step until the step ends', async () => {
     const { runner, world, store, held } = open([someFacts(created)]);
     const sending = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -419,7 +419,7 @@ describe('an event that cuts the step', () => {
     expect(stateOf(store.row())).toBe('processing');
   });
 
-  test('a file that nobody works on gets it at once; one that is not there does not', async () => {
+  test('a file without a worker gets it at once; one that is not there does not', async () => {
     const { runner, store } = open([someFacts()]);
     expect(await runner.interrupt('f_1', ignore)).toBe('applied');
     expect(await runner.interrupt('f_none', ignore)).toBe('ignored');
@@ -438,7 +438,7 @@ describe('an event that cuts the step', () => {
     expect(stateOf(store.row())).toBe('skipped');
   });
 
-  test('a crash in between leaves the file as it was, with its record: it goes on after the restart', async () => {
+  test('a crash in between leaves the file as it was, with its record: it continues after the restart', async () => {
     const { runner, store } = open([someFacts(created)], endless);
     const step = runner.run('f_1');
     await runner.abort();

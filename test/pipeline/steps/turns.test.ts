@@ -28,7 +28,7 @@ const many = (count: number, name: string, other: Partial<Turn> = {}): Named[] =
 const share = (names: readonly string[], name: string): number => names.filter((other) => other === name).length;
 
 describe('the next turn', () => {
-  test('is nobody’s when nobody waits', () => {
+  test('is empty when nothing waits', () => {
     expect(new Turns().next([])).toBeNull();
   });
 
@@ -61,7 +61,7 @@ describe('the next turn', () => {
     );
   });
 
-  test('goes on after a restart where it was', () => {
+  test('continues after a restart where it was', () => {
     const files = [...many(30, 'normal'), ...many(30, 'high', { priority: 'high' })];
     const before = many(3, 'high', { priority: 'high' });
     const turns = new Turns([...before, ...many(1, 'normal')]);
@@ -86,7 +86,7 @@ const oneIn: Readonly<Record<Priority, number>> = { high: 3, normal: 8, low: 20 
 const folders = 3;
 const sizes = 5;
 
-test('comes to every file within a bounded number of starts, whatever comes meanwhile, and however often it restarts', () => {
+test('comes to every file within a bounded number of starts, whatever arrives in the meantime, and however often it restarts', () => {
   fc.assert(
     fc.property(
       fc.array(anyFile, { maxLength: 20 }),

@@ -180,7 +180,7 @@ describe('a checksum of the sender', () => {
     },
   );
 
-  test('that was removed while the file was sent counts no more', async () => {
+  test('that was removed while the file was sent no longer counts', async () => {
     const { run, world, sent } = open(created);
     world.local.checksums = async () => ({ ok: true, value: [says('sha256', 'bb')] });
     sent.meanwhile = () => void (world.local.checksums = async () => ({ ok: true, value: [] }));
@@ -209,7 +209,7 @@ describe('a checksum of the sender', () => {
     ['the file is held', unreadable, 'needs a person'],
     ['the file waits for its folder', failure('suspended', { code: folderAway }), 'put off'],
     ['everything waits for the machine', failure('suspended', { code: 'EMFILE' }), 'put off'],
-  ])('that can be read no more when it is compared keeps the last part back: %s', async (_what, why, type) => {
+  ])('that can no longer be read when it is compared holds back the last part: %s', async (_what, why, type) => {
     const { run, world, store, sent, calls } = open(created);
     sent.meanwhile = () => void (world.local.checksums = async () => ({ ok: false, failure: why }));
     expect(await run()).toEqual({ type, failure: why });
@@ -261,7 +261,7 @@ describe('a repeated upload', () => {
     expect(store.row()).toMatchObject({ videoId: null, uploadUrl: null, uploadStartedAt: null, replacements: 1 });
   });
 
-  test('respects that somebody deleted a video that may have been complete', async () => {
+  test('respects the deletion of a video that may have been complete', async () => {
     const { run, store } = open({ ...begun, sha256: 'aa' }, { ok: false, failure: failure('gone') });
     expect((await run()).failure?.kind).toBe('gone');
     expect(store.row().videoId).toBe('vid_1');
@@ -341,7 +341,7 @@ describe('an upload address that is dead', () => {
   });
 
   // The service may have the body, and still say pending: a lost answer, then an address that is used up.
-  test('is never replaced when all of the file may have arrived: the service is asked for a quarter of an hour, then a person', async () => {
+  test('is never replaced when all of the file may have arrived: dropcast checks with the service for 15 minutes, then it needs a person', async () => {
     const { run, store, clock, calls } = open({ ...dead, sha256: 'aa' });
     const waits: (number | undefined)[] = [];
     for (;;) {
@@ -432,7 +432,7 @@ describe('a file that a person wants sent again although it may have arrived', (
   const failed = someFacts({ ...begun, sha256: 'aa', end: 'failed', endedAt: 5, lastFailure: failure('transient') });
   const wanted = { ...failed, ...rearmed(failed, 6) };
 
-  test('is asked about, and sent to the same record while the service says pending', async () => {
+  test('is checked, and sent to the same record while the service says pending', async () => {
     const { run, calls } = open(wanted);
     expect(await run()).toMatchObject({ type: 'arrived' });
     expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
@@ -475,7 +475,7 @@ describe('a file that a person wants sent again although it may have arrived', (
     ['pending', 'started over', ['video:vid_1']],
     ['ready', 'arrived', []],
   ])(
-    'is asked about again a minute after its address turned out to be dead: the service may be slow to show it (%s)',
+    'is checked again a minute after its address turned out to be dead: the service may be slow to show it (%s)',
     async (status, outcome, suspects) => {
       const { run, world, store, clock } = open(wanted);
       world.host.send = async () => ({ ok: false, failure: failure('address dead') });
@@ -521,7 +521,7 @@ describe('a web page in answer to the whole file', () => {
     expect(why?.message).toContain('the service says that nothing has arrived (pending)');
   });
 
-  test('is believed of a host whose file arrived all the same', async () => {
+  test('is believed of a host whose file arrived anyway', async () => {
     const { run, world } = open({ ...begun, sha256: 'aa', lastFailure: page }, { ok: true, value: 'ready' });
     const believed: (string | null)[] = [];
     world.uploadHosts.believe = ({ uploadUrl }) => void believed.push(uploadUrl);
@@ -546,24 +546,24 @@ test('a whole file without an answer gets a minute: the service may still be tak
 });
 
 describe('outside of the hours for uploads', () => {
-  test('a file whose turn came too late is not sent, and nothing is noted of it', async () => {
+  test('a file that comes up too late is not sent, and nothing is recorded', async () => {
     const { run, store, calls } = open(created, undefined, 3_600_000);
     expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'upload_window' });
     expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
   });
 
-  test('a file that was sent before is asked about, and not sent again', async () => {
+  test('a file that was sent before is checked, and not sent again', async () => {
     const { run, calls } = open({ ...begun, sha256: 'aa' }, undefined, 3_600_000);
     expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 600_000 });
     expect(calls).toEqual(['status']);
   });
 
-  test('a file that was sent before is looked at again when the hours begin, not minutes later', async () => {
+  test('a file that was sent before is checked again when the window opens, not minutes later', async () => {
     const { run } = open({ ...begun, sha256: 'aa' }, undefined, 20_000);
     expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 20_000 });
   });
 
-  test('a file that has arrived goes on', async () => {
+  test('a file that has arrived continues', async () => {
     const { run } = open({ ...begun, sha256: 'aa' }, { ok: true, value: 'processing' }, 3_600_000);
     expect((await run()).type).toBe('arrived');
   });

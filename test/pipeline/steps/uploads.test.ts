@@ -75,7 +75,7 @@ test('an upload that begins again does not count as bytes that were taken back',
   expect(uploads.bytesPerSecond()).toBeCloseTo(1_000);
 });
 
-test('a line that stalled while nobody asked is as slow as if somebody had asked all the time', () => {
+test('a line that stalled unobserved is as slow as if it had been observed all the time', () => {
   const { uploads, pass, send, clock } = open();
   send('f_1', 0);
   pass(60, ['f_1'], 1_000);

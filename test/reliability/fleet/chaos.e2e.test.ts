@@ -21,7 +21,7 @@ describe.concurrent('three members on one PostgreSQL: each file is uploaded once
 });
 
 describe.runIf(process.env['DROPCAST_LONG'] === '1')('the judge of a fleet of processes', needs('postgres'), () => {
-  test('sees a planted bug: a member that slept goes on with what it held', async () => {
+  test('sees a planted bug: a member that slept continues with the files that it held', async () => {
     await using scratch = await scratchDirectory();
     const program = await plant(inject('program'), scratch.file('planted'), [
       // It neither notices that its lease is over, nor asks before the last part leaves.

@@ -70,7 +70,7 @@ describe('the judge of a fleet finds nothing', () => {
   test.for([
     ['nobody else was there', -10_000, 500],
     ['the other one died before the lease was over', 4_000, 20_000],
-  ] as const)('where a member could not go on for a while, and %s to look', ([, from, to]) => {
+  ] as const)('where a member could not continue for a while, and %s to look', ([, from, to]) => {
     const troubles = [
       { from: -9_000, to: -2_000, member: 'ingest1' },
       { from, to, member: 'ingest2' },

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { until } from '../../support/until.ts';
 import { startSilentProxy } from './silent-proxy.ts';
 
-test('a way that is cut refuses nobody and brings nothing, and mended breaks what was begun', async () => {
+test('a cut route refuses nothing and delivers nothing, and once repaired it breaks connections from before', async () => {
   await using server = await listen(createServer((_, response) => response.end('yes')));
   await using proxy = await startSilentProxy(() => Number(new URL(server.origin).port));
   const ask = async (): Promise<string> => (await fetch(`http://127.0.0.1:${proxy.port}`)).text();

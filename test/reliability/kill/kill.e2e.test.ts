@@ -93,7 +93,7 @@ describe.concurrent('killed at random moments', () => {
     });
 });
 
-describe.concurrent('no request leaves before what it stands for is on disk', needs('cc'), () => {
+describe.concurrent('no request leaves before the change behind it is on disk', needs('cc'), () => {
   const traceOne = async (program: string): Promise<Trace> => {
     const trace = await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, { ...tools, program });
     expect(trace.calls.filter((call) => call === 'send tcp').length).toBeGreaterThan(2);

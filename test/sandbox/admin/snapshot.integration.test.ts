@@ -184,7 +184,7 @@ test('an import that is cut off changes nothing, and leaves nothing behind', asy
   expect((await service.call('GET', `/videos/${id}`)).status).toBe(200);
 });
 
-test('imports that were waiting go on after the round trip', async () => {
+test('imports that were waiting continue after the round trip', async () => {
   await using service = await runSandbox();
   const { id } = await service.create({ source_url: 'http://127.0.0.1:9/never.mp4' });
   await service.ended(id);

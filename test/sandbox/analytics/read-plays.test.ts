@@ -71,7 +71,7 @@ test('one viewer is one view in 24 hours, and another one afterwards', () => {
   });
 });
 
-test('a new process goes on with the play of the last one', () => {
+test('a new process continues the play of the last one', () => {
   const account = newReads();
   account.read(0, 900);
   const next = new ReadPlays({ ...account, seed: 1 });
@@ -96,7 +96,7 @@ test('an unknown video and one that is not ready are no view', () => {
   expect(told).toEqual([]);
 });
 
-test('scattered single bytes do not fill the memory, and a whole read counts all the same', () => {
+test('scattered single bytes do not fill the memory, and a complete read still counts', () => {
   const { read, today } = newReads();
   for (let byte = 0; byte < 5000; byte += 2) read(byte, 1);
   expect(today()).toMatchObject({ views: 1, averageWatchS: 100 });

@@ -32,7 +32,7 @@ test.concurrent.each([
   expect(code).toBe(2);
 });
 
-test.concurrent('an older Node is told which one is needed', needs('older Node'), async () => {
+test.concurrent('an older Node reports which one is needed', needs('older Node'), async () => {
   const { stderr, code } = await run([], findOlderNode() ?? '');
   expect(stderr).toMatch(/^dropcast-sandbox needs Node 24\.15 or newer\. This is Node \d+\.\d+\.\d+\.\n$/);
   expect(code).toBe(1);

@@ -60,7 +60,7 @@ test.concurrent('says in one line of JSON where everything is, and leaves nothin
   expect(await readdir(tmp.path)).toEqual([]);
 });
 
-test.concurrent('tells people the addresses, the key, the page and a configuration that dropcast takes', async () => {
+test.concurrent('prints the addresses, the key, the page and a configuration that dropcast accepts', async () => {
   await using data = await scratchDirectory();
   await using sandbox = startDropcast(['sandbox', '--port', '0', '--data', data.path, '--upload-origin', 'separate']);
   await until('the sandbox is ready', () => sandbox.output().includes('Ctrl-C'));

@@ -46,7 +46,7 @@ describe('the page', () => {
     expect(page).toMatch(/ controls .* playsinline poster="http[^"]+"/s);
   });
 
-  test('may stand in a frame on any site, and loads nothing from elsewhere', async () => {
+  test('may be in a frame on any site, and loads nothing from elsewhere', async () => {
     const { headers, page } = await show(video);
     expect(headers.get('x-frame-options')).toBeNull();
     const policy = headers.get('content-security-policy') ?? '';

@@ -57,7 +57,7 @@ describe('answers instead of doing anything', () => {
     [500, 'server_error'],
     [503, 'server_error'],
     [418, 'bad_request'],
-  ])('status %i has by itself the code %s', async (status, code) => {
+  ])('status %i has the code %s by default', async (status, code) => {
     await plan({ kind: 'status', status });
     expect(await service.call('GET', '/videos')).toMatchObject({ status, body: { error: { code } } });
   });
@@ -311,7 +311,7 @@ describe('which requests are hit', () => {
     expect((await ask('/videos', {}, 'POST', tooLong)).text).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('a create that waits for 100-continue is asked for its body when the channel matters', async () => {
+  test('a create that waits for 100-continue has to send its body when the channel matters', async () => {
     await plan({ kind: 'status', status: 500, channel_id: 'ch_news' });
     const body = JSON.stringify({ title: 'x', channel_id: 'ch_main' });
     const { sandbox } = service;

@@ -142,7 +142,7 @@ describe('the feed address', () => {
     expect((await read('feed_news.xml', { headers: { 'if-none-match': etag } })).status).toBe(200);
   });
 
-  test('a reader that goes by the date alone sees a second publish in the same second', async () => {
+  test('a reader that compares only dates sees a second publish in the same second', async () => {
     nowMs = Math.ceil(nowMs / 1000) * 1000;
     await publish('feed_news');
     const first = await read('feed_news.xml');

@@ -28,7 +28,7 @@ describe('a text of a client', () => {
     ['<b>bold</b> <3', '< b>bold< /b> <3'],
     ['</title></item> a', '< /title>< /item> a'],
     ['\u0001\u0091', ''],
-  ])('%j becomes the plain text %j, which nobody takes for HTML', (text, plain) => {
+  ])('%j becomes the plain text %j, which no reader takes for HTML', (text, plain) => {
     expect(plainOf(text)).toBe(plain);
   });
 

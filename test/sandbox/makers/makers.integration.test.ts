@@ -145,7 +145,7 @@ describe('made for a test', () => {
 });
 
 describe('the clock', () => {
-  test('stops at a later time, and goes on from there', async () => {
+  test('stops at a later time, and continues from there', async () => {
     sandbox.setClock('2030-01-01T00:00:00Z');
     expect((await sandbox.make.video({ title: 'Later' })).created_at).toBe('2030-01-01T00:00:00.000Z');
     expect((await admin('PUT', '/clock', { now: '2031-01-01T00:00:00Z', frozen: false })).body.data).toMatchObject({

@@ -10,7 +10,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 
 const atOnce = { processingMs: { min: 0, max: 0 } };
 
-test('a webhook tells of a made video as it was asked for', async () => {
+test('a webhook describes a made video as it was requested', async () => {
   await using receiver = await startReceiver();
   await using sandbox = await startSandbox(atOnce);
   await admin({ sandbox }, 'POST /webhooks', { url: receiver.url });

@@ -86,7 +86,7 @@ test('no view can be loaded by others, load from others, or be kept', async () =
   }
 });
 
-test('browsers cache style and script for good; their address changes with their content', async () => {
+test('browsers cache style and script permanently; their address changes with their content', async () => {
   const { html } = await visitor.get('/');
   const paths = [...html.matchAll(/(?:href|src)="(\/_page\/assets\/[0-9a-f]{12}\/[\w.]+)"/g)].map(
     ([, path]) => path ?? '',

@@ -77,7 +77,7 @@ test('everything that the admin side can do can be done on the page', async () =
   }
 });
 
-test('a profile is chosen on the page, and a single point beside it', async () => {
+test('a profile is chosen on the page, and a single point in addition', async () => {
   await using other = await runSandbox();
   const someone = await Visitor.enter(other.sandbox);
   await someone.post('/_page/profile', { profile: 'lenient' });
@@ -276,7 +276,7 @@ test('a delivery shows what is sent, and when it is tried again', async () => {
   expect(html).toContain(`next at <time datetime="${failed.next_attempt_at}"`);
 });
 
-test('what was saved is put back from a file; other forms change nothing', async () => {
+test('a saved state is restored from a file; other forms change nothing', async () => {
   await using other = await runSandbox();
   const someone = await Visitor.enter(other.sandbox);
   const { id } = await other.create({ title: 'Kept' });

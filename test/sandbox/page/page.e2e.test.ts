@@ -136,7 +136,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  test('a link on a page of another site signs in, and leads to a view once somebody is signed in', async () => {
+  test('a link on a page of another site signs in, and leads to a view after sign-in', async () => {
     const links = `<a href="${service.sandbox.pageUrl}">Sign in</a> <a href="${at('/_page/requests')}">Requests</a>`;
     await using report = await startServer((_request, response) => {
       response.setHeader('content-type', 'text/html');

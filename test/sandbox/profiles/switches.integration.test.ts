@@ -225,7 +225,7 @@ describe('a switch', () => {
 });
 
 describe('profiles', () => {
-  test('are chosen while the service runs, with single switches beside them, until a reset', async () => {
+  test('are chosen while the service runs, with single switches in addition, until a reset', async () => {
     const answer = await admin('PUT', '/profile', { profile: 'lenient', switches: { create_status: '202' } });
     expect(await answer.json()).toMatchObject({
       data: {

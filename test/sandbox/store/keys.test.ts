@@ -30,6 +30,6 @@ test.each([
   [`sk_sandbox_${'a1b2c3d4'.repeat(4)}`, 'sk_sandbox_a1b2'],
   ['a-key-of-mine-20-long', 'a-key'],
   ['KEY', ''],
-])('5.3 of the key %s no more is shown than %s', (value, hint) => {
+])('5.3 the key %s is shown only as %s', (value, hint) => {
   expect(new KeyStore(openDatabase(':memory:')).add(made(value), 0).hint).toBe(hint);
 });

@@ -75,7 +75,7 @@ describe('a process that ends while all files are replaced', () => {
     expect((await readdir(folder.path)).toSorted()).toEqual(['era-1', 'incoming']);
   });
 
-  test('and one that goes on has the new files, too, and the next start', async () => {
+  test('and one that continues has the new files, too, and the next start', async () => {
     await using folder = await scratchDirectory();
     const { files, next } = await atReplacing(folder);
     await next.begin();

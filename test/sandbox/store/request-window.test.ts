@@ -5,7 +5,7 @@ import { RequestWindow } from '../../../packages/sandbox/src/store/request-windo
 
 const HOUR_MS = 3_600_000;
 
-test('8 no hour, wherever it begins, has more admitted requests than the limit, and none is refused without need', () => {
+test('8 no rolling hour has more admitted requests than the limit, and none is refused without need', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(HOUR_MS), { maxLength: 40 }), (limit, pausesMs) => {
       const database = openDatabase(':memory:');

@@ -29,7 +29,7 @@ License: ISC
 `);
 });
 
-test('a licence that names nobody is of its authors', () => {
+test('a licence without a name belongs to its authors', () => {
   const other = { files: 'y', name: 'y 2.0', kind: 'MIT', text: 'COPYRIGHT HOLDERS are not liable.' };
   expect(copyrightFile(own, [other])).toContain('Copyright: the authors of y 2.0\n');
 });

@@ -25,7 +25,7 @@ test('dropcast(8) has every command, argument and option of --help, with what th
   }
 });
 
-test('dropcast(8) tells the words that an option takes, and what it is without it', () => {
+test('dropcast(8) lists the words that an option accepts, and its default', () => {
   const page = shown(programManual(program, 0));
   expect(page).toContain('Any of: settling, queued, uploading, processing, publishing, done,');
   expect(page).toContain('One of: same, separate. Default: same.');
@@ -38,7 +38,7 @@ test('options that all commands of a group take are listed once', () => {
   expect(page.match(/Each request counts against the hourly limit/g)).toHaveLength(1);
 });
 
-test('commands that came later are in it by themselves', () => {
+test('later commands are in it automatically', () => {
   const added: CommandDocument = { ...(program.commands[0] as CommandDocument), path: 'new', description: 'do more' };
   expect(programManual({ ...program, commands: [...program.commands, added] }, 0)).toContain('Do more.');
 });

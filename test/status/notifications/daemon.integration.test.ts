@@ -13,7 +13,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const minute = 60_000;
 
-test('an expected file is told as missing, late and recovered by a real daemon, at the times of its clock', async () => {
+test('an expected file is reported as missing, late and recovered by a real daemon, at the times of its clock', async () => {
   const told: string[] = [];
   await using hook = await startServer((request, response) => {
     void text(request).then((body) => {

@@ -92,7 +92,7 @@ describe('the daily receipt', () => {
     });
   });
 
-  test.each([[false], [true]])('a day on which nothing happened is told only when that is wanted: %s', (isWanted) => {
+  test.each([[false], [true]])('a day on which nothing happened is reported only on request: %s', (isWanted) => {
     expect(receipt({ came: 0, live: 0, bytes: 0 }, { needsYou: 0, missing: [], isWanted }, 1) !== null).toBe(isWanted);
   });
 });

@@ -18,7 +18,7 @@ const needing = (n: number, cause = 'no_rule', why = 'no rule matches it'): File
 const told = (news: readonly FileNews[]): string[] =>
   fileMessages(news, 1).map(({ type, title }) => `${type}: ${title}`);
 
-describe('what is told of files', () => {
+describe('notifications about files', () => {
   test.each<[string, FileNews[], string[]]>([
     ['nothing', [], []],
     ['one that is live', files(1), ['live: clip0.mp4 is live']],

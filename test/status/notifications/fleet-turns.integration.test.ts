@@ -46,7 +46,7 @@ test('a missing file is not told again after its host started, which says nothin
   expect(here.titles()).toHaveLength(1);
 });
 
-test('a file that came while its host was not heard is told', async () => {
+test('a file that arrived while its host was silent is reported', async () => {
   await using scratch = await scratchDirectory();
   await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', two));
   await here.pass(2 * minute);
@@ -57,7 +57,7 @@ test('a file that came while its host was not heard is told', async () => {
   expect(here.titles()).toHaveLength(2);
 });
 
-test('a file that is missing at one path on two hosts is told with their names', async () => {
+test('a file that is missing at one path on two hosts is reported with their names', async () => {
   await using scratch = await scratchDirectory();
   await using here = await fleetOf(
     scratch.path,
@@ -146,7 +146,7 @@ test('a share at two paths has one line in the receipt of the day', async () => 
   expect(here.sent[0]?.body.match(/is missing/g)).toHaveLength(1);
 });
 
-test('a trouble is told once, however often the turn goes and comes', async () => {
+test('a trouble is reported once, however often the turn moves', async () => {
   await using scratch = await scratchDirectory();
   await using here = await fleetOf(
     scratch.path,

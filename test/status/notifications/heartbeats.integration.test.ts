@@ -147,7 +147,7 @@ describe('the word of a heartbeat', () => {
   });
 });
 
-test('an address that refuses is known since then, until it answers or is configured no more', async () => {
+test('an address that refuses is known since then, until it answers or is removed from the configuration', async () => {
   let status = 404;
   await using each = await heart({ status: () => status });
   const since = each.here.world.now;

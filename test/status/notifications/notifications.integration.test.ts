@@ -8,7 +8,7 @@ import { eventually } from '../../support/until.ts';
 import { away, desk, done, held, minute, missingFile, noon, pause, taken, target } from './desk.ts';
 
 describe('the hosts of a fleet', () => {
-  test('tell what happens once: the one whose turn it is does, also of files of others', async () => {
+  test('report each event once, by the host that has the turn, also for files of others', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     here.world.hosts = [someHost('ingest1')];
@@ -24,7 +24,7 @@ describe('the hosts of a fleet', () => {
     expect(here.titles()).toEqual(['a: f_1.mp4 needs you', 'a: f_2.mp4 needs you']);
   });
 
-  test('go on from what another has told', async () => {
+  test('continue from what another host has reported', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     await here.settle();
@@ -49,7 +49,7 @@ describe('what only another host of a fleet sees', () => {
     return here;
   };
 
-  test('is told with its name, once, also when the turn goes to another host; and when it is over', async () => {
+  test('is reported with its name, once, also when the turn moves to another host; and so is its end', async () => {
     await using scratch = await scratchDirectory();
     await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen));
     await here.pass(5 * minute);
@@ -62,7 +62,7 @@ describe('what only another host of a fleet sees', () => {
     expect(here.titles().slice(1)).toEqual(['a: ingest2: /srv/in is back']);
   });
 
-  test('is not over because that host is silent, or is of a release that does not tell; that it is silent is told', async () => {
+  test('is not over because that host is silent, or is of a release that does not report; its silence is reported', async () => {
     await using scratch = await scratchDirectory();
     await using here = await fleetOf(scratch.path, seeing('ingest1'), seeing('ingest2', frozen));
     await here.pass(5 * minute);
@@ -87,7 +87,7 @@ describe('what only another host of a fleet sees', () => {
     expect(here.titles()).toHaveLength(1);
   });
 
-  test('is told of a folder that two hosts watch once, when something is missing in it', async () => {
+  test('is reported once for a folder that two hosts watch, when something is missing in it', async () => {
     const missing = missingFile('nas1:', '/mnt/nas/in');
     await using scratch = await scratchDirectory();
     const elsewhere = { ...missing, folder: '/media/nas/in' };
@@ -133,7 +133,7 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: f_1.mp4 is live']);
   });
 
-  test('a live file that cannot be deleted or moved needs a person, who is told', async () => {
+  test('a live file that cannot be deleted or moved needs a person, and is reported', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a', { on: ['needs_you'] })]);
     await here.settle();
@@ -152,7 +152,7 @@ describe('notifications', () => {
     expect(here.sent[0]?.body).toContain('Remove the obstacle');
   });
 
-  test('a flood of more lines than are read at once is told to its end, without waiting for other news', async () => {
+  test('a flood of more lines than are read at once is reported to its end, without waiting for other news', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     await here.settle();
@@ -170,7 +170,7 @@ describe('notifications', () => {
     expect(here.sent.flatMap(({ files }) => files)).toContain('f_last');
   });
 
-  test('a channel that the service does not have needs a person, who is told; and told when it is there', async () => {
+  test('a channel that the service does not have needs a person, and is reported; so is its arrival', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     await here.settle();
@@ -220,7 +220,7 @@ describe('notifications', () => {
     expect(here.sent[0]?.body).toContain('And 3 older messages were dropped.');
   });
 
-  test('what a target refuses for good is counted in the next message that it takes', async () => {
+  test('a message that a target refuses permanently is counted in the next one that it accepts', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a')]);
     await here.settle();
@@ -266,7 +266,7 @@ describe('notifications', () => {
     expect(here.sent.find(({ type }) => type === 'needs_you')?.body).toContain('Add a rule for them');
   });
 
-  test('what is mended is told to those who knew of it, and not what was mended before anybody was told', async () => {
+  test('a fixed problem is reported to targets that knew of it, and not one that was fixed before any report', async () => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [
       target('a', { on: ['needs_you', 'recovered'] }),
@@ -282,7 +282,7 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: f_1.mp4 needs you', 'a: f_1.mp4 is live, and needed you before']);
   });
 
-  test('what is killed between a row and its message is told at the next start, and once', async () => {
+  test('a message lost in a kill after its row is sent at the next start, and once', async () => {
     await using scratch = await scratchDirectory();
     {
       await using here = await desk(scratch.path, [target('a')]);
@@ -322,7 +322,7 @@ describe('notifications', () => {
     expect(here.sent[0]?.isRepeat).toBe(false);
   });
 
-  test('a target that takes nothing is known since its first refusal, until it takes messages or is configured no more', async () => {
+  test('a target that accepts nothing is known since its first refusal, until it accepts messages or is removed from the configuration', async () => {
     await using scratch = await scratchDirectory();
     await using here: Awaited<ReturnType<typeof desk>> = await desk(scratch.path, [target('a'), target('b')]);
     here.world.answer = () => away;
@@ -460,7 +460,7 @@ describe('notifications', () => {
     ]);
   });
 
-  test('what was told before a restart is not told again, and its end is', async () => {
+  test('a problem reported before a restart is not reported again, but its end is', async () => {
     await using scratch = await scratchDirectory();
     {
       await using here = await desk(scratch.path, [target('a')]);
@@ -477,7 +477,7 @@ describe('notifications', () => {
     expect(here.titles()).toEqual(['a: /in is back']);
   });
 
-  test('what is expected is told when it is missing, late, and there, once over restarts, and not of days past', async () => {
+  test('an expected file is reported when it is missing, late, and there, once over restarts, and not for past days', async () => {
     await using scratch = await scratchDirectory();
     const view: ExpectationView = {
       key: 'k',

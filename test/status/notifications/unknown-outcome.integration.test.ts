@@ -4,7 +4,7 @@ import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { away, desk, held, minute, taken, target } from './desk.ts';
 
 test.each(['file', 'folder', 'both'] as const)(
-  'when the ledger was cut off in a COMMIT that it did, what happened to a %s is told once',
+  'when the ledger was cut off in a COMMIT that it did, the result of a %s is reported once',
   async (what) => {
     await using scratch = await scratchDirectory();
     await using here = await desk(scratch.path, [target('a', { on: ['needs_you', 'folder_away'] })]);

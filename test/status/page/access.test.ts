@@ -13,7 +13,7 @@ test('a code opens the page once, and for five minutes at most', () => {
   expect(access.redeem(second)).toBeNull();
 });
 
-test('of many links that nobody opens the newest hundred work', () => {
+test('of many unused links, the newest hundred work', () => {
   const access = createPageAccess('the-token');
   const codes = Array.from({ length: 101 }, () => access.makeCode('look'));
   expect(codes.map((code) => access.redeem(code) !== null)).toEqual(codes.map((_, index) => index > 0));

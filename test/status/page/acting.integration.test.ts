@@ -130,7 +130,7 @@ test('files are tried again, one and many, and go live', async () => {
   );
 });
 
-test('a paused folder says so, keeps its files and goes on, all by its buttons', async () => {
+test('a paused folder says so, keeps its files and resumes, all by its buttons', async () => {
   const station = await openStation();
   await using _ = station;
   const folder = `folder=${encodeURIComponent(station.inbox)}`;

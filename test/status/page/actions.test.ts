@@ -38,7 +38,7 @@ function some() {
   return { world, sent, resumed, paused: () => pauses.map(({ folder }) => folder) };
 }
 
-test('a folder is paused and goes on by its buttons', async () => {
+test('a folder is paused and resumed by its buttons', async () => {
   const { world, sent, paused } = some();
   expect(await pauseFolder(world, sent('/srv/in'))).toBe('/folders');
   expect(paused()).toEqual(['/srv/in']);

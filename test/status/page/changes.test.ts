@@ -76,7 +76,7 @@ test.each<[string, Record<string, string>, number]>([
   expect(done).toHaveLength(status === 303 ? 1 : 0);
 });
 
-test('a member of the group is told in words who may', async () => {
+test('a member of the group reads who may make changes', async () => {
   const answer = await somePage().post({ ...OWN_FORM, cookie: cookieOf('look') });
   expect(await answer.text()).toContain(
     'You have read-only access. For a link that lets you make changes, run: sudo dropcast open.',
@@ -103,7 +103,7 @@ test('what cannot be done is said in one sentence, and its text is no markup', a
   expect(await answer.text()).toContain('clip&lt;1&gt;.mp4 is uploading: wait for it.');
 });
 
-test('a defect is told to the log and not to the reader', async () => {
+test('a defect is reported to the log and not to the reader', async () => {
   const broke: unknown[] = [];
   const { post } = somePage(
     () => Promise.reject(new Error('secret /srv/path')),
@@ -132,7 +132,7 @@ test('signing out makes the browser forget its cookie, and other sites cannot do
   expect((await post({ cookie, origin: 'https://evil.example' }, '/sign-out')).status).toBe(403);
 });
 
-test('a change that nobody can write down at the moment is refused with the reason, and is no bug', async () => {
+test('a change that cannot be written at the moment is refused with the reason, and is not a bug', async () => {
   const broken: unknown[] = [];
   const { post } = somePage(
     async () => Promise.reject(noAnswer(null)),

@@ -34,7 +34,7 @@ describe('the page in Chromium', needs('chromium'), () => {
   });
   afterAll(() => browser[Symbol.asyncDispose]());
 
-  test('a wrong channel is found and mended on a phone, by the keyboard alone, and nothing moves under the hand meanwhile', async () => {
+  test('a wrong channel is found and fixed on a phone, by the keyboard alone, and nothing moves in the meantime', async () => {
     const channels = ['ch_main', 'ch_news'];
     await using station = await openStation({
       channels: () => channels,

@@ -79,7 +79,7 @@ describe('the views of files in Chromium', needs('chromium'), () => {
     },
   );
 
-  test('new files collect behind a link while somebody reads, and a tick stays', async () => {
+  test('new files collect behind a link during reading, and a tick stays', async () => {
     const tab = await enter('/files?state=failed');
     const first = tab.locator('tbody tr').first();
     const before = await first.getAttribute('data-key');

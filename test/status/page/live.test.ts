@@ -40,21 +40,21 @@ test('readers hear the events of the daemon, its news, and what a person did', (
   expect(before()).toBe(3);
 });
 
-test('a reload by a command is told by itself: the view of the configuration waits for it', () => {
+test('a reload by a command is announced: the view of the configuration waits for it', () => {
   const { news, heard, listen } = some();
   listen();
   news.add({ level: 'info', type: 'reload', file: null, folder: null, path: null, state: null, text: 'loaded again' });
   expect(heard).toEqual(['reload']);
 });
 
-test('while uploads run, readers are told of progress twice a second', async () => {
+test('while uploads run, readers receive progress twice a second', async () => {
   const { heard, listen } = some(1);
   listen();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(heard).toEqual(Array.from({ length: 10 }, () => 'progress'));
 });
 
-test('while nothing is uploaded, and while nobody looks, there is no progress', async () => {
+test('without uploads, and without readers, there is no progress', async () => {
   const { heard, listen } = some(0);
   listen();
   await vi.advanceTimersByTimeAsync(5_000);
@@ -66,7 +66,7 @@ test('while nothing is uploaded, and while nobody looks, there is no progress', 
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test('when the last reader leaves, nothing listens any more, and the next one hears again', () => {
+test('when the last reader leaves, nothing listens any longer, and the next one receives events again', () => {
   const { events, live, heard, listen } = some();
   const [first, second] = [listen(), listen()];
   first();

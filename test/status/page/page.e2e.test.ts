@@ -81,7 +81,7 @@ describe('the page of the daemon in Chromium', needs('chromium'), () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  test('without scripts a path is tried, events are filtered, and somebody signs out', async () => {
+  test('without scripts a path is tried, events are filtered, and sign-out works', async () => {
     const page = await enter('look', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Configuration', exact: true }).click();
     await page.getByLabel('Path of a file').fill(`${busy.daemon.config().folders[0]?.path}/late/x.mp4`);

@@ -81,7 +81,7 @@ test('a daemon that stops ends the streams at once, and waits for no reader', as
   silent.destroy();
 });
 
-test('a hundred pages may be open; one more is told so, and monitoring still gets through', async () => {
+test('a hundred pages may be open; one more is refused, and monitoring still gets through', async () => {
   const { page, url, read, listeners } = await somePage();
   await using _ = page;
   const readers = await Promise.all(Array.from({ length: 100 }, read));

@@ -23,7 +23,7 @@ test('fifty who ask at once share one rendering', async () => {
   expect(await get('/folders')).toBe('/folders 2');
 });
 
-test('nobody who was told of something gets what was rendered before it', async () => {
+test('no reader gets a view that is older than an event it has received', async () => {
   const { views, get } = some();
   await get();
   views.somethingHappened();

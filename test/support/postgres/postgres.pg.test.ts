@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 import { startCluster } from './cluster.ts';
 import { freshDatabase, postgresServer } from './server.ts';
 
-test('each test has a database of its own, which is gone after it, also while somebody is connected', async () => {
+test('each test has a database of its own, which is gone after it, even with open connections', async () => {
   let name: string;
   {
     await using one = await freshDatabase();
@@ -33,7 +33,7 @@ describe('a cluster', needs('postgres'), () => {
     expect(await ask(cluster.url, 'show fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  test('that is frozen answers nobody until it is thawed', async () => {
+  test('that is frozen does not answer until it is thawed', async () => {
     await using cluster = await startCluster();
     const client = await connect(cluster.url);
     cluster.freeze();

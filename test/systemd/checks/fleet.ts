@@ -72,7 +72,7 @@ export function checkFleet(box: () => Box, file: string): void {
     await expectOneVideo(scene(), '/mnt/nas/in/first.mp4', sha256);
   });
 
-  test('without PostgreSQL the members say so, and go on once it is back', options, async () => {
+  test('without PostgreSQL the members say so, and resume once it is back', options, async () => {
     await database.stop();
     let said = '';
     const isSaid = async (): Promise<boolean> => {
@@ -88,7 +88,7 @@ export function checkFleet(box: () => Box, file: string): void {
     await expectOneVideo(scene(), '/mnt/nas/in/second.mp4', sha256);
   });
 
-  test('after an upgrade of the package both members run again, and go on with their ledger', options, async () => {
+  test('after an upgrade of the package both members run again, and continue with their ledger', options, async () => {
     await box().read(newerPackage(file, '0.2.0', '/root/newer.deb'), { timeoutMs: 300_000 });
     await box().read(`DEBIAN_FRONTEND=noninteractive apt-get install -y /root/newer.deb 2>&1`);
     await both('running', 'running');

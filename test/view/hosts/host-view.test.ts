@@ -36,7 +36,7 @@ describe('what a host does', () => {
     expect([view.state, hostWords(view, noon)]).toEqual([state, words]);
   });
 
-  test('a silent one does nothing any more, whatever its row says', () => {
+  test('a silent one no longer does anything, whatever its row says', () => {
     const view = hostView(someHost('ingest2', { doing, isHeard: false }), 'ingest1');
     expect(view).toMatchObject({ uploads: 0, working: 0, bytes_per_second: null });
   });

@@ -166,7 +166,7 @@ test('files under way say when they are ready or looked at, in the order in whic
   expect(now.more).toBe(0);
 });
 
-test('budget, feeds, folders in trouble and what needs somebody are there', async () => {
+test('budget, feeds, folders in trouble and files that need you are there', async () => {
   await using opened = await pictureOf(rows);
   const { budget, feeds, folders, needs_you: needsYou } = overviewView(await opened.picture());
   expect(budget).toEqual({

@@ -30,7 +30,7 @@ test('a statement leaves when the one before is answered, and answers come in th
   expect(log.at(-1)).toBe('two answered');
 });
 
-test('a statement that waits for what another connection holds lets the others go on, and is answered after the one that frees it', async () => {
+test('a statement that waits for what another connection holds lets the others continue, and is answered after the one that frees it', async () => {
   const { log, blocked, ask, answer } = server();
   blocked.add(1);
   const asked = Promise.all([ask(1, 'waits'), ask(2, 'commits')]);

@@ -108,7 +108,7 @@ describe('the view of files', () => {
     expect(chosen).toEqual(['/files?q=clip', '/files?state=failed']);
   });
 
-  test('keeps its rows while somebody reads, and counts what came meanwhile', async () => {
+  test('keeps its rows during reading, and counts new files', async () => {
     const first = await show(files, ask('state=failed'));
     const address = first.document.querySelector('[data-live-address]')?.getAttribute('data-live-address') ?? '';
     expect(address).toMatch(/^\/files\?state=failed&top=\d+$/);
@@ -141,7 +141,7 @@ describe('before something is done with many files', () => {
     expect(shown.document.querySelector('form button')?.textContent).toBe('Retry: 20 files');
   });
 
-  test('those are told that are left, with the reason', async () => {
+  test('the files that are left are listed, with the reason', async () => {
     const shown = await show(many, ask('do=retry&which=all&state=held,done'), true);
     expect(shown.words).toMatch(/0 files, 0 requests/);
     expect(shown.words).toMatch(/20 files left: no rule matches them/);

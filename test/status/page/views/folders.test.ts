@@ -50,7 +50,7 @@ test.each<[Partial<FolderStatus>, RegExp]>([
   expect(await wordsOf(show(someFolder(some)))).toMatch(words);
 });
 
-test('where only scans find files, nobody waits for an event', async () => {
+test('where only scans find files, the page expects no event', async () => {
   expect(await wordsOf(show(someFolder({ by: 'scans' })))).not.toContain('Last event');
 });
 
@@ -79,7 +79,7 @@ test('a state leads to its files', async () => {
   expect(html).toContain('href="/files?folder=%2Fsrv%2Fin&amp;state=failed"');
 });
 
-describe('a pause that somebody set', () => {
+describe('a pause set by a person', () => {
   const pause = { folder: '/srv/in', since: now - 600_000, until: now + 3_600_000, by: 'anna' };
 
   test('of a folder is said there, with who set it and until when', async () => {
@@ -93,7 +93,7 @@ describe('a pause that somebody set', () => {
     expect(words.match(/paused/g)).toHaveLength(1);
   });
 
-  test('has a button for those who may change things, and for nobody else', async () => {
+  test('has a button only for users who may change things', async () => {
     const forms = async (paused: OperatorPause[], mayChange: boolean) =>
       [...String(await showPaused([someFolder()], paused, mayChange).body).matchAll(/action="([^"]*)"/g)].map(
         ([, to]) => to,

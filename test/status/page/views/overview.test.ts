@@ -24,7 +24,7 @@ const text = (page: string): string =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ');
 
-test('the sentence comes first and is the one thing that screen readers are told of', async () => {
+test('the sentence comes first and is the only announcement to screen readers', async () => {
   const page = await shown(busyPicture());
   expect(page.match(/role="status"/g)).toHaveLength(1);
   expect(page.indexOf('role="status"')).toBeLessThan(page.indexOf('class="stages"'));
