@@ -44,8 +44,9 @@ export { readOpenFile } from './upload/file-reader.ts';
 export type { FileReader } from './upload/file-reader.ts';
 export type { BodyReader } from './upload/body-reader.ts';
 
-export { verifyWebhook } from './webhooks/verify-webhook.ts';
+export { verifyWebhook, verifyWebhookSignature } from './webhooks/verify-webhook.ts';
 export type { ReceivedWebhook } from './webhooks/verify-webhook.ts';
+export type { WebhookScheme } from './webhooks/signing-schemes.ts';
 export type {
   FeedPublishedEvent,
   OtherEvent,

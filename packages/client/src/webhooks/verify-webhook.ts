@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { WebhookSignatureError } from '../errors.ts';
 import { parseJson } from '../transport/answer-body.ts';
+import { signingSchemes } from './signing-schemes.ts';
+import type { WebhookScheme } from './signing-schemes.ts';
 import { readEvent } from './webhook-event.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
@@ -11,81 +13,96 @@ export interface ReceivedWebhook {
   readonly body: string | Uint8Array;
   /** The request headers, names in any case: those of Node, of Fetch, or a plain object. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `whsec_` followed by base64, as the service shows it. */
+  /** As the service shows it: `whsec_` followed by base64 for `standard`, any other text for the other schemes. */
   readonly secret: string;
-  /** How far its timestamp may be from `nowMs`, in either direction, in milliseconds. Default 300,000. */
+  /** How the service signs. Default `standard`. */
+  readonly scheme?: WebhookScheme | undefined;
+  /**
+   * The header that has the signature; `standard` always has its own. Default `x-signature` for `hmac-hex`, and
+   * `mux-signature` or `webhook-signature` for `timestamped`.
+   */
+  readonly header?: string | undefined;
+  /**
+   * How far its timestamp may be from `nowMs`, in either direction, in milliseconds. Default 300,000. `hmac-hex` has no
+   * timestamp: its messages are valid for ever.
+   */
   readonly toleranceMs?: number | undefined;
   /** The time of this machine, epoch milliseconds. Default: now. */
   readonly nowMs?: number | undefined;
 }
 
 const defaultToleranceMs = 300_000;
+/** More than any service sends while it replaces a secret. */
+const mostSignatures = 20;
+const longestHeader = 4_096;
 
 /**
  * Verifies that a webhook comes from the service, and reads it. The same message may arrive twice, with the same `id`.
  *
- * assumed: api-spec section 6 leaves the scheme open; this is that of Standard Webhooks (standardwebhooks.com):
- * `webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there are several while a secret
- * is being replaced.
+ * assumed: api-spec section 6 leaves the scheme open. By default this is that of Standard Webhooks
+ * (standardwebhooks.com): `webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there
+ * are several while a secret is being replaced.
  *
- * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_timestamp`, `too_old`, `too_new`,
- *   `wrong_signature` or `unreadable_event`
- * @throws {TypeError} `secret` does not have that form, or a time is not a number
+ * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_header`, `bad_timestamp`, `too_old`,
+ *   `too_new`, `wrong_signature` or `unreadable_event`
+ * @throws {TypeError} `secret` does not have the form of the scheme, or a time is not a number
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
-  const { body, headers, toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
-  // Every comparison with NaN is false, and so is one with a text like `5m`: nothing would ever be too old.
-  if (!isTime(toleranceMs) || !isTime(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
-  const key = keyOf(webhook.secret);
-  const id = headerOf(headers, 'webhook-id');
-  const timestamp = headerOf(headers, 'webhook-timestamp');
-  const signatures = headerOf(headers, 'webhook-signature');
-  requireRecent(timestamp, { toleranceMs, nowMs });
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-  if (!signatures.split(' ').some((signature) => isSignature(signature, expected))) {
-    throw refusal('wrong_signature', 'none of its signatures was made with this secret');
-  }
-  const event = readEvent(id, parseJson(textOf(body)));
+  const id = verifyWebhookSignature(webhook);
+  const event = readEvent(id, parseJson(textOf(webhook.body)));
   if (event === undefined) throw refusal('unreadable_event', 'its signature is valid, but it is not an event');
   return event;
+}
+
+/**
+ * Verifies that a webhook comes from the service, whatever it says.
+ *
+ * @returns its id: `webhook-id`, or the signature in hex where the scheme has no id. `timestamped` messages have another
+ *   one when they are delivered again at another time
+ * @throws {WebhookSignatureError} do not trust it; `code` is as for `verifyWebhook`, except `unreadable_event`
+ * @throws {TypeError} as for `verifyWebhook`
+ */
+export function verifyWebhookSignature(webhook: ReceivedWebhook): string {
+  const { body, headers, scheme = 'standard', toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
+  // Every comparison with NaN is false, and so is one with a text like `5m`: nothing would ever be too old.
+  if (!isTime(toleranceMs) || !isTime(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
+  const { namesOf, keyOf, read } = signingSchemes[scheme];
+  const key = keyOf(webhook.secret);
+  const names = namesOf(webhook.header?.toLowerCase());
+  const { id, timestamp, prefix, signatures } = read(names.map((each) => headerOf(headers, each)));
+  if (timestamp !== null) requireRecent(timestamp, { toleranceMs, nowMs });
+  if (signatures.length > mostSignatures) throw refusal('bad_header', `it has more than ${mostSignatures} signatures`);
+  const expected = createHmac('sha256', key).update(prefix).update(body).digest();
+  if (!signatures.some((given) => given.length === expected.length && timingSafeEqual(given, expected)))
+    throw refusal('wrong_signature', 'none of its signatures was made with this secret');
+  return id ?? expected.toString('hex');
 }
 
 function isTime(ms: unknown): boolean {
   return typeof ms === 'number' && !Number.isNaN(ms);
 }
 
-/** @throws {TypeError} without the secret in it */
-function keyOf(secret: string): Buffer {
-  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  const key = Buffer.from(base64 ?? '', 'base64');
-  if (key.length > 0) return key;
-  throw new TypeError('the secret of a webhook must be whsec_ followed by base64');
-}
-
-/** A header that comes twice, as a list or in two spellings, counts as wrong. */
-function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
+/** A header that comes twice, as a list, in two spellings or under two of the names, counts as wrong. */
+function headerOf(headers: ReceivedWebhook['headers'], names: readonly string[]): string {
   const found =
     headers instanceof Headers
-      ? [headers.get(name)]
-      : Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? value : []));
+      ? names.flatMap((name) => headers.get(name) ?? [])
+      : Object.entries(headers).flatMap(([key, value]) => (names.includes(key.toLowerCase()) ? value : []));
   const [value] = found;
-  if (found.length === 1 && typeof value === 'string' && value !== '') return value;
-  throw refusal('missing_header', `it has ${found.length > 1 ? 'more than one' : 'no'} ${name}`);
+  const name = names.join(' or ');
+  if (found.length !== 1 || typeof value !== 'string' || value === '')
+    throw refusal('missing_header', `it has ${found.length > 1 ? 'more than one' : 'no'} ${name}`);
+  if (value.length > longestHeader)
+    throw refusal('bad_header', `its ${name} has more than ${longestHeader} characters`);
+  return value;
 }
 
 function requireRecent(timestamp: string, { toleranceMs, nowMs }: { toleranceMs: number; nowMs: number }): void {
   // Digits only: a dot would let an attacker move the border between the timestamp and the body.
-  if (!/^\d{1,12}$/.test(timestamp)) throw refusal('bad_timestamp', 'its webhook-timestamp is not a number of seconds');
+  if (!/^\d{1,12}$/.test(timestamp)) throw refusal('bad_timestamp', 'its timestamp is not one number of seconds');
   const ageMs = nowMs - Number(timestamp) * 1000;
   if (ageMs > toleranceMs) throw refusal('too_old', `it was sent ${seconds(ageMs)} ago`);
   if (-ageMs > toleranceMs) throw refusal('too_new', `its timestamp is ${seconds(-ageMs)} in the future`);
-}
-
-/** Other versions than `v1` are ignored. */
-function isSignature(text: string, expected: Buffer): boolean {
-  if (!text.startsWith('v1,')) return false;
-  const given = Buffer.from(text.slice('v1,'.length), 'base64');
-  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function textOf(body: string | Uint8Array): string {

@@ -11,7 +11,7 @@ import type { Video } from '../wire/videos.ts';
 // are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
 
 interface Delivered {
-  /** Id of this message; the same when it is delivered again. */
+  /** Id of this message; the same when it is delivered again, except by a `timestamped` service at another time. */
   readonly id: string;
   /** When it happened, ISO 8601 as sent; empty if the service does not say. */
   readonly timestamp: string;
