@@ -155,9 +155,10 @@ export const openPoints = {
   },
   webhook_form: {
     about: 'Signature of webhooks',
-    values: ['standard', 'github', 'unsigned'],
-    why: 'Section 6 says that they are signed, and not how. `standard`: Standard Webhooks; `github`: `X-Signature-256: sha256=` and the HMAC of the body in hex.',
-    dropcast: 'takes `standard`, refuses the others, and finds ready videos by polling',
+    values: ['standard', 'github', 'unsigned', 'bunny', 'mux', 'cloudflare'],
+    why: 'Section 6 says that they are signed, and not how. `standard`: Standard Webhooks; the others as these services document it, with the text of the secret as the key. `github`: `X-Hub-Signature-256: sha256=` and the HMAC of the body in hex; `bunny`: `X-BunnyStream-Signature` with the same hex; `mux`: `Mux-Signature: t=…,v1=…`, `cloudflare`: `Webhook-Signature: time=…,sig1=…`, each over `timestamp.body`.',
+    dropcast:
+      'takes `standard`; with `service.webhook_scheme: hmac-hex`, `github` and `bunny`; with `timestamped`, `mux` and `cloudflare`. It refuses all others, and finds ready videos by polling',
   },
   extra_fields: {
     about: 'Fields in answers that are not in the specification',
@@ -208,6 +209,9 @@ export const profiles = {
   'queued-publish': { create_status: '202', delete_answer: '202', publish_answer: 'queued' },
   'oldest-first': { list_order: 'oldest' },
   'other-webhooks': { webhook_form: 'github' },
+  'bunny-webhooks': { webhook_form: 'bunny' },
+  'mux-webhooks': { webhook_form: 'mux' },
+  'cloudflare-webhooks': { webhook_form: 'cloudflare' },
   'other-errors': { error_body: 'problem', invalid_status: '400', retry_after: 'date' },
   'behind-a-proxy': { error_body: 'html', retry_after: 'absent' },
   'new-words': { processing_word: 'transcoding', extra_fields: 'yes', get_fields: 'list', update_answer: 'partial' },

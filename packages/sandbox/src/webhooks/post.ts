@@ -1,9 +1,9 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { createHmac, randomBytes, type Hmac } from 'node:crypto';
 import type { Switches } from '../profiles/switch-table.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
+import { signatureHeaders } from './signature.ts';
 
 export interface PostOptions {
   /** Which hosts webhooks may use, as for imports. */
@@ -60,13 +60,6 @@ function headersOf({ id, body }: Delivery, secret: string, form: PostOptions['fo
   };
 }
 
-function signatureHeaders(signed: Signed, secret: string, form: PostOptions['form']): Record<string, string | number> {
-  if (form === 'unsigned') return {};
-  if (form === 'github') return { 'X-Signature-256': `sha256=${hmac(secret).update(signed.body).digest('hex')}` };
-  const { id, timestampS } = signed;
-  return { 'webhook-id': id, 'webhook-timestamp': timestampS, 'webhook-signature': signatureOf(signed, secret) };
-}
-
 /** Ignores the body of the answer. */
 function statusOf(
   url: URL,
@@ -88,26 +81,3 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return `No answer within ${timeoutMs / 1000} s.`;
   return `It could not be delivered: ${'code' in error ? String(error.code) : error.name}.`;
 }
-
-/** A new secret: `whsec_` and the base64 of 24 random bytes, the least that Standard Webhooks allows. */
-export function newSecret(): string {
-  return `${PREFIX}${randomBytes(24).toString('base64')}`;
-}
-
-interface Signed {
-  readonly id: string;
-  /** Seconds since 1970. */
-  readonly timestampS: number;
-  readonly body: string;
-}
-
-/** assumed (api-spec section 6 leaves the scheme open): as Standard Webhooks sign, with the symmetric scheme v1. */
-export function signatureOf({ id, timestampS, body }: Signed, secret: string): string {
-  return `v1,${hmac(secret).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
-}
-
-function hmac(secret: string): Hmac {
-  return createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'));
-}
-
-const PREFIX = 'whsec_';

@@ -9,7 +9,8 @@ import type { Switchboard } from '../profiles/switchboard.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
-import { post, newSecret, type Outcome } from './post.ts';
+import { post, type Outcome } from './post.ts';
+import { newSecret } from './signature.ts';
 
 export interface WebhookParts {
   readonly records: Records;
