@@ -121,6 +121,7 @@ function config(): object {
       apiKey: { reveal: () => 'key-of-the-benchmark' },
       apiKeyFrom: 'environment',
       webhookSecret: null,
+      webhooks: null,
       requestsPerHour: hour.requestsPerHour,
       sendKeyTo: [],
     },

@@ -1,12 +1,12 @@
 import { assembleNotify } from './assemble-notify.ts';
-import type { AfterReady, Config, Expectation, FolderConfig, LedgerConfig } from './config.ts';
+import type { AfterReady, Config, Expectation, FolderConfig, LedgerConfig, WebhookConfig } from './config.ts';
 import type { Rule } from '../routing/plan.ts';
 import { nameOfMachine, type Environment } from './environment.ts';
 import { isOnThisMachine } from './ledger-address.ts';
 import type { LedgerSecrets } from './ledger-secrets.ts';
 import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
 import type { CheckedTree } from './schema.ts';
-import { secret } from './secret.ts';
+import { type Secret, secret } from './secret.ts';
 import type { Secrets } from './secrets.ts';
 
 type CheckedFolder = CheckedTree['folders'][number];
@@ -32,7 +32,7 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
       baseUrl: tree.service.base_url,
       apiKey: byPath.get('service.api_key') ?? secret(''),
       apiKeyFrom,
-      webhookSecret: byPath.get('service.webhook_secret') ?? null,
+      webhooks: assembleWebhooks(tree.service, byPath.get('service.webhook_secret')),
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
       honoursIdempotencyKey: tree.service.idempotency_key,
@@ -59,6 +59,13 @@ export function assemble(tree: CheckedTree, context: Context): Omit<Config, 'sou
     notify: assembleNotify(tree.notify, byPath, (path) => resolvePath(path, file, environment)),
     log: tree.log,
   };
+}
+
+function assembleWebhooks(
+  { webhook_scheme: scheme, webhook_header: header }: CheckedTree['service'],
+  webhookSecret: Secret | undefined,
+): WebhookConfig | null {
+  return webhookSecret === undefined ? null : { secret: webhookSecret, scheme, header: header ?? null };
 }
 
 function assembleLedger(ledger: CheckedTree['ledger'], secrets: LedgerSecrets): LedgerConfig | null {

@@ -26,7 +26,7 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
     ...checkLedger(tree, environment),
     ...checkShares(listOf(property(tree, 'folders')), property(tree, 'ledger') !== undefined),
     ...checkNotify(listOf(property(tree, 'notify'))),
-    ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
+    ...checkWebhooks(property(tree, 'service'), property(status, 'listen')),
   ];
 }
 
@@ -224,8 +224,19 @@ function checkNotify(targets: readonly unknown[]): Finding[] {
 }
 
 /** Webhooks arrive at the address of the status page. */
-function checkWebhook(secret: unknown, listen: unknown): Finding[] {
-  if (secret === undefined || secret === 'off' || listen !== 'off') return [];
-  const message = 'has no effect while status.listen is off; webhooks arrive at that address';
-  return [warning(['service', 'webhook_secret'], message)];
+function checkWebhooks(service: unknown, listen: unknown): Finding[] {
+  const secret = property(service, 'webhook_secret');
+  const isOff = secret === undefined || secret === 'off';
+  const isStandard = (property(service, 'webhook_scheme') ?? 'standard') === 'standard';
+  const hasHeader = property(service, 'webhook_header') !== undefined;
+  const noEffect = (key: string, why: string) => warning(['service', key], `has no effect ${why}`);
+  return [
+    ...(!isOff && listen === 'off'
+      ? [noEffect('webhook_secret', 'while status.listen is off; webhooks arrive at that address')]
+      : []),
+    ...(isOff && !isStandard ? [noEffect('webhook_scheme', 'without service.webhook_secret')] : []),
+    ...(hasHeader && isStandard
+      ? [noEffect('webhook_header', 'with service.webhook_scheme standard, which has headers of its own')]
+      : []),
+  ];
 }

@@ -72,13 +72,22 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
-  /** Verifies webhooks; `null` when none are accepted. */
-  readonly webhookSecret: Secret | null;
+  /** `null` when no webhooks are accepted. */
+  readonly webhooks: WebhookConfig | null;
   readonly requestsPerHour: number;
   /** Further origins that may receive the key. */
   readonly sendKeyTo: readonly string[];
   /** The service makes one record for all create requests with the same `Idempotency-Key`. */
   readonly honoursIdempotencyKey: boolean;
+}
+
+/** How to verify webhooks. */
+export interface WebhookConfig {
+  /** `whsec_` and base64 for `standard`, any text for the other schemes. */
+  readonly secret: Secret;
+  readonly scheme: 'standard' | 'hmac-hex' | 'timestamped';
+  /** Of the signature; null: that of the scheme. */
+  readonly header: string | null;
 }
 
 /** Where a secret came from. Each reload reads files again; the other two stay as they were at the start. */

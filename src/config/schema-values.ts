@@ -20,7 +20,15 @@ export function parsed<T>(
     });
 }
 
-export type SecretKind = 'key' | 'webhook secret' | 'address' | 'topic' | 'token' | 'password' | 'header';
+export type SecretKind =
+  | 'key'
+  | 'webhook secret'
+  | 'webhook text'
+  | 'address'
+  | 'topic'
+  | 'token'
+  | 'password'
+  | 'header';
 
 /** A secret: the value, or its source. This mark alone makes a value a secret: `secrets.ts` finds it. */
 export function secret(kind: SecretKind, description?: string) {

@@ -17,8 +17,21 @@ const service = z.strictObject({
   ),
   webhook_secret: secret(
     'webhook secret',
-    'The webhook secret (whsec_…): !env NAME, !file PATH or !credential NAME; or off. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
+    'The webhook secret: !env NAME, !file PATH or !credential NAME; or off. It is whsec_… for webhook_scheme standard, else any text of 16 to 500 characters. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
   ).optional(),
+  webhook_scheme: z
+    .enum(['standard', 'hmac-hex', 'timestamped'])
+    .prefault('standard')
+    .describe(
+      'How the service signs webhooks: standard (Standard Webhooks), hmac-hex (the body, in hex) or timestamped (t=…,v1=… or time=…,sig1=…).',
+    ),
+  webhook_header: z
+    .string()
+    .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'is not the name of a header')
+    .optional()
+    .describe(
+      'The header with the signature. Default: x-signature for hmac-hex, mux-signature or webhook-signature for timestamped; standard has its own.',
+    ),
   requests_per_hour: count(
     1000,
     'Requests per hour, 1 to 1,000,000. The service counts everything that uses the key.',

@@ -2,7 +2,7 @@ import type { SecretOrigin } from './config.ts';
 import { type Environment, variable } from './environment.ts';
 import { type LedgerSecrets, ledgerSecretsIfReadable, resolveLedgerSecrets } from './ledger-secrets.ts';
 import { type Finding, error, warning } from './problem.ts';
-import { type KeyPath, TaggedValue, formatKeyPath } from './raw-tree.ts';
+import { type KeyPath, TaggedValue, formatKeyPath, property, textOf } from './raw-tree.ts';
 import type { SecretKind } from './schema-values.ts';
 import { type SecretPlace, secretPlaces } from './secret-places.ts';
 import { type Found, type SecretKey, type SecretSource, lookUp } from './secret-source.ts';
@@ -33,7 +33,11 @@ export async function resolveSecrets(
   }
   const ledger = await resolveLedgerSecrets(tree, source);
   const places = secretPlaces(tree).filter(({ path, kind, raw }) => path[0] !== 'ledger' && !isOff(kind, raw));
-  const resolved = await Promise.all(places.map((place) => resolveSecret(place, source)));
+  const isStandard = ['standard', undefined].includes(textOf(property(property(tree, 'service'), 'webhook_scheme')));
+  const kindOf = (kind: SecretKind) => (kind === 'webhook secret' && !isStandard ? 'webhook text' : kind);
+  const resolved = await Promise.all(
+    places.map((place) => resolveSecret({ ...place, kind: kindOf(place.kind) }, source)),
+  );
   const findings = [...resolved.flatMap((each) => each.findings), ...ledger.findings];
   const found = resolved.flatMap((each) => (each.secret === null ? [] : [[each.key, each.secret] as const]));
   const apiKey = resolved.find(({ key, secret: value }) => key === 'service.api_key' && value !== null);
@@ -82,8 +86,9 @@ function plain(value: string, key: SecretKey): Found {
 
 /** The name of the secret in messages, and its permitted form. */
 function secretKey(path: KeyPath, kind: SecretKind): SecretKey {
-  const noun = kind === 'webhook secret' ? 'secret' : kind;
-  const common = { noun, isText: kind === 'password' || kind === 'header', refuse: refusals[kind] ?? (() => null) };
+  const noun = kind === 'webhook secret' || kind === 'webhook text' ? 'secret' : kind;
+  const isText = kind === 'password' || kind === 'header' || kind === 'webhook text';
+  const common = { noun, isText, refuse: refusals[kind] ?? (() => null) };
   if (path[0] === 'notify')
     return {
       ...common,
@@ -108,7 +113,9 @@ const refusals: Partial<Record<SecretKind, SecretKey['refuse']>> = {
   'webhook secret': (value) =>
     /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(value)
       ? null
-      : 'is not a webhook secret, which is whsec_ followed by base64',
+      : 'is not a webhook secret, which is whsec_ followed by base64; for other ones, set service.webhook_scheme',
+  'webhook text': ({ length }) =>
+    length >= 16 && length <= 500 ? null : 'has to have 16 to 500 characters to be a webhook secret',
   address: (value) => (isWebAddress(value) ? null : 'is not a web address; it begins with https://'),
   topic: (value) => (/^[\w-]{1,64}$/.test(value) ? null : 'is not a topic: letters, digits, _ and -, at most 64'),
   // Node refuses these characters in a header (RFC 9110, 5.5).

@@ -270,9 +270,9 @@ class RunningDaemon implements Daemon {
 
   receive(webhook: Webhook): Admission {
     const { clock, logger } = this.#world;
-    const admission = this.#webhooks.admit(webhook, this.#config.service.webhookSecret, clock.now());
+    const admission = this.#webhooks.admit(webhook, this.#config.service.webhooks, clock.now());
     if (admission === 'taken') this.conductor.ring();
-    logger.debug('A webhook arrived', { admission });
+    if (admission !== 'unread') logger.debug('A webhook arrived', { admission });
     return admission;
   }
 

@@ -1,14 +1,19 @@
-import type { Secret } from '../config/secret.ts';
-import { WebhookSignatureError, verifyWebhook } from '@dropcast/client';
+import type { WebhookConfig } from '../config/config.ts';
+import { WebhookSignatureError, verifyWebhookSignature } from '@dropcast/client';
+import type { ReceivedWebhook } from '@dropcast/client';
 
 /** A webhook as it arrived, byte for byte. */
 export interface Webhook {
-  readonly headers: Headers;
-  readonly body: Uint8Array;
+  readonly headers: ReceivedWebhook['headers'];
+  /** Null: not read yet. */
+  readonly body: Uint8Array | null;
 }
 
-/** `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. */
-export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted';
+/**
+ * `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. `unread`: only the body
+ * tells.
+ */
+export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted' | 'unread';
 
 /** Enough for three webhooks a second for an hour. A forgotten id costs at most one more request to the service. */
 const mostIds = 10_000;
@@ -17,8 +22,9 @@ const longestId = 200;
 
 /**
  * The content of a webhook does not matter, so a signed one that cannot be parsed counts too (decision 8). Each counts
- * once, because a recorded one could be sent again while its signature is valid. The newest 10,000 ids are kept in
- * memory: after a restart, a fresh one counts once more.
+ * once, because a recorded one could be sent again while its signature is valid, which for `hmac-hex` is for ever. The
+ * newest 10,000 ids are kept in memory: after a restart, each counts once more. Where a scheme has no id, it is the
+ * signature.
  */
 export function createWebhookDoor() {
   const taken = new Set<string>();
@@ -30,21 +36,26 @@ export function createWebhookDoor() {
     return true;
   };
   return {
-    /** @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp */
-    admit: ({ headers, body }: Webhook, secret: Secret | null, nowMs: number): Admission => {
-      if (secret === null) return 'not wanted';
-      if (!isSigned({ headers, body }, secret, nowMs)) return 'refused';
-      return isNew((headers.get('webhook-id') ?? '').slice(0, longestId)) ? 'taken' : 'repeated';
+    /** @param nowMs epoch milliseconds; a signature with a timestamp is valid for five minutes around it */
+    admit: ({ headers, body }: Webhook, webhooks: WebhookConfig | null, nowMs: number): Admission => {
+      if (webhooks === null) return 'not wanted';
+      const { scheme, header } = webhooks;
+      try {
+        const secret = webhooks.secret.reveal();
+        const id = verifyWebhookSignature({
+          headers,
+          body: body ?? '',
+          secret,
+          scheme,
+          header: header ?? undefined,
+          nowMs,
+        });
+        if (body === null) return 'unread';
+        return isNew(id.slice(0, longestId)) ? 'taken' : 'repeated';
+      } catch (error) {
+        if (!(error instanceof WebhookSignatureError)) throw error;
+        return body === null && error.code === 'wrong_signature' ? 'unread' : 'refused';
+      }
     },
   };
-}
-
-function isSigned({ headers, body }: Webhook, secret: Secret, nowMs: number): boolean {
-  try {
-    verifyWebhook({ headers, body, secret: secret.reveal(), nowMs });
-    return true;
-  } catch (error) {
-    if (!(error instanceof WebhookSignatureError)) throw error;
-    return error.code === 'unreadable_event';
-  }
 }

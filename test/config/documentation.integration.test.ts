@@ -24,7 +24,7 @@ it('shows a configuration with webhooks without problems', async () => {
   await using here = await scratch();
   const env = { DROPCAST_API_KEY: 'abc', DROPCAST_WEBHOOK_SECRET: 'whsec_AAAA' };
   expect(await here.problems(withWebhook, env)).toEqual([]);
-  expect((await here.load(withWebhook, env)).config?.service.webhookSecret?.reveal()).toBe('whsec_AAAA');
+  expect((await here.load(withWebhook, env)).config?.service.webhooks?.secret.reveal()).toBe('whsec_AAAA');
 });
 
 it('shows a ledger for several hosts without problems', async () => {

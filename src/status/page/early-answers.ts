@@ -5,11 +5,6 @@ import type { Health } from '../../daemon/health.ts';
 import type { Admission, Webhook } from '../../host/admit-webhook.ts';
 import { refusalOf, TOO_LONG } from './own-names.ts';
 
-/** Headers without which no signature can be valid (Standard Webhooks). */
-const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-
-const UNSIGNED = { headers: new Headers(), body: new Uint8Array() };
-
 const plain = { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' };
 
 /** What anyone may ask. */
@@ -20,7 +15,7 @@ export interface EarlySource {
 
 /**
  * Public answers, which need neither the site nor a body: a health check, and the refusal of a webhook
- * without a signature or with an announced body over 64 KiB.
+ * without a signature, with one that is too old, or with an announced body over 64 KiB.
  *
  * @param names of this page, without port
  * @returns whether it answered; false: the site answers
@@ -32,8 +27,7 @@ export function answerEarly(
   return ({ method, url, headers }, response) => {
     if (method === 'POST' && url === '/webhooks') {
       const isLong = Number(headers['content-length'] ?? 0) > MOST_BODY_BYTES;
-      if (!isLong && signed.every((name) => headers[name] !== undefined)) return false;
-      const refusal = isLong ? TOO_LONG : refusalOf(source.receive(UNSIGNED));
+      const refusal = isLong ? TOO_LONG : refusalOf(source.receive({ headers, body: null }));
       if (refusal === null) return false;
       // The body was not read, so no other request can follow it.
       response.writeHead(refusal[0], { ...plain, connection: 'close' }).end(refusal[1]);

@@ -53,11 +53,11 @@ export async function takeWebhook(context: Context, receive: (webhook: Webhook) 
 }
 
 /**
- * @returns null when the webhook counts. A repeated one does, too: its first answer got lost, and the service may stop
- *   repeating it.
+ * @returns null when the webhook counts, or may count once its body is read. A repeated one does, too: its first answer
+ *   got lost, and the service may stop repeating it.
  */
 export function refusalOf(admission: Admission): Refusal | null {
-  if (admission === 'taken' || admission === 'repeated') return null;
+  if (admission === 'taken' || admission === 'repeated' || admission === 'unread') return null;
   return admission === 'not wanted'
     ? [404, 'Webhooks are off: service.webhook_secret is not set.\n']
     : [401, 'The signature is missing, wrong or too old.\n'];

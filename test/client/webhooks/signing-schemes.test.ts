@@ -245,8 +245,9 @@ describe('a timestamped webhook', () => {
 
 test('a standard webhook with a header of 64 KiB, or with more than 20 signatures, is refused', () => {
   const webhook = published['Standard Webhooks'] as ReceivedWebhook;
-  const sent = (list: string) => ({ ...webhook, headers: { ...webhook.headers, 'webhook-signature': list } });
-  const signature = (webhook.headers as Record<string, string>)['webhook-signature'];
+  const headers = webhook.headers as Record<string, string>;
+  const sent = (list: string) => ({ ...webhook, headers: { ...headers, 'webhook-signature': list } });
+  const signature = headers['webhook-signature'];
   const many = (count: number) => Array.from({ length: count }, () => signature).join(' ');
   expect(verifyWebhookSignature(sent(many(20)))).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
   expect(refusal(sent(many(21)))).toBe('bad_header');

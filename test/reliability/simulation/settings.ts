@@ -22,7 +22,7 @@ export function configOf(own: {
       baseUrl: 'http://127.0.0.1:8080/v1',
       apiKey: { reveal: () => 'key-of-the-simulation' },
       apiKeyFrom: 'environment',
-      webhookSecret: null,
+      webhooks: null,
       requestsPerHour,
       sendKeyTo: [],
       // So that the simulated service, and the judge, know the token of each request.

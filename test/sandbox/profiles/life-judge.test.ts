@@ -92,9 +92,9 @@ const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
   'a feed is published for several videos at once': asking(
     ...Array.from({ length: 30 }, () => request({ operation: 'feeds.publish' })),
   ),
-  'webhooks ring where their form is known, and are refused where it is not': {
+  'webhooks ring where they are signed, and are refused where they are not': {
     ...sound,
-    switches: { ...defaultSwitches, webhook_form: 'github' },
+    switches: { ...defaultSwitches, webhook_form: 'unsigned' },
   },
   'nobody is said to use the key who does not': {
     ...sound,

@@ -8,6 +8,7 @@ import { openWorldOn } from '../../reliability/world/world.ts';
 import { flawsOf, type Flaw } from './life-judge.ts';
 import { folders, live } from './life.ts';
 import { reachedIn, type Reached } from './reached.ts';
+import { settingsOfForm } from '../webhooks/settings-of-form.ts';
 import { startSandboxService } from './sandbox-service.ts';
 import { tagged } from '../../support/configuration.ts';
 
@@ -44,6 +45,7 @@ export async function playLife({ profile, switches = {}, seed, program, patience
     settings: {
       service: {
         webhook_secret: tagged('!file', 'webhook-secret'),
+        ...settingsOfForm[settled.webhook_form],
         idempotency_key: settled.idempotency_key === 'honoured',
       },
       status: { listen: `127.0.0.1:${page}` },

@@ -117,7 +117,8 @@ describe('POST /webhooks', () => {
   test('is handed on byte for byte, with its headers', async () => {
     const received: { id: string | null; body: Buffer }[] = [];
     await using page = await serve(view, ({ headers, body }) => {
-      received.push({ id: headers.get('webhook-id'), body: Buffer.from(body) });
+      if (body === null) return 'unread';
+      received.push({ id: new Headers(headers as Headers).get('webhook-id'), body: Buffer.from(body) });
       return 'taken';
     });
     const bytes = Buffer.from([0, 255, 13, 10, 123]);
@@ -138,9 +139,9 @@ describe('POST /webhooks', () => {
 
   test('more than 64 KiB is refused unread, whether it is announced or not', async () => {
     let isAsked = false;
-    await using page = await serve(view, () => {
-      isAsked = true;
-      return 'taken';
+    await using page = await serve(view, ({ body }) => {
+      isAsked ||= body !== null;
+      return body === null ? 'unread' : 'taken';
     });
     const tooMuch = Buffer.alloc(64 * 1024 + 1);
     expect((await post(page.port, tooMuch)).status).toBe(413);
@@ -151,20 +152,19 @@ describe('POST /webhooks', () => {
     expect((await post(page.port, tooMuch.subarray(1), signed)).status).toBe(204);
   });
 
-  test.each(Object.keys(signed))('without %s is refused before its body arrives', async (name) => {
-    const bodies: number[] = [];
+  test('that its headers rule out is refused before its body arrives', async () => {
+    const bodies: (Uint8Array | null)[] = [];
     await using page = await serve(view, ({ body }) => {
-      bodies.push(body.length);
+      bodies.push(body);
       return 'refused';
     });
-    const others = Object.entries(signed).filter(([header]) => header !== name);
-    const headers = { ...Object.fromEntries(others), 'content-length': '1000' };
+    const headers = { 'webhook-id': 'msg_1', 'content-length': '1000' };
     const asked = { host: '127.0.0.1', port: page.port, path: '/webhooks', method: 'POST', agent: false, headers };
     const answered = await new Promise<IncomingMessage>((resolve, reject) => {
       request(asked, resolve).on('error', reject).flushHeaders();
     });
     expect(answered).toMatchObject({ statusCode: 401, headers: { connection: 'close' } });
-    expect(bodies).toEqual([0]);
+    expect(bodies).toEqual([null]);
     answered.destroy();
   });
 
