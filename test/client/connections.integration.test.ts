@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { getCACertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 
@@ -9,10 +8,7 @@ import { startServer } from '../support/server.ts';
 import { startHost } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { failure, openClient } from './open-client.ts';
-
-function json(response: ServerResponse, body: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
+import { answer } from '../e2e/answers.ts';
 
 /** Takes the request and breaks the connection, so many times; then answers. */
 function breaking(times: number, answer: Handler): Handler {
@@ -29,7 +25,9 @@ const notFound: Handler = (_, response) => response.writeHead(404).end();
 
 describe('on a real connection', () => {
   test('a read is repeated after a reset', async () => {
-    await using host = await startHost(breaking(2, (_, response) => json(response, { id: 'v', status: 'ready' })));
+    await using host = await startHost(
+      breaking(2, (_, response) => answer(response, 200, { id: 'v', status: 'ready' })),
+    );
     await using opened = openClient(`${host.origin}/v1`);
     expect(await opened.client.videos.get('v')).toEqual({ id: 'v', status: 'ready' });
     expect(host.seen).toHaveLength(3);
@@ -95,7 +93,7 @@ describe('on a real connection', () => {
 
 describe('over TLS', () => {
   test('a certificate is trusted only if the client was given it', async () => {
-    await using host = await startServer((_, response) => json(response, { data: [] }), { tls: selfSigned });
+    await using host = await startServer((_, response) => answer(response, 200, { data: [] }), { tls: selfSigned });
     await using trusting = openClient(`${host.origin}/v1`, { ca: selfSigned.cert });
     expect(await trusting.client.feeds.list()).toEqual([]);
     await using wary = openClient(`${host.origin}/v1`, { maxRetries: 0 });

@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
-
 import { startHost, takeAll } from './upload-host.ts';
 import type { Handler, Host, HostOptions, Seen } from './upload-host.ts';
+import { answer } from '../e2e/answers.ts';
 
 export const uploadPath = '/u/tok_5f0c1be2aa77?sig=c2lnbmF0dXJl';
 
@@ -32,10 +31,10 @@ export async function startTinyService({
     if (request.method === 'PUT') return nextPut()(request, response, seen);
     request.resume();
     if (request.method === 'POST') {
-      return json(response, { id: 'vid_1', upload_url: host.origin + uploadPath, status: 'pending' });
+      return answer(response, 200, { id: 'vid_1', upload_url: host.origin + uploadPath, status: 'pending' });
     }
     const said = nextStatus();
-    return json(response, { data: { id: 'vid_1', ...(typeof said === 'string' ? { status: said } : said) } });
+    return answer(response, 200, { data: { id: 'vid_1', ...(typeof said === 'string' ? { status: said } : said) } });
   }, options);
   return {
     host,
@@ -66,8 +65,4 @@ function inTurn<T>(values: readonly T[]): () => T {
     index += 1;
     return value;
   };
-}
-
-function json(response: ServerResponse, body: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -13,6 +13,7 @@ import { smallDisk } from '../ledger/small-disk.ts';
 import { needs } from '../support/needs.ts';
 import { loadedConfig, type Settings } from '../support/configuration.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
+import { knowsOnly, refusal } from '../e2e/answers.ts';
 
 function configOf(scratch: ScratchDirectory, host: VideoHost, { service, ...others }: Settings = {}): Promise<Config> {
   return loadedConfig(scratch, {
@@ -84,13 +85,7 @@ test('a start is refused for a channel that the service does not have, unless fi
   const channels = ['ch_main'];
   await using host = await startVideoHost({
     channels: () => channels,
-    meddle: (request, response, body) => {
-      const isCreate = request.method === 'POST' && request.url?.endsWith('/videos') === true;
-      if (!isCreate || channels.some((channel) => body.includes(`"${channel}"`))) return false;
-      response.writeHead(422, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { code: 'invalid_channel', message: 'no such channel' } }));
-      return true;
-    },
+    meddle: knowsOnly(channels),
   });
   await using scratch = await makeInbox();
   const wrong = await configOf(scratch, host, onlyTo('ch_mian'));
@@ -126,9 +121,7 @@ test('a file whose record is being asked for while the rules change goes where t
       if (request.method !== 'POST' || !body.includes('"ch_main"')) return false;
       asked.resolve();
       await isReloaded.promise;
-      response.writeHead(422, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { code: 'invalid_channel', message: 'no such channel' } }));
-      return true;
+      return refusal(response, 422, 'invalid_channel');
     },
   });
   await using scratch = await makeInbox();
@@ -175,11 +168,8 @@ test(
     const logger = recordingLogger();
     // Any file of this title is refused.
     await using host = await startVideoHost({
-      meddle: (request, response, body) => {
-        const isRefused = request.method === 'POST' && body.includes('refused');
-        if (isRefused) response.writeHead(422, { 'content-type': 'application/json' }).end('{}');
-        return isRefused;
-      },
+      meddle: (request, response, body) =>
+        request.method === 'POST' && body.includes('refused') && refusal(response, 422, 'no'),
     });
     await using scratch = await makeInbox();
     const config = { ...(await configOf(scratch, host)), failureLog: join(disk.path, 'failures.jsonl') };

@@ -8,12 +8,9 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { loadedConfig } from '../support/configuration.ts';
+import { answer, refusal } from '../e2e/answers.ts';
 
 // A program of its own: it stops a daemon in each kind of wait, and has then nothing left to stay for.
-
-const json = (response: ServerResponse, status: number, value: unknown): void => {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-};
 
 /** When a daemon is stopped, and how the service behaves until then. */
 const moments: Readonly<
@@ -23,7 +20,7 @@ const moments: Readonly<
     serve: (request, response) => {
       request.resume();
       const uploadUrl = `http://${request.headers.host}/put`;
-      if (request.method === 'POST') json(response, 201, { id: 'vid_1', upload_url: uploadUrl, status: 'pending' });
+      if (request.method === 'POST') answer(response, 201, { id: 'vid_1', upload_url: uploadUrl, status: 'pending' });
     },
     isThere: (daemon) => daemon.conductor.uploads().some(({ sentBytes }) => sentBytes > 0),
   },
@@ -34,8 +31,7 @@ const moments: Readonly<
   'while it is rate limited': {
     serve: (request, response) => {
       request.resume();
-      response.setHeader('retry-after', '3600');
-      json(response, 429, { error: { code: 'rate_limited', message: 'later' } });
+      refusal(response, 429, 'rate_limited', { 'retry-after': '3600' });
     },
     isThere: (daemon) => daemon.gate.snapshot().waiting > 0,
   },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HostOptions } from './video-host.ts';
 
 /** Answers in the form of the specification. */
 export function answer(
@@ -28,6 +29,14 @@ export function loseAnswer(request: IncomingMessage, response: ServerResponse): 
     return response;
   };
   return false;
+}
+
+/** Refuses videos for channels that are not in the list at that moment. */
+export function knowsOnly(channels: readonly string[], status: 404 | 422 = 422): NonNullable<HostOptions['meddle']> {
+  return (request, response, body) =>
+    isCreate(request) &&
+    channels.every((channel) => !body.includes(`"${channel}"`)) &&
+    refusal(response, status, status === 404 ? 'not_found' : 'invalid_channel');
 }
 
 export function isCreate(request: IncomingMessage): boolean {

@@ -21,6 +21,7 @@ import { until } from '../support/until.ts';
 import { expectUploadedOnce, isCreate, startStation } from './station.ts';
 import type { Station } from './station.ts';
 import type { Settings } from '../support/configuration.ts';
+import { answer } from './answers.ts';
 
 const truncatedSample = new URL('../media/truncated.mp4', import.meta.url);
 
@@ -534,11 +535,8 @@ alongside('after it is ready', () => {
     station.faults.api = (request, response) => {
       const [video] = station.videos('precious');
       if (request.method !== 'GET' || video === undefined || !(request.url ?? '').includes('/videos')) return false;
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify((request.url ?? '').includes(video.id) ? { id: video.id, status: 'processing' } : { data: [] }),
-      );
-      return true;
+      const isAbout = (request.url ?? '').includes(video.id);
+      return answer(response, 200, isAbout ? { id: video.id, status: 'processing' } : { data: [] });
     };
     await station.drop(at('deleting/precious.mpg'), randomBytes(4_000));
     await station.reaches(at('deleting/precious.mpg'), 'processing');

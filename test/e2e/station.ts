@@ -17,6 +17,7 @@ import type { DropcastProcess, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { HostOptions, VideoHost } from './video-host.ts';
 import type { Settings } from '../support/configuration.ts';
+import { answer } from './answers.ts';
 
 export { answer, isCreate, loseAnswer, refusal } from './answers.ts';
 
@@ -215,7 +216,7 @@ export async function startBystander(): Promise<RunningServer & { readonly reque
   const server = await startServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     request.resume();
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    answer(response, 200, {});
   });
   return { ...server, requests };
 }

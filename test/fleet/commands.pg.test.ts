@@ -13,6 +13,7 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { until } from '../support/until.ts';
 import { startFleet } from './running-fleet.ts';
 import type { FleetMember, RunningFleet } from './running-fleet.ts';
+import { refusal } from '../e2e/answers.ts';
 
 const by = 'ana';
 
@@ -82,11 +83,7 @@ test('a host that has not the turn answers every command about every file of its
     meddle: async (request, response, body) => {
       if (request.method !== 'POST') return false;
       if (body.includes('held')) await over.promise;
-      if (!body.includes('refused')) return false;
-      response
-        .writeHead(422, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ error: { code: 'invalid_request', message: 'refused' } }));
-      return true;
+      return body.includes('refused') && refusal(response, 422, 'refused');
     },
   });
   await using stack = new AsyncDisposableStack();

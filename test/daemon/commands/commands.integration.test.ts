@@ -16,6 +16,7 @@ import type { HostOptions, VideoHost } from '../../e2e/video-host.ts';
 import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { refusal } from '../../e2e/answers.ts';
 
 interface Sending {
   readonly channel: string;
@@ -86,11 +87,7 @@ test('a file that is being uploaded is ignored: its upload is cut, and it stays 
   });
 });
 
-const refuse = (response: ServerResponse, status: number): true => {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ error: { code: 'refused', message: 'no' } }));
-  return true;
-};
+const refuse = (response: ServerResponse, status: number): true => refusal(response, status, 'refused');
 
 /** How files come into a state from which they are retried. */
 interface Ailment {

@@ -8,14 +8,11 @@ import { until } from '../../support/until.ts';
 import { loadedConfig } from '../../support/configuration.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { servedPage } from './served-page.ts';
+import { isCreate, refusal } from '../../e2e/answers.ts';
 
 /** The service takes no video at all. */
-export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) => {
-  if (request.method !== 'POST' || request.url?.endsWith('/videos') !== true) return false;
-  response.writeHead(422, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ error: { code: 'invalid_request', message: 'title: is not allowed' } }));
-  return true;
-};
+export const refuseCreates: NonNullable<HostOptions['meddle']> = (request, response) =>
+  isCreate(request) && refusal(response, 422, 'invalid_request');
 
 /** A daemon beside a service, its page, and somebody who reads it and presses its buttons: all over HTTP. */
 export async function openStation(options: HostOptions = {}) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldsOf, openStation, refuseCreates } from './acting-station.ts';
+import { knowsOnly } from '../../e2e/answers.ts';
 
 test('what was confirmed for other files than there are now is not done: the page asks again', async () => {
   const station = await openStation({ meddle: refuseCreates });
@@ -49,13 +50,7 @@ test('files for a channel that the service does not have are one group on the ov
   const channels = ['ch_main', 'ch_news'];
   const station = await openStation({
     channels: () => channels,
-    meddle: (request, response, body) => {
-      const isCreate = request.method === 'POST' && request.url?.endsWith('/videos') === true;
-      if (!isCreate || channels.some((channel) => body.includes(`"${channel}"`))) return false;
-      response.writeHead(404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { code: 'not_found', message: 'no such channel' } }));
-      return true;
-    },
+    meddle: knowsOnly(channels, 404),
   });
   await using _ = station;
   channels.shift();

@@ -4,6 +4,7 @@ import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/brows
 import { takeScreenshot } from '../../browser/screenshot.ts';
 import { needs } from '../../support/needs.ts';
 import { openStation } from './acting-station.ts';
+import { knowsOnly } from '../../e2e/answers.ts';
 
 let browser: TestBrowser;
 
@@ -38,13 +39,7 @@ describe('the page in Chromium', needs('chromium'), () => {
     const channels = ['ch_main', 'ch_news'];
     await using station = await openStation({
       channels: () => channels,
-      meddle: (request, response, body) => {
-        const isCreate = request.method === 'POST' && request.url?.endsWith('/videos') === true;
-        if (!isCreate || channels.some((channel) => body.includes(`"${channel}"`))) return false;
-        response.writeHead(404, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ error: { code: 'not_found', message: 'no such channel' } }));
-        return true;
-      },
+      meddle: knowsOnly(channels, 404),
     });
     channels.shift();
     for (const name of ['a.mpg', 'b.mpg']) await station.drop(name);
