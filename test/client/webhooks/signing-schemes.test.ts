@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { WebhookSignatureError } from '../../../packages/client/src/errors.ts';
@@ -252,4 +253,33 @@ test('a standard webhook with a header of 64 KiB, or with more than 20 signature
   expect(verifyWebhookSignature(sent(many(20)))).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
   expect(refusal(sent(many(21)))).toBe('bad_header');
   expect(refusal(sent('v1,'.padEnd(64 * 1024, 'A')))).toBe('bad_header');
+});
+
+test.each(['standard', 'hmac-hex', 'timestamped'] as const)('nothing but a refusal comes of noise, as %s', (scheme) => {
+  const names = ['x-sent', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const parts = fc.constantFrom(
+    't=',
+    'time=',
+    'v1=',
+    'sig1=',
+    'sha256=',
+    'v1,',
+    ',',
+    '=',
+    ' ',
+    String(nowS),
+    hex(body),
+  );
+  const noise = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(parts).map((each) => each.join('')),
+  );
+  const arbitrary = fc.record(Object.fromEntries(names.map((name) => [name, noise])), { requiredKeys: [] });
+  const key = scheme === 'standard' ? 'whsec_AAAA' : secret;
+  fc.assert(
+    fc.property(arbitrary, fc.uint8Array(), (headers, bytes) => {
+      const webhook = { scheme, header: 'x-sent', secret: key, nowMs, body: bytes, headers: headers as Headers_ };
+      expect(refusal(webhook)).toMatch(/^[a-z_]+$/);
+    }),
+  );
 });
