@@ -1,10 +1,11 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTarget } from '../../../src/cli/api/target.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from './fake-shell.ts';
+import { tagged, writeConfig, type Settings } from '../../support/configuration.ts';
 
 const key = 'sk_live_0123456789';
 let scratch: ScratchDirectory;
@@ -17,16 +18,14 @@ beforeAll(async () => {
 afterAll(() => scratch[Symbol.asyncDispose]());
 
 /** A configuration in the folder; its watched folder is not there, which is no concern of these commands. */
-async function config(name: string, service: string): Promise<string> {
-  const folders = `folders:\n  - { path: ${folder}/nowhere, rules: [{ match: "**", channel: ch_main }] }\n`;
-  await writeFile(join(folder, name), `service: { ${service} }\n${folders}`, { mode: 0o600 });
-  return join(folder, name);
+function config(name: string, service: NonNullable<Settings['service']>, others: Settings = {}): Promise<string> {
+  return writeConfig(scratch, { folders: [{ path: 'nowhere' }], ...others, service }, name);
 }
 
 const shell = (env: Record<string, string> = {}) => fakeShell({ env, cwd: folder });
 
 test('the configuration of the daemon says where the service is, whether or not its folders are there', async () => {
-  const file = await config('good.yaml', 'base_url: "https://video.example.com/v1/", api_key: !env KEY');
+  const file = await config('good.yaml', { base_url: 'https://video.example.com/v1/' });
   const target = await findTarget(shell({ KEY: key }), { config: file });
   expect(target).toMatchObject({ baseUrl: 'https://video.example.com/v1', sendKeyTo: [], ca: null });
   expect(target.apiKey.reveal()).toBe(key);
@@ -34,25 +33,31 @@ test('the configuration of the daemon says where the service is, whether or not 
   expect((await findTarget(shell({ KEY: key, DROPCAST_CONFIG: file }), {})).baseUrl).toBe(target.baseUrl);
 });
 
+const misspelt = { colour: 'red' };
+
 test('a wrong configuration is reported line by line, with exit code 78', async () => {
-  const file = await config('bad.yaml', 'base_url: "http://video.example.com/v1", api_key: !env KEY, colour: red');
+  const file = await config('bad.yaml', { base_url: 'http://video.example.com/v1', ...misspelt });
   await expect(findTarget(shell(), { config: file })).rejects.toMatchObject({
     exitCode: 78,
-    message: expect.stringMatching(/^bad\.yaml:1:.*plain http[^]*KEY is not set[^]*colour[^]*bad\.yaml is wrong[^]*$/),
+    message: expect.stringMatching(/^bad\.yaml:2:.*plain http[^]*KEY is not set[^]*colour[^]*bad\.yaml is wrong[^]*$/),
   });
 });
 
 test('a warning about the key is logged, one about rules is left to `dropcast check`', async () => {
   await writeFile(join(folder, 'api.key'), key, { mode: 0o644 });
-  const file = await config('odd.yaml', 'base_url: "https://video.example.com/v1", api_key: !file api.key');
-  await appendFile(
-    file,
-    `  - { path: ${folder}/other, rules: [{ match: "**", channel: a }, { match: "b/**", channel: b }] }\n`,
+  const rules = [
+    { match: '**', channel: 'a' },
+    { match: 'b/**', channel: 'b' },
+  ];
+  const file = await config(
+    'odd.yaml',
+    { api_key: tagged('!file', 'api.key') },
+    { folders: [{ path: 'other', rules }] },
   );
   const screen = shell();
   await findTarget(screen, { config: file });
   expect(screen.err.text).toMatch(
-    /^odd\.yaml:1:\d+ service\.api_key: warning: every user can read the key file [^\n]*\n$/,
+    /^odd\.yaml:3:\d+ service\.api_key: warning: every user can read the key file [^\n]*\n$/,
   );
 });
 
@@ -83,7 +88,10 @@ test.each(['example.com', 'http://example.com/v1', 'https://me:geheim@example.co
 );
 
 test('$DROPCAST_BASE_URL is taken when no option says it, before every configuration that is only found', async () => {
-  const file = await config('found.yaml', 'base_url: "https://video.example.com/v1", api_key: !env DROPCAST_API_KEY');
+  const file = await config('found.yaml', {
+    base_url: 'https://video.example.com/v1',
+    api_key: tagged('!env', 'DROPCAST_API_KEY'),
+  });
   const url = 'http://127.0.0.1:8787/v1';
   const env = { DROPCAST_API_KEY: key, DROPCAST_BASE_URL: url, DROPCAST_CONFIG: file };
   expect((await findTarget(shell(env), {})).baseUrl).toBe(url);

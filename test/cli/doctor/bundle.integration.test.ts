@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { doctor } from '../../../src/cli/doctor/doctor.ts';
@@ -11,6 +11,7 @@ import { created, someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from '../api/fake-shell.ts';
+import { writeConfig } from '../../support/configuration.ts';
 
 const failed = { end: 'failed', endedAt: 9, why: 'refused' } as const;
 const held = { end: 'held', endedAt: 9 } as const;
@@ -38,16 +39,10 @@ const names = [
 
 async function sick(scratch: ScratchDirectory): Promise<readonly Facts[]> {
   await mkdir(scratch.file('in'));
-  await writeFile(
-    scratch.file('dropcast.yaml'),
-    `service: { base_url: http://127.0.0.1:9/v1, api_key: ${secrets.key}, webhook_secret: ${secrets.webhook} }
-# ask ${secrets.mail} or https://hooks.example.com/${secrets.path}
-state_dir: state
-folders:
-  - { path: in, rules: [{ match: "**", channel: ch_main }] }
-status: { listen: off }
-`,
-    { mode: 0o600 },
+  const settings = { service: { api_key: secrets.key, webhook_secret: secrets.webhook }, folders: [{ path: 'in' }] };
+  await appendFile(
+    await writeConfig(scratch, settings),
+    `# ask ${secrets.mail} or https://hooks.example.com/${secrets.path}\n`,
   );
   const folder = scratch.file('in');
   const plan = {

@@ -10,6 +10,7 @@ import { scratch as configScratch } from '../../config/scratch.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { needs } from '../../support/needs.ts';
+import { configText, tagged, type Settings } from '../../support/configuration.ts';
 
 let scratch: ScratchDirectory;
 let path: string;
@@ -55,9 +56,14 @@ const machine: Machine = {
   isRoot: false,
 };
 
-async function survey(folders: string, more = '', isRoot = false, groups = group): ReturnType<typeof findUnitNeeds> {
+async function survey(settings: Settings, isRoot = false, groups = group): ReturnType<typeof findUnitNeeds> {
   await using here = await configScratch();
-  const text = `service: { base_url: https://x.example, api_key: !file ~/key }\nfolders: [${folders}]\n${more}`;
+  const text = configText({
+    service: { base_url: 'https://x.example', api_key: tagged('!file', '~/key') },
+    state_dir: undefined,
+    ...settings,
+    status: { listen: undefined, ...settings.status },
+  });
   const around = {
     env: { STATE_DIRECTORY: '/var/lib/dropcast', RUNTIME_DIRECTORY: '/run/dropcast' },
     cwd: '/',
@@ -73,16 +79,14 @@ async function survey(folders: string, more = '', isRoot = false, groups = group
   });
 }
 
-const rules = 'rules: [{ match: "**", channel: c }]';
-
 describe('what is found out of a configuration', () => {
   test('a folder with its mount, and one that is not there', async () => {
     await mkdir(join(path, 'here'), { mode: 0o777 });
     await chmod(join(path, 'here'), 0o777);
     await symlink('here', join(path, 'link'));
-    const site = await survey(
-      `{ path: ${path}/link, after_ready: delete, ${rules} }, { path: ${path}/nowhere, ${rules} }`,
-    );
+    const site = await survey({
+      folders: [{ path: `${path}/link`, after_ready: 'delete' }, { path: `${path}/nowhere` }],
+    });
     expect(site.folders).toEqual([
       {
         path: `${path}/link`,
@@ -117,10 +121,14 @@ describe('what is found out of a configuration', () => {
     await mkdir(join(path, 'of nobody else'));
     await chown(join(path, 'of nobody else'), 4444, 4242);
     await chmod(join(path, 'of nobody else'), 0o750);
-    const { folders } = await survey(
-      `{ path: "${path}/group", after_ready: { move: done }, ${rules} }, { path: "${path}/it's closed", ${rules} },
-       { path: "${path}/of nobody else", after_ready: { move: done }, ${rules} }`,
-    );
+    const moving = { after_ready: { move: 'done' } };
+    const { folders } = await survey({
+      folders: [
+        { path: `${path}/group`, ...moving },
+        { path: `${path}/it's closed` },
+        { path: `${path}/of nobody else`, ...moving },
+      ],
+    });
     expect(folders.map(({ groups, commands }) => ({ groups, commands }))).toEqual([
       { groups: ['media'], commands: [] },
       {
@@ -150,8 +158,8 @@ describe('what is found out of a configuration', () => {
       await chmod(join(closed, name), mode);
     }
     await chmod(closed, 0o700);
-    const entries = folders.map(({ name }) => `{ path: ${closed}/${name}, after_ready: { move: done }, ${rules} }`);
-    const site = await survey(entries.join(), '', true);
+    const moving = folders.map(({ name }) => ({ path: join(closed, name), after_ready: { move: 'done' } }));
+    const site = await survey({ folders: moving }, true);
     expect(site.folders.map(({ groups, commands, groupCommand }) => ({ groups, commands, groupCommand }))).toEqual([
       { groups: [], commands: [], groupCommand: null },
       { groups: ['media'], commands: [], groupCommand: `sudo chmod g+s '${closed}/group'` },
@@ -159,17 +167,16 @@ describe('what is found out of a configuration', () => {
     ]);
   });
 
-  test.each<[string, (at: string) => readonly [string, string]]>([
-    ['a folder', (at) => [`{ path: ${at}, ${rules} }`, '']],
-    ['the state directory', (at) => [`{ path: /srv/x, ${rules} }`, `state_dir: ${at}\n`]],
-    ['the directory of the socket', (at) => [`{ path: /srv/x, ${rules} }`, `status: { socket: ${at}/x.sock }\n`]],
+  test.each<[string, (at: string) => Settings]>([
+    ['a folder', (at) => ({ folders: [{ path: at }] })],
+    ['the state directory', (at) => ({ folders: [{ path: '/srv/x' }], state_dir: at })],
+    ['the directory of the socket', (at) => ({ folders: [{ path: '/srv/x' }], status: { socket: `${at}/x.sock` } })],
   ])('%s behind a link that its user can change is refused, and the link is named', needs('root'), async (_, write) => {
     const home = join(path, 'alice');
     await mkdir(home);
     await symlink('/var/lib', join(home, 'drop'));
     await chown(home, 4444, 4444);
-    const [folders, more] = write(`${home}/drop`);
-    await expect(survey(folders, more)).rejects.toThrow(
+    await expect(survey(write(`${home}/drop`))).rejects.toThrow(
       `the symbolic link "${home}/drop", which users other than root can change`,
     );
   });
@@ -188,8 +195,8 @@ describe('what is found out of a configuration', () => {
         await chmod(join(path, name), 0o2770);
       }
       const others = 'root:x:0:\ndocker:x:2000:\nmetrics:x:900:\n27:x:4243:\nsudo:x:27:\n';
-      const names = ['docker', 'system', 'by-number'].map((name) => `{ path: ${path}/${name}, ${rules} }`);
-      const { folders } = await survey(names.join(), '', false, others);
+      const names = ['docker', 'system', 'by-number'].map((name) => ({ path: join(path, name) }));
+      const { folders } = await survey({ folders: names }, false, others);
       expect(folders.map(({ groups, commands }) => ({ groups, commands: commands.length }))).toEqual([
         { groups: [], commands: 1 },
         { groups: [], commands: 1 },
@@ -200,14 +207,16 @@ describe('what is found out of a configuration', () => {
   );
 
   test('what lies elsewhere than the unit has it: state, socket, port, secrets', async () => {
-    const usual = await survey(`{ path: /srv/x, ${rules} }`, 'state_dir: /var/lib/dropcast/deeper\n');
+    const folders = [{ path: '/srv/x' }];
+    const usual = await survey({ folders, state_dir: '/var/lib/dropcast/deeper' });
     expect(usual).toMatchObject({ written: [], port: null, secretFiles: [{ path: '/root/key' }] });
-    const other = await survey(
-      `{ path: /srv/x, ${rules} }`,
-      'state_dir: /data/state\nstatus: { listen: "127.0.0.1:8080", socket: /data/run/x.sock }\n',
-    );
+    const other = await survey({
+      folders,
+      state_dir: '/data/state',
+      status: { listen: '127.0.0.1:8080', socket: '/data/run/x.sock' },
+    });
     expect(other).toMatchObject({ written: [{ path: '/data/state' }, { path: '/data/run' }], port: 8080 });
-    const off = await survey(`{ path: /srv/x, ${rules} }`, 'status: { listen: off }\n');
+    const off = await survey({ folders, status: { listen: 'off' } });
     expect(off.port).toBeNull();
   });
 });
