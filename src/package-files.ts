@@ -11,7 +11,7 @@ export function sampleMedia(): string {
   return existsSync(published) ? published : packageFile('test/media');
 }
 
-/** The main file of the program: it starts another process of itself with it. */
+/** The main file of the program, with which it starts another process of itself. */
 export function programFile(): string {
   const { url } = import.meta;
   return fileURLToPath(new URL(url.endsWith('.ts') ? './main.ts' : './main.js', url));

@@ -13,7 +13,7 @@ export interface StopSignals {
 }
 
 /**
- * Of a stop after the first signal, with 45 s for uploads and 30 s for the answer to a request: nothing takes longer
+ * The limit of a stop after the first signal, with 45 s for uploads and 30 s for the answer to a request: nothing takes longer
  * unless it hangs.
  */
 const longestStopMs = 90_000;
@@ -32,7 +32,7 @@ export function createStopSignals(): StopSignals {
   const leaveWithin = (ms: number): void => {
     if (received === null) return;
     const signal = received;
-    // Not what keeps the process: without work left it ends by itself, and with its own exit code.
+    // This does not keep the process alive: without work it ends on its own, with its own exit code.
     setTimeout(() => endBy(signal), ms).unref();
   };
   const stop = (signal: NodeJS.Signals): void => {

@@ -12,7 +12,7 @@ const stoppedWithinMs = 50;
 
 /**
  * @param leave before the process stops
- * @param comeBack when it goes on; may be called twice
+ * @param comeBack called when it resumes; may be called twice
  */
 export function aroundSuspension(leave: () => void, comeBack: () => void): Suspension {
   let timer: NodeJS.Timeout | undefined;

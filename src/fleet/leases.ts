@@ -21,7 +21,7 @@ export interface LeasesOptions extends HeldJobsOptions {
 }
 
 /**
- * Leases of files: the ledger decides whose turn it is, and pg-boss grants one job for it at a time
+ * Leases of files: the ledger decides which file goes next, and pg-boss grants one job for it at a time
  * ([why](../../docs/decisions/0071-the-job-is-a-lease.md)).
  */
 export function createLeases(options: LeasesOptions): Leases {

@@ -14,7 +14,7 @@ const folders = 'folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }
 test.each([
   ['a misspelt key', `${service}\nstate_dir: st\nfolder: []\n`, 'st/dropcast.sock'],
   [
-    'a misspelt key beside a socket of its own',
+    'a misspelt key next to its own socket',
     `${service}\nstate_dir: st\nstatus: { socket: run/d.sock }\nx: 1\n`,
     'run/d.sock',
   ],

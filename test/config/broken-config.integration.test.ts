@@ -20,7 +20,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   ['a key with a slip of the pen', { 8: '        chanel: ch_main' }, '8:9 folders[0].rules[0].chanel ~ "channel"'],
   ['a key of another place', { 9: 'concurrency: 8' }, '9:1 concurrency ~ uploads.concurrency'],
   [
-    'a key that nobody knows',
+    'an unknown key',
     { 9: 'frobnicate: yes' },
     '9:1 frobnicate ~ service, state_dir, ledger, host_name, uploads, retry, poll, publish, folders, status, notify, log',
   ],
@@ -123,7 +123,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '9:23 uploads.bandwidth ~ unlimited ~ 20MB/s ~ 8Mbit/s',
   ],
   [
-    'a bandwidth of which nobody knows whether bits or bytes',
+    'a bandwidth in either bits or bytes',
     { 9: 'uploads: { bandwidth: 20Mb/s }' },
     '9:23 uploads.bandwidth ~ MB/s ~ Mbit/s',
   ],
@@ -369,7 +369,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     },
     '10:11 status.socket ~ 108 ~ 97',
   ],
-  ["somebody else's home", { 5: '  - path: ~other/inbox' }, '5:11 folders[0].path ~ own home'],
+  ['the home of another user', { 5: '  - path: ~other/inbox' }, '5:11 folders[0].path ~ own home'],
   [
     'the same folder twice',
     {

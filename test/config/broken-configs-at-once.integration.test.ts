@@ -92,7 +92,7 @@ folders:
     ],
   ],
   [
-    'templates and globs beside schema errors',
+    'templates and globs together with schema errors',
     `service:
   base_url: https://video.example.com/v1
   api_key: !env KEY

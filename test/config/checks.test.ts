@@ -19,7 +19,7 @@ it.each([
   ['state inside a folder', ['/a'], '/a/state', ['state_dir error']],
   ['state that is the folder', ['/a'], '/a', ['state_dir error']],
   ['a folder inside state', ['/s/inbox'], '/s', []],
-  ['state beside a folder with a similar name', ['/a'], '/a-state', []],
+  ['state next to a folder with a similar name', ['/a'], '/a-state', []],
 ])('%s', (_, paths, stateDir, expected) => {
   expect(found(paths, stateDir)).toEqual(expected);
 });
@@ -37,9 +37,9 @@ const moving = (to: string, ...others: string[]) => [
 it.each([
   ['into a watched folder', 'b', ['/a/b'], true],
   ['below a watched folder', 'b/done/{date}', ['/a/b'], true],
-  ['beside a watched folder', 'bc', ['/a/b'], false],
+  ['next to a watched folder', 'bc', ['/a/b'], false],
   ['above a watched folder', 'done', ['/a/done/again'], false],
-  ['beside each of its directories', '{dir}/done', ['/a/b'], false],
+  ['next to each of its directories', '{dir}/done', ['/a/b'], false],
   ['with no other folder', 'done', [], false],
 ])('files that are moved %s: refused or not', (_, to, others, isRefused) => {
   const findings = checkMoves(moving(to, ...others)).map(({ path, severity }) => `${path.join('.')} ${severity}`);

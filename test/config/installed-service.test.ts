@@ -36,7 +36,7 @@ test.each<[string, string, Record<string, string>, string]>([
     { INVOCATION_ID: '0f' },
     '; run the command with sudo, or ask for membership in the group dropcast',
   ],
-  ['a service of somebody else', '/srv/dropcast.yaml', { STATE_DIRECTORY: '/var/lib/other' }, ''],
+  ['a foreign service', '/srv/dropcast.yaml', { STATE_DIRECTORY: '/var/lib/other' }, ''],
 ])('%s that may not read %s learns how to get access', (_, file, env, advice) => {
   expect(howToRead(file, around(env))).toBe(advice);
 });

@@ -42,7 +42,7 @@ describe('an exchange that keeps the contract has no problems', () => {
   test.each<[string, Short]>([
     ['a list', { answer: list(item) }],
     [
-      'a list that is asked for in all ways',
+      'a list that is requested in all ways',
       { url: '/v1/videos?page=2&per_page=100&status=ready', answer: list(item) },
     ],
     ['a creation', { ...post, answer: created }],

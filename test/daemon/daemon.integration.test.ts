@@ -126,7 +126,7 @@ test('a file whose record is being asked for while the rules change goes where t
   });
   await using scratch = await makeInbox();
   await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
-  await writeFile(scratch.file('inbox/one.mpg'), 'its channel is deleted meanwhile');
+  await writeFile(scratch.file('inbox/one.mpg'), 'its channel is deleted in the meantime');
   await asked.promise;
   channels.shift();
   await daemon.reload(await configOf(scratch, host, onlyTo('ch_other')));

@@ -16,7 +16,7 @@ import { answer, refusal } from '../e2e/answers.ts';
 const moments: Readonly<
   Record<string, { serve(request: IncomingMessage, response: ServerResponse): void; isThere(daemon: Daemon): boolean }>
 > = {
-  'in an upload that nobody answers': {
+  'in an upload without an answer': {
     serve: (request, response) => {
       request.resume();
       const uploadUrl = `http://${request.headers.host}/put`;

@@ -76,7 +76,7 @@ test.each<[string, DropcastEvent, string | null]>([
     change(created, { ...created, plan: { ...somePlan, refusedChannel: 'ch_b' } }),
     'warn The channel ch_b of its sidecar came too late: the video is in ch_main, and the service cannot move it',
   ],
-  ['a failed file before its failure is told', change({}, { end: 'failed', endedAt: 1 }), null],
+  ['a failed file before its failure is reported', change({}, { end: 'failed', endedAt: 1 }), null],
   ['a failure with a next attempt', failed({ notBefore: inMinutes(3) }), 'warn It was transient; next try at 17:03'],
   ['a last failure', failed({ end: 'failed' }), 'error It was transient; failed: `dropcast retry` tries it again'],
   ['a duplicate', failed({ end: 'skipped' }, failure('duplicate')), 'info It was duplicate; skipped'],
@@ -113,7 +113,7 @@ test.each<[string, DropcastEvent, string | null]>([
       ['a full disk', { ...pause, kind: 'suspended', code: 'ENOSPC' }, 'This machine works again'],
     ] as const
   ).map(([what, each, text]): [string, DropcastEvent, string] => [
-    `the end of ${what}, and no more than that,`,
+    `only the end of ${what}`,
     { type: 'resumed', pause: each },
     `info ${text}`,
   ]),

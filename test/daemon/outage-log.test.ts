@@ -12,7 +12,7 @@ test.each([
     { ...Object.fromEntries(Object.entries(away)), message: away.message },
     'debug',
   ],
-  ['a commit that nobody knows the outcome of', new OutcomeUnknownError(), 'debug'],
+  ['a commit with an unknown outcome', new OutcomeUnknownError(), 'debug'],
   ['a full disk of the database', new LedgerUnavailableError('disk full'), 'error'],
   ['a bug', new TypeError('away'), 'error'],
   ['no error at all', undefined, 'error'],

@@ -27,7 +27,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
 afterEach(() => void vi.useRealTimers());
 
 test.for<[string, BudgetWindow, number]>([
-  ['nobody else uses the key', spent, 900],
+  ['no other client uses the key', spent, 900],
   ['others use the key', { ...spent, others: { requests: 600, at: now } }, 300],
   ['the service has just refused', refused, 0],
 ])('a plan without a daemon has the requests left that a daemon has: %s', async ([, window, left]) => {

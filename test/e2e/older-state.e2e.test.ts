@@ -39,7 +39,7 @@ async function frozenBecause(station: Station): Promise<string> {
 
 const bodies = (station: Station): number => station.host.puts.length;
 
-alongside('a state directory that was put back from an older copy', () => {
+alongside('a state directory that was restored from an older copy', () => {
   test('uploads nothing and says so; `adopt` records what lies in the folder, and later files are uploaded', async () => {
     await using station = await startStation();
     const inbox = station.scratch.file('inbox');

@@ -71,7 +71,7 @@ test('a host that does not run is drained when it starts; an unknown one is refu
   expect(await stateOn(again.daemon, 'two')).toBe('drained');
   await fleet.drop(join(fleet.share, 'a.mp4'));
   await until('it is known', async () => (await again.daemon.ledger.find('a.mp4')).length === 1);
-  await until('nobody has the turn', () => one.daemon.turn.signal() === null && again.daemon.turn.signal() === null);
+  await until('no host has the turn', () => one.daemon.turn.signal() === null && again.daemon.turn.signal() === null);
   await one.daemon.fleet?.hosts();
   const { working, fleet: hosts } = await one.daemon.picture({ isFresh: true });
   expect(working).toMatchObject([

@@ -146,10 +146,10 @@ describe('the first start of a folder', () => {
       isOver: false,
     });
     await tick();
-    await drop(inbox, 'dropped meanwhile.mp4');
+    await drop(inbox, 'dropped in between.mp4');
     await inbox.start();
     await inbox.settled();
-    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'dropped meanwhile.mp4': 'queued' });
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'dropped in between.mp4': 'queued' });
     expect(await inbox.ledger.firstStart(inbox.path)).toMatchObject({ isOver: true });
   });
 

@@ -197,7 +197,7 @@ describe('an arrival', () => {
       ['clip.mp4 failed'],
     ],
     [
-      'that was flawed and is not any more is sent, even if it looks as it did',
+      'that was flawed and no longer is, is sent, even if it looks as it did',
       [someFacts({ end: 'held', why: 'moov is missing', lastFailure: failure('permanent', { code: 'flawed' }) })],
       { version: touchedInode },
       {},
@@ -287,7 +287,7 @@ describe('an arrival', () => {
       ['clip.mp4 superseded', 'clip.mp4 queued'],
     ],
     [
-      'with new content leaves what may have been sent to find out by itself',
+      'with new content leaves a possible upload to resolve on its own',
       [someFacts({ ...created, sha256: 'aa' })],
       { version: longer },
       {},
@@ -413,7 +413,7 @@ describe('a file of which only the content tells', () => {
 
   test.each<[string, readonly Facts[], Partial<Arrival>, string, Accepted, readonly string[]]>([
     [
-      'goes on after a touch if it only failed because it was touched',
+      'continues after a touch if it only failed because it was touched',
       [strayed],
       { version: newer },
       'aa',
@@ -421,7 +421,7 @@ describe('a file of which only the content tells', () => {
       onItsWay,
     ],
     [
-      'goes on after a chmod if it only failed because of it',
+      'continues after a chmod if it only failed because of it',
       [strayed],
       { version: touchedInode },
       'aa',
@@ -432,7 +432,7 @@ describe('a file of which only the content tells', () => {
     ['is the same after a chmod', [done], { version: touchedInode }, 'aa', 'known', ['clip.mp4 done']],
     ['is another', [done], { version: newer }, 'bb', 'changed', ['clip.mp4 done', 'clip.mp4 queued']],
     [
-      'is another although its time was put back',
+      'is another although its time was restored',
       [done],
       { version: touchedInode },
       'bb',
@@ -456,7 +456,7 @@ describe('a file of which only the content tells', () => {
       ['earlier.mp4 done', 'clip.mp4 skipped'],
     ],
     [
-      'is no duplicate any more',
+      'is no longer a duplicate',
       [twin, skipped],
       { version: touchedInode },
       'bb',
@@ -738,7 +738,7 @@ describe('a file that is held because it differs from its checksum', () => {
     ['stays held while it cannot be read', saysBb, null, 'known', held],
     ['stays held while what could not be read cannot', unread, null, 'known', held],
     ['is sent again once that is right', saysBb, [says('aa')], 'rerouted', again],
-    ['is sent again once a right one comes beside it', saysBb, [says('bb'), says('aa')], 'rerouted', again],
+    ['is sent again once a correct one arrives next to it', saysBb, [says('bb'), says('aa')], 'rerouted', again],
     [
       'is sent again once a right one of another kind comes',
       saysBb,
@@ -746,10 +746,10 @@ describe('a file that is held because it differs from its checksum', () => {
       'rerouted',
       again,
     ],
-    ['is sent again for one that nobody compared', saysBb, [says('bb'), says('dd', 'sha1')], 'rerouted', again],
+    ['is sent again for one that was never compared', saysBb, [says('bb'), says('dd', 'sha1')], 'rerouted', again],
     ['is sent again once that is gone', saysBb, [], 'rerouted', again],
     ['is sent again once that can be read', unread, [says('bb')], 'rerouted', again],
-    ['is sent again when nobody knows what it was', failure('mismatch'), [says('bb')], 'rerouted', again],
+    ['is sent again when its earlier state is unknown', failure('mismatch'), [says('bb')], 'rerouted', again],
   ])('%s', async (_what, failed, checksums, accepted, row) => {
     const facts = { ...differing, why: failed.message, lastFailure: failed };
     const { intake, store } = open([facts], { checksums });

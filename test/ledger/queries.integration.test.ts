@@ -80,7 +80,7 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the file at a path', ({ atPath }) => atPath('/inbox', 'clip.mp4'), 'file_path'],
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
   [
-    'records that nobody will fill',
+    'records that stay empty',
     ({ rows }) => rows({ group: 'abandoned', ends: ['superseded', 'vanished'], limit: 4 }),
     'file_empty_record',
   ],

@@ -139,7 +139,7 @@ export function snapshotContract(open: () => Promise<OpenedRows>): void {
       { code: 'EACCES', status: undefined },
       'EACCES',
     ],
-    ['a video that somebody deleted', 'gone', { kind: 'gone', code: 'not_found', status: 404 }, 'deleted_on_service'],
+    ['a deleted video', 'gone', { kind: 'gone', code: 'not_found', status: 404 }, 'deleted_on_service'],
   ] as const)('the cause names %s', async (_what, message, other, cause) => {
     await using opened = await ledgerWith([refused(message, other as Partial<Failure>)]);
     const { causes } = await opened.rows.snapshot(none);

@@ -55,7 +55,7 @@ describe('notifications about a problem', () => {
       ['2 folder_away: /in is away', '11 recovered: /in is back'],
     ],
     [
-      'nothing of what is back before anybody was told',
+      'nothing of a problem that ended before any report',
       [
         [1, [away]],
         [1.5, []],
@@ -74,7 +74,7 @@ describe('notifications about a problem', () => {
       ['2 folder_away: /in is away'],
     ],
     [
-      'each of two causes by itself',
+      'each of two causes separately',
       [
         [1, [away, refused]],
         [3, [away]],

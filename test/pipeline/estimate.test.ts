@@ -226,11 +226,11 @@ describe('sending', () => {
     ],
     ['waits until the window opens', 600 * MB, closed, 2 * hour + minute],
     ['waits until the window opens, without bytes too', 0, { ...closed, bytesPerSecond: null }, 2 * hour],
-    ['goes on as long as the window is open', 36_000 * MB, anHourADay, hour],
-    ['goes on in the next window', 36_600 * MB, anHourADay, 24 * hour + minute],
-    ['goes on in the windows of all days', 10 * 36_000 * MB + 600 * MB, anHourADay, 10 * 24 * hour + minute],
+    ['continues as long as the window is open', 36_000 * MB, anHourADay, hour],
+    ['continues in the next window', 36_600 * MB, anHourADay, 24 * hour + minute],
+    ['continues in the windows of all days', 10 * 36_000 * MB + 600 * MB, anHourADay, 10 * 24 * hour + minute],
     [
-      'that has begun goes on while the window is closed',
+      'that has begun continues while the window is closed',
       36_600 * MB,
       begun({ ...pace, ...anHourADay }),
       hour + minute,
@@ -257,9 +257,9 @@ describe('an upload is done', () => {
       2 * minute,
     ],
     ['at once, when all is sent', { bytesLeft: 0, bytesPerSecond: null }, {}, 0],
-    ['nobody knows when, in the first second', { ...half, bytesPerSecond: null }, {}, null],
-    ['nobody knows when, while it stalls', { ...half, bytesPerSecond: 0 }, {}, null],
-    ['nobody knows when, at a speed of years', { ...half, bytesPerSecond: 1e-9 }, {}, null],
+    ['unknown, in the first second', { ...half, bytesPerSecond: null }, {}, null],
+    ['unknown, while it stalls', { ...half, bytesPerSecond: 0 }, {}, null],
+    ['unknown, at a speed of years', { ...half, bytesPerSecond: 1e-9 }, {}, null],
   ])('%s', ([, upload, other, ms]) => {
     expect(uploadedInMs(upload.bytesLeft, upload.bytesPerSecond, { ...pace, ...other })).toBe(ms);
   });
@@ -284,8 +284,8 @@ describe('a file that waits starts', () => {
       30 * minute,
     ],
     ['when the service asks again', { ...none, creates: 1 }, [], { room: { ...open, closedMs: 5_000 } }, 5_000],
-    ['nobody knows when, before anything was measured', none, busy, { bytesPerSecond: null }, null],
-    ['nobody knows when, while what is before it stalls', none, busy, { bytesPerSecond: 0 }, null],
+    ['unknown, before anything was measured', none, busy, { bytesPerSecond: null }, null],
+    ['unknown, while the files ahead of it stall', none, busy, { bytesPerSecond: 0 }, null],
   ])('%s', ([, ahead, uploads, other, ms]) => {
     expect(startsInMs(ahead, uploads, { ...pace, slots: 2, ...other })).toBe(ms);
   });

@@ -100,9 +100,9 @@ describe('the sweep asks', () => {
 
 describe('a file in processing, where the budget is short,', () => {
   test.each([
-    ['is asked about at once while nothing is known', null, 0, 0],
+    ['is polled at once while nothing is known', null, 0, 0],
     ['is left alone for half the usual time', 60_000, 10_000, 20_000],
-    ['is asked about after that', 60_000, 31_000, 0],
+    ['is polled after that', 60_000, 31_000, 0],
     ['is left alone for ten minutes at most', 86_400_000, 0, 600_000],
   ])('%s', (_name, usualMs, oldestMs, expected) => {
     expect(tooEarlyMs(oldestMs, usualMs)).toBe(expected);

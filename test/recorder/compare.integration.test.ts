@@ -72,7 +72,7 @@ describe('a service that departs from the contract', () => {
       /^is missing$/,
     ],
     [
-      'a status that nobody knows',
+      'an unknown status',
       list({ ...video, status: 'transcoding' }),
       'violated',
       'videos.list data[].status',
@@ -141,7 +141,7 @@ describe('a service that departs from the contract', () => {
       'uploads.put HTTP status',
       /^redirects \(307\)$/,
     ],
-    ['a path that nobody knows', { target: '/v1/playlists', json: {} }, 'unknown', 'GET /v1/playlists', /200/],
+    ['an unknown path', { target: '/v1/playlists', json: {} }, 'unknown', 'GET /v1/playlists', /200/],
   ])('is found out: %s', (_, said, group, place, what) => {
     const findings = heard(said)[group] as Comparison['violated'];
     expect(places(findings)).toContainEqual([place, expect.stringMatching(what)]);
@@ -171,7 +171,7 @@ describe('no departure', () => {
     ['HEAD', { method: 'HEAD', target: '/v1/videos' }],
     ['an answer that has not changed', { target: '/v1/videos', status: 304 }],
     ['what browsers ask before', { method: 'OPTIONS', target: '/v1/videos', status: 204 }],
-    ['a refusal of a path that nobody knows', { target: '/v1/playlists', status: 404 }],
+    ['a refusal of an unknown path', { target: '/v1/playlists', status: 404 }],
     ['a page of 200 without a right', { target: '/v1/videos?per_page=200', status: 401, json: unauthorized }],
     [
       'a page of analytics',

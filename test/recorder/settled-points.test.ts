@@ -74,7 +74,7 @@ describe('an upload address', () => {
   test.each<[string, Said[], Settled['switches']]>([
     ['that expired', [put(410)], { expired_address: '410' }],
     ['that expired, asked again', [put(410), put(410)], { expired_address: '410' }],
-    ['of a video that somebody deleted', [put(410), missing], {}],
+    ['of a deleted video', [put(410), missing], {}],
     [
       'of a video that the program deleted',
       [{ method: 'DELETE', target: '/v1/videos/vid_1', status: 204 }, put(410)],
@@ -116,15 +116,11 @@ describe('refused or ignored', () => {
     json: status === 200 ? { data: Array.from({ length: videos }, () => ({})) } : { error: {} },
   });
   test.each<[string, Said, Settled['switches']]>([
-    ['a parameter that nobody knows', list('a=1', 200), { unknown_parameters: 'ignore' }],
+    ['an unknown parameter', list('a=1', 200), { unknown_parameters: 'ignore' }],
     ['the same without a right', list('a=1', 403), {}],
     ['a page that is cut to 100', list('per_page=500', 200, 100), { per_page_over_100: 'clamp' }],
     ['a page that is not', list('per_page=500', 200, 101), {}],
-    [
-      'a field that nobody knows',
-      { ...created(201), asked: { title: 'T', colour: 'red' } },
-      { unknown_fields: 'ignore' },
-    ],
+    ['an unknown field', { ...created(201), asked: { title: 'T', colour: 'red' } }, { unknown_fields: 'ignore' }],
     ['a body that is wrong anyway', { ...created(422, { error: {} }), asked: { colour: 'red' } }, {}],
     [
       'a body with a publish',

@@ -27,7 +27,7 @@ test.each([
     'u:dropcast:rwX,d:u:dropcast:rwX',
   ],
   [
-    'with no more for the owner than it has',
+    'with no additional rights for the owner',
     { ...drop, mode: 0o500 },
     { ...owners, groupAccess: 0 },
     'u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rX',

@@ -23,7 +23,7 @@ test.each<[string, Directory[], number[], string[]]>([
   ['readable for everybody, which is not enough', [folder(0o775)], [44], []],
   ['a group that may not write', [folder(0o750)], [], ['/srv/in']],
   ['a group that may not enter', [folder(0o760)], [], ['/srv/in']],
-  ['of the group of root, which nobody is put into', [folder(0o770, 0)], [], ['/srv/in']],
+  ['of the group of root, which has no members', [folder(0o770, 0)], [], ['/srv/in']],
   ['of its own group already', [folder(0o770, 997)], [], []],
   ['its own', [folder(0o700, 44, 997)], [], []],
   ['its own but not for itself: a group would not help', [folder(0o070, 44, 997)], [], ['/srv/in']],

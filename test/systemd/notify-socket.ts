@@ -53,7 +53,7 @@ export async function openNotifySocket(place?: string): Promise<NotifySocket> {
     messages,
     connect: () => {
       const other = libc.socket(AF_UNIX, SOCK_DGRAM, 0);
-      if (libc.connect(other, address, address.length) !== 0) throw new Error(`nobody listens at ${path}`);
+      if (libc.connect(other, address, address.length) !== 0) throw new Error(`no process listens at ${path}`);
       connected.push(other);
       return other;
     },

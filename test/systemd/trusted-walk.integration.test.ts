@@ -34,7 +34,7 @@ describe('a link is followed only where root alone can change it', needs('root')
     { name: 'of root, writable for all', parent: { mode: 0o777 }, isKept: false },
     { name: 'of root, writable for all and sticky', parent: { mode: 0o1777 }, isKept: true },
     { name: 'of somebody else', parent: { owner: ALICE, mode: 0o700 }, isKept: false },
-    { name: 'of somebody else, sticky', parent: { owner: ALICE, mode: 0o1777 }, isKept: false },
+    { name: 'of another user, sticky', parent: { owner: ALICE, mode: 0o1777 }, isKept: false },
   ];
   const places = [
     { where: 'in a directory', below: 0 },

@@ -28,7 +28,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a row went back to another state': { had: [1, 'done'], has: [1, 'uploading'], isLost: false, state: 'uploading' },
   'a row is gone': { had: [1, 'queued'], isLost: true, state: 'queued' },
   'a row is of the version before': { had: [2, 'queued'], has: [1, 'done'], isLost: true, state: 'done' },
-  'no row stands for a sidecar': { had: [1, sidecarState], isLost: false, state: sidecarState },
+  'a sidecar has no row': { had: [1, sidecarState], isLost: false, state: sidecarState },
   'a row is back that was given up': { has: [1, 'queued'], isLost: false, state: 'queued' },
   'a row is back, and another file settles at its path': {
     isWaiting: true,

@@ -121,7 +121,7 @@ describe('a folder that another dropcast has marked', () => {
       /on here\.example watches it/,
     ],
     [
-      'nobody knows of which machine it is',
+      'its machine is unknown',
       (_, one) => rm(one.stateDir, { recursive: true }),
       { host: null },
       /on here\.example watches it/,
@@ -287,7 +287,7 @@ describe('two that run', () => {
   test.each([
     ['a named pipe', 'one of two gets the folder', (path: string) => Promise.resolve(spawnSync('mkfifo', [path]))],
     ['a link', 'one of two gets the folder', (path: string) => symlink('/nowhere', path)],
-    ['a directory', 'nobody gets the folder, until a person removes it', (path: string) => mkdir(path)],
+    ['a directory', 'no dropcast gets the folder until a person removes it', (path: string) => mkdir(path)],
   ])('where %s lies at the place of a turn: %s', async (_, expected, make) => {
     await using scratch = await place();
     const inbox = scratch.file('inbox');

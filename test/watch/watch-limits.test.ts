@@ -18,10 +18,10 @@ test.for([
     { ...none, watches: 65_536 },
     /max_user_watches=131072`/,
   ],
-  ['a limit that nobody can read', 'ENOSPC', 1, none, /1 directory has to be watched.*max_user_watches=1048576`/],
+  ['an unreadable limit', 'ENOSPC', 1, none, /1 directory has to be watched.*max_user_watches=1048576`/],
   ['very many', 'ENOSPC', 3_000_000, none, /3,000,000 directories.*max_user_watches=4194304`/],
   ['instances', 'EMFILE', 1, { ...none, instances: 128 }, /max_user_instances=256`/],
-  ['instances that nobody can read', 'EMFILE', 1, none, /max_user_instances=1024`/],
+  ['unreadable instances', 'EMFILE', 1, none, /max_user_instances=1024`/],
   ['open files', 'EMFILE', 1, { ...none, isOutOfFiles: true }, /ulimit -n 65536.*LimitNOFILE=65536/],
 ] as const)('the line that raises the limit is exact: %s', ([, code, directories, limits, line]) => {
   expect(watchLimitAdvice(code, directories, limits)).toMatch(line);

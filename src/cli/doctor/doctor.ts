@@ -82,7 +82,7 @@ function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): voi
   }
 }
 
-/** What the completed checks mean together: a member of the group may not run all of them. */
+/** The combined result of the completed checks: a member of the group may not run all of them. */
 export function scopeOf(results: readonly Pick<CheckResult, 'skipped'>[], isWell: boolean): readonly string[] {
   const closed = results.filter(({ skipped }) => skipped?.endsWith(needsSudo) === true).length;
   if (closed === 0) return isWell ? ['No problems found.'] : [];

@@ -73,7 +73,7 @@ function createShow(
   };
 }
 
-/** systemd tells the daemon its log directory; a user's shell does not have it. */
+/** systemd passes the log directory to the daemon; a user's shell does not have it. */
 function logOf({ file, failureLog }: DaemonPlace): string {
   const service = serviceOf(file);
   return service === null ? failureLog : join('/var/log', service.name, basename(failureLog));

@@ -40,7 +40,7 @@ export function isSameVersion(one: ContentVersion, other: ContentVersion): boole
 
 /**
  * Whether at most `dev` and `ctimeNs` differ: the same bytes after a rename, chmod or hard link, or other bytes of the
- * same length from a tool that restored the modification time. Only the content tells them apart.
+ * same length from a tool that restored the modification time. Only the content distinguishes them.
  */
 export function looksTheSame(one: ContentVersion, other: ContentVersion): boolean {
   return (

@@ -18,7 +18,7 @@ export interface Queued {
   readonly priority: Priority;
   readonly isBig: boolean;
   readonly uploadUrl: string | null;
-  /** A complete body may have left, so the service is asked first. */
+  /** A complete body may have left, so dropcast checks with the service first. */
   readonly isSent: boolean;
 }
 

@@ -206,7 +206,7 @@ export function missingFeed({ lastFailure }: Pick<Facts, 'lastFailure'>): string
  * is done but cannot be deleted or moved. This is the one definition; the ledger counts and selects by the same rule as
  * SQL (`needsPerson` in ledger/words.ts).
  *
- * @param file.local what became of its local file
+ * @param file.local the state of its local file
  * @param file.code of its last failure
  */
 export function needsPerson(file: {

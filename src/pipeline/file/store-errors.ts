@@ -104,7 +104,7 @@ const sentences: Readonly<Record<LedgerTrouble, string>> = {
   'read-only': 'the ledger in the state directory cannot be written to',
   'disk failing': 'the disk of the state directory fails to read or write',
   'out of memory': 'there is no memory left for the ledger',
-  'cannot open': 'the ledger or a file beside it in the state directory cannot be opened',
+  'cannot open': 'the ledger or a file next to it in the state directory cannot be opened',
   damaged: 'the ledger in the state directory is damaged: restart dropcast, which says how to restore it',
   busy: 'another process has locked the ledger in the state directory',
   away: 'the database of the ledger does not answer',

@@ -77,7 +77,7 @@ export function createNewsDesk({ daemon, now }: NewsDeskWorld): NewsDesk {
     changedAt = null;
     try {
       const { news, cursor, isAll } = await newsOfFiles(daemon.ledger, current.cursor);
-      // After a flood the rest is told a minute later.
+      // After a flood the rest is sent a minute later.
       if (!isAll) changedAt = at;
       if (cursor.read === current.cursor.read) return [];
       const names = await post(outbox, targets, {

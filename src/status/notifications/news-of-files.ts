@@ -28,7 +28,7 @@ export async function newsOfFiles(
   ledger: RowStore<'by id'> & HistoryRows,
   cursor: Cursor,
 ): Promise<{ readonly news: readonly FileNews[]; readonly cursor: Cursor; readonly isAll: boolean }> {
-  // A ledger that was put back from a copy is behind.
+  // A ledger that was restored from a copy is behind.
   const last = await ledger.lastPassage();
   const read = Math.min(cursor.read, last);
   const from = Math.min(cursor.from, last);

@@ -19,7 +19,7 @@ test.for([
   ['another password', `ledger: { ${at}, password: one }`, `ledger: { ${at}, password: other }`, true],
   ['no TLS', `ledger: { ${at} }`, `ledger: { ${at}, tls: false }`, true],
   ['another member of a fleet', `ledger: { ${at} }\nhost_name: a`, `ledger: { ${at} }\nhost_name: b`, true],
-  ['another name of a single host, which nobody sees', 'host_name: a', 'host_name: b', false],
+  ['another name of a single host, which is not shown anywhere', 'host_name: a', 'host_name: b', false],
   ['another state directory', 'state_dir: /a', 'state_dir: /b', true],
 ] as const)('a reload needs a restart when the configuration has %s: %s', async ([, one, other, expected]) => {
   await using here = await scratch();

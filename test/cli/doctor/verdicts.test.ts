@@ -67,7 +67,7 @@ const cases: readonly (readonly [name: string, findings: readonly Finding[], sai
     folderVerdict('/f', { freeBytes: 4 * GB, freeInodes: 9_999 }, 5 * GB),
     'warning: the disk of /f has 4.29 GB left; the largest file so far had 5.37 GB',
   ],
-  ['folder nobody put a file in', folderVerdict('/f', { freeBytes: 1, freeInodes: null }, 0), null],
+  ['folder without any file', folderVerdict('/f', { freeBytes: 1, freeInodes: null }, 0), null],
   ['access that is right', accessVerdict('/f', 0, '', 'you'), null],
   ['a folder that cannot be entered', accessVerdict('/f', 11, '', 'you'), 'problem: you cannot enter /f'],
   ['a folder that cannot be listed', accessVerdict('/f', 12, '', 'you'), 'problem: you cannot list /f'],

@@ -43,7 +43,7 @@ describe('a failure for a person', () => {
   test.each<[string, Wanted, string]>([
     ['that is tried again', {}, '2026-11-22 14:32  /in/a.mp4: the service answered 503; next try at 14:33'],
     [
-      'that needs somebody',
+      'that needs a person',
       { state: 'failed', next: 'failed', message: 'title is missing.' },
       '2026-11-22 14:32  /in/a.mp4: title is missing; needs you: dropcast show f_1',
     ],

@@ -55,7 +55,7 @@ test.each([
     ['Feed to publish', term === 'dumb' ? `1${enter}` : enter],
   ]);
   await Promise.race([talk, done]);
-  await until('the title is asked for', () => shell.err.text.includes('Title of each video'));
+  await until('the title is prompted for', () => shell.err.text.includes('Title of each video'));
   expect(existsSync(scratch.file('dropcast.yaml'))).toBe(false);
   expect(existsSync(scratch.file('dropcast.key'))).toBe(false);
   shell.keyboard.write(enter);
@@ -77,7 +77,7 @@ test.each([
     exitCode: 1,
     message: expect.stringContaining('stopped before anything was written'),
   });
-  await until('the key is asked for', () => shell.err.text.includes('API key'));
+  await until('the key is prompted for', () => shell.err.text.includes('API key'));
   shell.keyboard.write(term === 'dumb' ? '\u0003\n' : '\u0003');
   await refused;
   expect(existsSync(scratch.file('dropcast.yaml'))).toBe(false);

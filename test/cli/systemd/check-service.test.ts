@@ -41,7 +41,7 @@ describe('the drop-in that is installed', () => {
     ['is missing where nothing is needed', site(), null, []],
     ['lacks a folder', site(inbox, { ...inbox, path: '/srv/b', realPath: '/srv/b' }), text, isOutdated],
     ['gives a group that is no longer needed', site({ ...inbox, groups: [] }), text, isOutdated],
-    ['has lines of somebody else', site(inbox), `${text}LoadCredentialEncrypted=api_key:/x\n# Hello\n`, []],
+    ['has foreign lines', site(inbox), `${text}LoadCredentialEncrypted=api_key:/x\n# Hello\n`, []],
     [
       'knows a disk that is missing now, and its group',
       site({ ...inbox, isThere: false, mountPoint: null, groups: [] }),

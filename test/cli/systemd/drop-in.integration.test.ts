@@ -118,15 +118,15 @@ describe('what is found out of a configuration', () => {
     }
     await chmod(join(path, 'group'), 0o2770);
     await chmod(join(path, "it's closed"), 0o700);
-    await mkdir(join(path, 'of nobody else'));
-    await chown(join(path, 'of nobody else'), 4444, 4242);
-    await chmod(join(path, 'of nobody else'), 0o750);
+    await mkdir(join(path, 'of no other user'));
+    await chown(join(path, 'of no other user'), 4444, 4242);
+    await chmod(join(path, 'of no other user'), 0o750);
     const moving = { after_ready: { move: 'done' } };
     const { folders } = await survey({
       folders: [
         { path: `${path}/group`, ...moving },
         { path: `${path}/it's closed` },
-        { path: `${path}/of nobody else`, ...moving },
+        { path: `${path}/of no other user`, ...moving },
       ],
     });
     expect(folders.map(({ groups, commands }) => ({ groups, commands }))).toEqual([
@@ -138,7 +138,7 @@ describe('what is found out of a configuration', () => {
       {
         groups: [],
         commands: [
-          `sudo setfacl -R -P -m u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rwX,d:g:media:rX '${path}/of nobody else'`,
+          `sudo setfacl -R -P -m u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rwX,d:g:media:rX '${path}/of no other user'`,
         ],
       },
     ]);

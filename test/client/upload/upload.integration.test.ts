@@ -496,9 +496,9 @@ describe('a file that changes while it is sent', () => {
     ['shrinks', (path) => truncateSync(path, 4 * mib)],
     ['shrinks below what was sent', (path) => truncateSync(path, 10)],
     ['is overwritten in place', (path) => poke(path, 3 * mib)],
-    ['is overwritten where it was sent already, and its mtime put back', pokeKeepingMtime(100)],
+    ['is overwritten where it was already sent, and its mtime restored', pokeKeepingMtime(100)],
     [
-      'is overwritten where it was not sent yet, and its mtime put back, after a first look',
+      'is overwritten where it was not sent yet, and its mtime restored, after a first look',
       pokeKeepingMtime(5.5 * mib, true),
     ],
   ])('and %s is never complete on the other side', async (_, change) => {

@@ -92,7 +92,7 @@ function open(files: readonly Facts[] = all) {
   return { daemon, armed, putAway, events };
 }
 
-test('a retry of all takes what may have been cured, and says what it leaves and why', async () => {
+test('a retry of all takes files that may have been fixed, and says which it leaves and why', async () => {
   const { daemon, armed, putAway } = open();
   const { retried, refused, left } = await retry(daemon, { names: [], selection: { states } });
   expect([armed, putAway]).toEqual([cured, ['stuck']]);

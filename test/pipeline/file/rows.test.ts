@@ -109,7 +109,7 @@ describe('a claim is confirmed', () => {
     ['when it is renewed', { renew: async () => true }, null],
     ['unless it went to another worker', { renew: async () => false }, LostClaimError],
     [
-      'unless nobody can say so',
+      'unless that is unknown',
       { renew: () => Promise.reject(new LedgerUnavailableError('busy')) },
       LedgerUnavailableError,
     ],

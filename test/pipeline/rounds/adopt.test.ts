@@ -227,7 +227,7 @@ describe('a confirmation', () => {
   test.each<[string, FileEvent]>([
     ['was deleted', { type: 'REMOTE_GONE' }],
     ['failed', { type: 'REMOTE_STATUS', status: 'failed' }],
-    ['has no bytes any more', { type: 'REMOTE_STATUS', status: 'pending' }],
+    ['has no bytes any longer', { type: 'REMOTE_STATUS', status: 'pending' }],
     ['is not heard of', { type: 'GIVE_UP' }],
   ])('adopts no video that %s since it was compared: its file is compared again', async (_what, event) => {
     const { run, store, hear, found, pages } = await asked();

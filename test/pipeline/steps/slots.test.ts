@@ -24,7 +24,7 @@ test('of two slots and more at least one is kept for small files', () => {
 test.each<[string, Queued, readonly Queued[], ReturnType<typeof whyNoSlot>]>([
   ['a big file while three are sent', big, [big, big, big], 'kept for small'],
   ['a small file while three big ones are sent', small, [big, big, big], null],
-  ['a big file beside small ones', big, [small, small, small], null],
+  ['a big file among small ones', big, [small, small, small], null],
   ['a file whose folder has its two', limited, [limited, limited], 'folder'],
   ['a file of another folder then', small, [limited, limited], null],
 ])('%s: %s', (_name, file, sending, why) => {

@@ -27,7 +27,7 @@ test.each([
   ['that may still get its answer here', minute, { isHeldHere: true }, true],
   ['that another host waits for', minute, { isHeldThere: true }, true],
   ['that another host may have begun a moment ago', 5_000, {}, true],
-  ['that nobody waits for', minute, {}, false],
+  ['without a waiter', minute, {}, false],
   ['of a moment ago, on a single host', 5_000, { isFleet: false }, false],
 ])('twenty create requests %s: whether one more is risked', async (_, agoMs, who, expected) => {
   expect(await mayRisk(agoMs, who)).toBe(expected);

@@ -159,7 +159,7 @@ class World implements FleetWorld {
   }
 
   async sender(path: string): Promise<FleetMember> {
-    return until(`somebody sends ${path}`, async () => {
+    return until(`a member sends ${path}`, async () => {
       for (const member of this.#living()) {
         const file = (await member.files()).find((one) => one.path === path);
         if (file?.state === 'uploading' && file.host === member.name && (file.sent ?? 0) > 0) return member;
@@ -208,7 +208,7 @@ class World implements FleetWorld {
     await ask(url, "ALTER SYSTEM SET primary_conninfo = ''");
     await ask(url, 'SELECT pg_reload_conf()');
     const isAlone = async (): Promise<boolean> => (await ask(url, 'SELECT 1 FROM pg_stat_wal_receiver')).length === 0;
-    await until('the standby follows nobody', isAlone);
+    await until('the standby has no primary', isAlone);
   }
 
   async failOver(): Promise<void> {
@@ -329,7 +329,7 @@ class World implements FleetWorld {
 }
 
 const onceOnly = 'no content is a video twice' satisfies Invariant;
-const onTheService = 'every file on disk is ready, or a person is told why' satisfies Invariant;
+const onTheService = 'every file on disk is ready, or a person is notified' satisfies Invariant;
 
 async function ask(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });

@@ -23,13 +23,13 @@ const good: FleetEvidence = {
 
 /** For each invariant what breaks it. */
 const breaches: Readonly<Record<FleetInvariant, Partial<FleetEvidence>>> = {
-  'nobody writes what another holds': {
+  'no host writes a file that another holds': {
     observed: [...good.observed.slice(0, 4), { at: 12_550, what: 'written', file: 'f_1', by: 'ingest1' }],
   },
   'no two members hold a file': {
     observed: [...good.observed.slice(0, 2), { at: 5_000, what: 'granted', file: 'f_1', by: 'ingest2' }],
   },
-  'nobody completes what another holds': { completions: [{ at: 12_650, by: 'ingest1', file: 'f_1' }] },
+  'no host completes a file that another holds': { completions: [{ at: 12_650, by: 'ingest1', file: 'f_1' }] },
   'what a dead member held is free within the lease': {
     observed: [...good.observed.slice(0, 2), { at: 1_001 + takeoverMs, what: 'freed', file: 'f_1', by: 'ingest2' }],
   },
@@ -68,7 +68,7 @@ describe('the judge of a fleet finds nothing', () => {
   });
 
   test.for([
-    ['nobody else was there', -10_000, 500],
+    ['no other host was there', -10_000, 500],
     ['the other one died before the lease was over', 4_000, 20_000],
   ] as const)('where a member could not continue for a while, and %s to look', ([, from, to]) => {
     const troubles = [

@@ -75,7 +75,7 @@ const hourMs = 3_600_000;
 
 /** What must hold of a fleet besides what holds of one host. Pure. */
 export const fleetInvariants = {
-  'nobody writes what another holds': ({ observed }) => {
+  'no host writes a file that another holds': ({ observed }) => {
     const holders = new Map<string, string>();
     const found: string[] = [];
     for (const { what, file, by, at } of observed) {
@@ -101,7 +101,7 @@ export const fleetInvariants = {
     return found;
   },
 
-  'nobody completes what another holds': ({ observed, completions }) =>
+  'no host completes a file that another holds': ({ observed, completions }) =>
     completions.flatMap(({ at, by, file }) => {
       const holder = file === null ? undefined : heldAt(observed, at).get(file);
       return holder === undefined || holder === by ? [] : [`${file}: completed by ${by} at ${at}, held by ${holder}`];

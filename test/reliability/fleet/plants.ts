@@ -19,7 +19,7 @@ export const fleetPlants: readonly FleetPlant[] = [
   {
     name: 'no fence',
     world: 'leases',
-    breaks: ['nobody writes what another holds', 'nobody completes what another holds', 'D1', 'D2'],
+    breaks: ['no host writes a file that another holds', 'no host completes a file that another holds', 'D1', 'D2'],
     seen: [31],
     changes: [
       {

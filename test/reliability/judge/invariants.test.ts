@@ -46,7 +46,7 @@ const empty: RecordOnService = { ...ready, id: 'vid_2', status: 'pending', bodie
 
 /** For each invariant what breaks it. */
 const breaches: Readonly<Record<Invariant, readonly Partial<Evidence>[]>> = {
-  'every file on disk is ready, or a person is told why': [
+  'every file on disk is ready, or a person is notified': [
     { records: [], rows: [] },
     { records: [], rows: [{ ...row, state: 'superseded', why: 'changed' }] },
     { records: [{ ...ready, status: 'processing' }], rows: [{ ...row, state: 'processing' }] },
@@ -67,7 +67,7 @@ const breaches: Readonly<Record<Invariant, readonly Partial<Evidence>[]>> = {
   'no record gets a second complete body': [{ records: [{ ...ready, bodies: [sha256, sha256] }] }],
   'no mixture of two versions is sent': [{ records: [ready, { ...ready, id: 'vid_2', bodies: [other] }] }],
   'no file that is known to be incomplete is sent': [{ versions: [{ ...version, isBroken: true }] }],
-  'exit code 0 means that nobody is needed': [
+  'exit code 0 means that no person is needed': [
     {
       rows: [row, { ...row, id: 'f_2', path: '/in/b.mpg', state: 'held' }],
       disk: [...good.disk, { path: '/in/b.mpg', sha256: other }],
@@ -114,7 +114,7 @@ test.for(Object.keys(invariants) as Invariant[])('the judge sees each breach of:
 
 test.for<{ name: string; facts: Partial<Evidence> }>([
   {
-    name: 'a file that a person has to look at, and is told about',
+    name: 'a file that needs a person, who is notified',
     facts: {
       records: [],
       rows: [{ ...row, state: 'failed', why: '422' }],
@@ -123,7 +123,7 @@ test.for<{ name: string; facts: Partial<Evidence> }>([
     },
   },
   {
-    name: 'a version that somebody overwrote',
+    name: 'an overwritten version',
     facts: { versions: [version, { ...version, sha256: other, isLeft: false }] },
   },
   { name: 'an uploaded file that was deleted', facts: { disk: [] } },
@@ -145,7 +145,7 @@ test.for<{ name: string; facts: Partial<Evidence> }>([
       ],
     },
   },
-  { name: 'an empty record of somebody else', facts: { records: [ready, { ...empty, isForeign: true }] } },
+  { name: 'a foreign empty record', facts: { records: [ready, { ...empty, isForeign: true }] } },
   {
     name: 'a process that the test killed',
     facts: { exits: [{ ...fine, code: null, signal: 'SIGKILL', sent: 'SIGKILL' }] },

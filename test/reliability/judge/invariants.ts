@@ -10,7 +10,7 @@ export interface Violation {
 
 /** What must hold whatever happened on the way. Each names the file or record that breaks it, and how. */
 export const invariants = {
-  'every file on disk is ready, or a person is told why': ({ disk, versions, records, rows, allows }) =>
+  'every file on disk is ready, or a person is notified': ({ disk, versions, records, rows, allows }) =>
     disk.flatMap(({ path, sha256 }) => {
       const version = versions.find((one) => one.path === path && one.isLeft && one.sha256 === sha256);
       if (version === undefined || version.isForeign === true || isReady(records, sha256)) return [];
@@ -55,7 +55,7 @@ export const invariants = {
       .filter(({ sha256 }) => records.some(({ bodies }) => bodies.includes(sha256)))
       .map(({ path }) => found(path, 'it was sent')),
 
-  'exit code 0 means that nobody is needed': ({ exits, rows, disk }) => {
+  'exit code 0 means that no person is needed': ({ exits, rows, disk }) => {
     const last = exits.findLast(({ command }) => command.startsWith('once'));
     if (last?.code !== 0) return [];
     return rows

@@ -72,7 +72,7 @@ async function play(world: World, { outage, kind, length }: OutageCell, { env = 
   for (const name of ['a', 'b', 'c']) await world.drop(`${name}.mpg`);
   const daemon = await world.daemon({ env });
   await until(
-    'the outage was long enough, or hinders nobody',
+    'the outage was long enough, or affects nothing',
     async () => failed >= lengths[length] || (await isAllDone(world)),
     { withinMs: world.patienceMs, seen: () => failed },
   );

@@ -31,7 +31,7 @@ export const bugs = {
     scenario: 'the answer to an upload is lost',
     caughtBy: 'no record gets a second complete body',
   },
-  'the beginning of an upload is not written down': {
+  'the beginning of an upload is not recorded': {
     edits: [
       {
         anchor: 'await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });',
@@ -44,7 +44,7 @@ export const bugs = {
   'a record with a dead address is replaced without being marked as dying': {
     edits: [{ anchor: 'dying: true, replacements: replacements + 1', instead: 'replacements: replacements + 1' }],
     scenario: 'an upload address dies',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    caughtBy: 'every file on disk is ready, or a person is notified',
   },
   'the last part leaves without a second look at the file': {
     edits: [{ anchor: 'async confirm(sha256, signal) {', instead: 'async confirm(sha256, signal) { return;' }],
@@ -59,7 +59,7 @@ export const bugs = {
     scenario: 'the answer to a create request is lost',
     caughtBy: 'every empty record is in use or listed',
   },
-  'the intent to create is not written down': {
+  'the intent to create is not recorded': {
     edits: [
       {
         anchor: 'const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });',
@@ -94,8 +94,8 @@ export const bugs = {
   },
   'the folder is scanned once only': {
     edits: [{ anchor: 'this.#cancelNext = clock.after(jittered, () => void this.#follow());', instead: '' }],
-    scenario: 'a file comes after the first scan, and no event tells of it',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    scenario: 'a file arrives after the first scan, and no event reports it',
+    caughtBy: 'every file on disk is ready, or a person is notified',
   },
   'receipts are not written': {
     edits: [{ anchor: 'await log.append({ ...receiptOf(step, facts) });', instead: '' }],
@@ -105,14 +105,14 @@ export const bugs = {
   'an outage of the API uses up the attempts of a file': {
     edits: [{ anchor: 'return { ...failure, kind: "offline" };', instead: 'return failure;' }],
     scenario: 'the API is away for longer than all attempts',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    caughtBy: 'every file on disk is ready, or a person is notified',
   },
   'an outage of the upload host uses up the attempts of a file': {
     edits: [{ anchor: 'if (isOfFile(host, upload)) return answer;', instead: 'return answer;' }],
     scenario: 'only the upload host is away for longer than all attempts',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    caughtBy: 'every file on disk is ready, or a person is notified',
   },
-  'a file that somebody still writes is taken': {
+  'a file that is still being written is accepted': {
     edits: [{ anchor: 'const writer = await writers.of(file.version, unchangedMs);', instead: 'const writer = null;' }],
     scenario: 'a writer pauses with the file open',
     caughtBy: 'no mixture of two versions is sent',
@@ -160,9 +160,9 @@ export const bugs = {
       },
     ],
     scenario: 'a file is overwritten while it is sent, and its time set back',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    caughtBy: 'every file on disk is ready, or a person is notified',
   },
-  'what was taken away to be deleted is not looked at again': {
+  'a file taken out of reach for deletion is not checked again': {
     edits: [
       { anchor: 'requireSameFile(reader.stats, expected.version);', instead: '' },
       {
@@ -173,7 +173,7 @@ export const bugs = {
     scenario: 'another file takes the name while a file is deleted',
     caughtBy: 'no content is lost',
   },
-  'a retry of everything takes what nothing can have cured': {
+  'a retry of everything takes files that cannot have been fixed': {
     edits: [{ anchor: 'if (rule.takes === "any" || force) return null;', instead: 'return null;' }],
     scenario: 'retry --all meets a file that is known to be cut off',
     caughtBy: 'no file that is known to be incomplete is sent',
@@ -196,9 +196,9 @@ export const bugs = {
       },
     ],
     scenario: 'once runs again while a file is held',
-    caughtBy: 'exit code 0 means that nobody is needed',
+    caughtBy: 'exit code 0 means that no person is needed',
   },
-  'a folder belongs to nobody': {
+  'a folder has no owner': {
     edits: [
       {
         anchor: 'const isOlder = await this.#isOlder(wasOlder);',
@@ -220,7 +220,7 @@ export const bugs = {
     scenario: 'of equal files the first fails in processing',
     caughtBy: 'it gets there',
   },
-  'videos are not asked for by id while the list fails': {
+  'videos are not polled by id while the list fails': {
     edits: [
       {
         anchor: 'if (listFailure !== null && isOfAll(listFailure)) return',
@@ -230,7 +230,7 @@ export const bugs = {
     scenario: 'the list of videos fails',
     caughtBy: 'it gets there',
   },
-  'files that were put away are taken in again': {
+  'files that were put away are accepted again': {
     edits: [
       {
         anchor: 'const movedBy = (path) => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;',
@@ -244,14 +244,14 @@ export const bugs = {
     scenario: 'purged and installed again, with files put away before',
     caughtBy: 'no content is a video twice',
   },
-  'a file that is written through memory is taken': {
+  'a file that is written through memory is accepted': {
     edits: [
       {
         anchor: 'for (const pid of mappings.get(version.ino) ?? []) {',
         instead: 'for (const pid of []) {',
       },
     ],
-    scenario: 'a file is written through memory while nobody has it open',
+    scenario: 'a file is written through memory while no process has it open',
     caughtBy: 'no mixture of two versions is sent',
   },
 } satisfies Record<string, PlantedBug>;

@@ -48,7 +48,7 @@ describe.concurrent('the judge finds nothing', () => {
 const endless: ReadonlySet<Finding['invariant']> = new Set([
   'it gets there',
   'every process ends, in time and with an exit code that says how',
-  'every file on disk is ready, or a person is told why',
+  'every file on disk is ready, or a person is notified',
 ]);
 
 /** The long run plants all of them, this one a bug for each invariant. */

@@ -110,7 +110,7 @@ export class OlderStates {
     for (const path of this.#disk.files('/state').keys()) this.#disk.unlink(path, 'people');
     putBack();
     this.#between = { copiedAt: at, known, restoredAt: this.#machine.time.elapsed };
-    this.#machine.reach('older state directory put back');
+    this.#machine.reach('older state directory restored');
   }
 }
 

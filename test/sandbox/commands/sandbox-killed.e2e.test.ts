@@ -102,7 +102,7 @@ test('a sandbox that is killed at any moment has kept what it acknowledged, and 
   }
   await using last = await start(folder.path);
   await requireIntact(last, folder.path, known);
-  await until('every end was told', async () => {
+  await until('every end was reported', async () => {
     const told = new Set(receiver.received.map(({ json }) => json.data.id));
     const all = [...(await allVideos(last)).values()];
     return all.every(({ id, status }) => status === 'pending' || told.has(id));

@@ -228,7 +228,7 @@ describe('plays', () => {
     ['nothing', '', JSON_TYPE, 400],
     ['no JSON', '{', JSON_TYPE, 400],
     ['a list', '[]', JSON_TYPE, 422],
-    ['fields that nobody asked for', '{"viewer":"me"}', JSON_TYPE, 422],
+    ['unrequested fields', '{"viewer":"me"}', JSON_TYPE, 422],
     ['too much', `{"a":"${'x'.repeat(5000)}"}`, JSON_TYPE, 413],
   ])('opening a play with %s is refused', async (_what, body, headers, status) => {
     const answer = await post(`/embed/${video}/plays`, body, headers);

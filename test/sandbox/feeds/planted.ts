@@ -78,9 +78,9 @@ export const planted: readonly Planted[] = [
   mrss('the Media RSS namespace with https', 'http://search', 'https://search', 'namespace', XML),
   mrss('another version', 'version="2.0"', 'version="0.91"', 'rss-version', XML),
   mrss('no link of the channel', /<link>.*?<\/link>/, '', 'required', ['xmllint', 'rss-parser']),
-  mrss('no address of itself', 'rel="self"', 'rel="alternate"', 'self-link', ['xmllint', 'feedsmith']),
+  mrss('no self link', 'rel="self"', 'rel="alternate"', 'self-link', ['xmllint', 'feedsmith']),
   mrss(
-    'an address of itself that is none of a feed',
+    'a self link that is not a feed',
     'rel="self" type="application/rss+xml"',
     'rel="self" type="text/html"',
     'self-link',

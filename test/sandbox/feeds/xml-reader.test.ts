@@ -53,9 +53,9 @@ describe('the XML reader', () => {
     ['a reference after the root', '<a></a>&#65;'],
     ['a reference between two roots', '<a></a><b/>&#65;<?c d?>'],
     ['a tag of a megabyte', `<a b="${'c'.repeat(1e6)}"/>`],
-    ['comments that nobody closes', `<a>${'<!--'.repeat(1e6)}`],
-    ['CDATA that nobody closes', `<a>${'<![CDATA['.repeat(1e6)}`],
-    ['instructions that nobody closes', `<a>${'<?'.repeat(1e6)}`],
+    ['unclosed comments', `<a>${'<!--'.repeat(1e6)}`],
+    ['unclosed CDATA', `<a>${'<![CDATA['.repeat(1e6)}`],
+    ['unclosed instructions', `<a>${'<?'.repeat(1e6)}`],
     ['a name that means something to JavaScript', '<__proto__ b="1"/>'],
   ])('refuses %s', (_what, document) => {
     expect(() => readXml(document)).toThrow(XmlError);

@@ -243,7 +243,7 @@ describe('a request of which the journal has only a part', () => {
 
   test.each<[string, InspectedRequest, Expectation]>([
     ['it is another one', { ...inspected(1, PUT), details: undefined }, { request: titled, never: true }],
-    ['nothing is asked of its body', dropped, { request: create, exactly: 1 }],
+    ['nothing is expected of its body', dropped, { request: create, exactly: 1 }],
     ['what is wanted stands before the cut', cut, { request: { text: 'Tides' }, exactly: 1 }],
   ])('counts as it is where %s', (_, request, expectation) => {
     expect(outcome({ expectations: [expectation] }, [request]).state).toBe('met');

@@ -38,7 +38,7 @@ let views: Record<string, string>;
 /** A page that came in by the printed address. */
 async function enter(options: Parameters<TestBrowser['newPage']>[0] = {}): Promise<Page> {
   const page = await browser.newPage(options);
-  page.setDefaultTimeout(15_000); // below the 30 s after which a view asks by itself, whatever it was told
+  page.setDefaultTimeout(15_000); // below the 30 s after which a view refreshes on its own, whatever it received
   await page.goto(service.sandbox.pageUrl);
   return page;
 }

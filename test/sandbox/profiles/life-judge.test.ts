@@ -76,7 +76,7 @@ const others = told.said.files.slice(1);
 /** Each with the one thing that is wrong. */
 const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
   'every file ends': saying([file({ state: 'processing' }), ...others], { processing: 1, done: 2, failed: 1 }),
-  'only what nobody can play needs a person': saying([file({ state: 'failed' }), ...others], { done: 2, failed: 2 }),
+  'only unplayable files need a person': saying([file({ state: 'failed' }), ...others], { done: 2, failed: 2 }),
   'a file that is done has the video that it says': {
     ...sound,
     videos: [{ ...video, status: 'failed' }, imported, archived],
@@ -88,7 +88,7 @@ const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
   'a link is one video': { ...sound, videos: [...sound.videos, { ...imported, id: 'vid_l2' }] },
   'the archive is adopted without an upload': asking(put('vid_old', 200)),
   'the feed has every video that is ready': { ...sound, feed: '<guid>vid_a</guid>a <guid>vid_l</guid>l' },
-  'nothing is asked that the service refuses': asking(request({ status: 422 })),
+  'no request is refused by the service': asking(request({ status: 422 })),
   'a feed is published for several videos at once': asking(
     ...Array.from({ length: 30 }, () => request({ operation: 'feeds.publish' })),
   ),
@@ -96,7 +96,7 @@ const wrong: Readonly<Record<LifeInvariant, LifeEvidence>> = {
     ...sound,
     switches: { ...defaultSwitches, webhook_form: 'unsigned' },
   },
-  'nobody is said to use the key who does not': {
+  'no other use of the key is claimed falsely': {
     ...sound,
     told: { ...told, said: { ...told.said, others: 990 } },
   },
@@ -135,7 +135,7 @@ test.each<[string, LifeEvidence]>([
 
 test('what a retry fixed needed a person', () => {
   const mended: LifeEvidence = { ...sound, told: { ...told, failed: [file({ state: 'failed' })] } };
-  expect(flawsOf(mended).map(({ invariant }) => invariant)).toEqual(['only what nobody can play needs a person']);
+  expect(flawsOf(mended).map(({ invariant }) => invariant)).toEqual(['only unplayable files need a person']);
 });
 
 test('an import whose answer was lost may wait for a person, with a video or without', () => {

@@ -28,7 +28,7 @@ export const lifeInvariants = {
       .filter(({ state }) => !['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'].includes(state))
       .map(({ path, state, why }) => found(path, `it is ${state}: ${why ?? 'no reason'}`)),
 
-  'only what nobody can play needs a person': ({ told }) =>
+  'only unplayable files need a person': ({ told }) =>
     [...told.failed, ...told.said.files]
       .filter((file) => ['failed', 'held'].includes(file.state) && !isInDoubt(file))
       .filter(({ path }) => !told.unplayable.includes(path))
@@ -61,7 +61,7 @@ export const lifeInvariants = {
       const isRight = imported.length >= least && imported.length <= 1;
       return isRight && imported.every(({ status }) => status === 'ready')
         ? []
-        : [found(address, imported.map(({ id, status }) => `${id} is ${status}`).join(', ') || 'nothing came of it')];
+        : [found(address, imported.map(({ id, status }) => `${id} is ${status}`).join(', ') || 'it had no effect')];
     }),
 
   'the archive is adopted without an upload': ({ told, requests }) =>
@@ -90,7 +90,7 @@ export const lifeInvariants = {
         return feed.includes(video.title) ? [] : [found(path, `the feed does not have ${video.title}`)];
       }),
 
-  'nothing is asked that the service refuses': ({ told, switches, requests, expired }) => {
+  'no request is refused by the service': ({ told, switches, requests, expired }) => {
     const gone = new Set<string>();
     return requests.flatMap(({ number, operation, method, path, query, status, fault }) => {
       const id = path.split('/')[operation === 'uploads.put' ? 2 : 3] ?? '';
@@ -118,7 +118,7 @@ export const lifeInvariants = {
     return accepted === 0 ? [] : [found('webhooks', `${accepted} of ${told.rung.length} were taken`)];
   },
 
-  'nobody is said to use the key who does not': ({ told: { said } }) =>
+  'no other use of the key is claimed falsely': ({ told: { said } }) =>
     said.others === 0 ? [] : [found('status', `${said.others} requests of others`)],
 
   'a plan has nothing left to do': ({ told: { said } }) => {

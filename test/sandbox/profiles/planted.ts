@@ -33,9 +33,9 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       },
     ],
     lives: ['queued-publish@1'],
-    caughtBy: ['it gets there', 'every file on disk is ready, or a person is told why'],
+    caughtBy: ['it gets there', 'every file on disk is ready, or a person is notified'],
   },
-  'a status that nobody knows counts as failed': {
+  'an unknown status counts as failed': {
     edits: [
       {
         anchor: 'type: "REMOTE_STATUS", status,',
@@ -43,7 +43,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       },
     ],
     lives: ['new-words@1', 'new-words@2', 'new-words@3', 'new-words@4', 'new-words@5'],
-    caughtBy: ['only what nobody can play needs a person', 'every file on disk is ready, or a person is told why'],
+    caughtBy: ['only unplayable files need a person', 'every file on disk is ready, or a person is notified'],
   },
   'metadata that comes late is not sent': {
     edits: [

@@ -88,7 +88,7 @@ async function playPlanted(program: string, scratch: ScratchDirectory): Promise<
   const caught = await severalAtOnce(Object.entries(plantedBugs), async ([bug, { edits, lives, caughtBy }]) => {
     const copy = await copyWith(program, scratch, [...hurriedLife, ...edits]);
     const catcher = await firstThatCatches(lives, caughtBy, copy);
-    console.info(`planted: ${bug} → ${catcher ?? 'nobody notices it'}`);
+    console.info(`planted: ${bug} → ${catcher ?? 'not caught'}`);
     return catcher !== null;
   });
   return caught.filter((isCaught) => !isCaught).length;

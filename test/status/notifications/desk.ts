@@ -21,7 +21,7 @@ import { recordingLogger } from '../../pipeline/silent-logger.ts';
 export const minute = 60_000;
 export const noon = new Date('2026-11-22T12:00:00').getTime();
 export const taken: Sent = { ok: true, answer: 'answered 200' };
-export const away: Sent = { ok: false, why: 'nobody listens there', mayHaveArrived: false, isRefusal: false };
+export const away: Sent = { ok: false, why: 'nothing listens there', mayHaveArrived: false, isRefusal: false };
 
 export const target = (name: string, more: Partial<MessageTarget> = {}): MessageTarget =>
   ({

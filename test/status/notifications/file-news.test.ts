@@ -26,7 +26,7 @@ describe('notifications about files', () => {
     ['one that needs a person', needing(1), ['needs_you: clip0.mp4 needs you']],
     ['seven of one cause, in one message', needing(7), ['needs_you: Needs you: 7 .mp4 files match no rule']],
     [
-      'each cause by itself',
+      'each cause separately',
       [...needing(2), ...needing(1, 'flawed', 'it is cut short'), ...files(3)],
       ['needs_you: Needs you: 2 .mp4 files match no rule', 'needs_you: clip0.mp4 needs you', 'live: 3 files are live'],
     ],

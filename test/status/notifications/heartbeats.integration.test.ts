@@ -63,7 +63,7 @@ describe('the word of a heartbeat', () => {
   // As the table in docs/notifications.md says.
   test.each<[string, (here: Here) => unknown, number, 'well' | 'fail']>([
     ['nothing is to be done', () => undefined, 10, 'well'],
-    ['a file needs somebody', (here) => here.becomes('f_1', held), 10, 'well'],
+    ['a file needs a person', (here) => here.becomes('f_1', held), 10, 'well'],
     [
       'the service lacks a channel',
       ({ world }) => (world.unknown = [{ kind: 'channel', name: 'c', since: 0 }]),

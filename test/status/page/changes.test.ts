@@ -49,7 +49,7 @@ test.each<[string, Record<string, string>]>([
   ['another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
   ['another site that a reader followed a link from', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }],
   ['a page on another port of this machine', { origin: 'http://127.0.0.1:9999', 'sec-fetch-site': 'same-site' }],
-  ['a page on another port, as an old browser tells it', { origin: 'http://127.0.0.1:9999' }],
+  ['a page on another port, as an old browser reports it', { origin: 'http://127.0.0.1:9999' }],
   ['a page that hides where it is from', { origin: 'null' }],
   ['a name of this machine that the page was not opened under', { origin: 'http://localhost:7878' }],
   ['a program that does not say where it is from', {}],

@@ -25,7 +25,7 @@ let browser: TestBrowser;
 /** A page that came in by the link of `dropcast open`. */
 async function enter(right: 'look' | 'change' = 'look', options: Parameters<TestBrowser['newPage']>[0] = {}) {
   const page = await browser.newPage(options);
-  page.setDefaultTimeout(15_000); // below the 30 s after which a view asks by itself, whatever it was told
+  page.setDefaultTimeout(15_000); // below the 30 s after which a view refreshes on its own, whatever it received
   await page.goto(busy.page.link(right));
   await page.waitForURL('**/');
   return page;

@@ -33,7 +33,7 @@ export function checkReload(scene: () => Scene): void {
     expect(await said(box, moment)).toMatch(/dropcast\.yaml:\d+:\d+ folders\[0\].*chanel.*did you mean "channel"/);
     expect(await unitState(box, 'dropcast', 'MainPID', 'ActiveState')).toEqual(before);
     await dropVideo(box, '/srv/team/with_the_old_configuration.mp4');
-    await until('it is uploaded all the same', async () =>
+    await until('it is still uploaded', async () =>
       (await service.videos('with the old configuration')).some(({ status }) => status === 'ready'),
     );
     await configure(box, settings([...folders, reloaded], 'after_ready: { move: done }, '));

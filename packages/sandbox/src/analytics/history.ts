@@ -27,7 +27,7 @@ export async function seedHistory(parts: HistoryParts): Promise<number> {
   let added = 0;
   for (const video of readyVideos(records)) {
     if (!isWanted()) break;
-    if (records.videos.find(video.id)) added += addPlays(video, parts); // else it was deleted meanwhile
+    if (records.videos.find(video.id)) added += addPlays(video, parts); // otherwise it was deleted in the meantime
     await nextTurn();
   }
   return added;

@@ -15,7 +15,7 @@ export function isLike(pattern: string, text: string): boolean {
       at += 1;
       place += 1;
     } else if (star !== -1) {
-      at = star + 1; // let the last star stand for one character more
+      at = star + 1; // let the last star match one character more
       resumed += 1;
       place = resumed;
     } else return false;

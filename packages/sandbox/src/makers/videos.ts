@@ -34,7 +34,7 @@ export async function makeVideo(fields: z.output<typeof newReadyVideo>, parts: P
   const { title, description = null, tags = [] } = fields;
   const admit = (): string => {
     const { id } = admission.admit({ title, description, channelId, tags: [...tags], sourceUrl: null });
-    records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration }); // before a webhook tells of it
+    records.videos.adjust(id, { createdAtMs: fields.created_at, durationS: fields.duration }); // before a webhook reports it
     return id;
   };
   const id = fields.failure === undefined ? await ready(admit, era, parts) : failed(admit(), fields.failure, parts);

@@ -34,7 +34,7 @@ export const changeScenarios = {
     },
   },
 
-  'a file comes after the first scan, and no event tells of it': {
+  'a file arrives after the first scan, and no event reports it': {
     world: { folder: { watch: 'polling' } },
     play: async (world) => {
       const daemon = await world.daemon();
@@ -104,7 +104,7 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
   await world.stop(daemon);
 }
 
-/** A scan has passed after the row ended, and nothing came of it. */
+/** A scan has passed after the row ended, and it had no effect. */
 async function isForgotten(world: World): Promise<boolean> {
   await everythingWasSeen(world);
   await world.takesIn('a.mpg');

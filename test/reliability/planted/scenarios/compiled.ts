@@ -22,7 +22,7 @@ export const compiledScenarios = {
     play: swapEverywhere,
   },
 
-  'a file is written through memory while nobody has it open': {
+  'a file is written through memory while no process has it open': {
     needsCompiler: true,
     play: async (world) => {
       const size = 40_000;
